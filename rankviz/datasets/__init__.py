@@ -1,0 +1,1 @@
+"""Data sets: reading, checking, normalising and generating LETOR folds."""

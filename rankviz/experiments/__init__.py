@@ -1,0 +1,1 @@
+"""Runs as values: RunSpec in, RunRecord out."""

@@ -1,0 +1,1 @@
+"""Feature maps: linear, Nyström, random Fourier, and the kernels they approximate."""

@@ -1,0 +1,1 @@
+"""Figures, one per module: data(...) -> table, figure(table) -> plotly figure."""

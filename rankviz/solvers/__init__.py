@@ -1,0 +1,1 @@
+"""Solvers: they see an objective, and neither kernels nor queries."""
