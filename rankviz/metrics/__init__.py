@@ -1,0 +1,8 @@
+"""Ranking metrics as values that carry their definition: per query first, means second."""
+
+from __future__ import annotations
+
+from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
+from rankviz.metrics.evaluation import Evaluation, evaluate
+
+__all__ = ["DEFINITIONS", "Definition", "Evaluation", "definition_of", "evaluate"]

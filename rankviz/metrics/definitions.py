@@ -1,0 +1,158 @@
+"""What a ranking metric means: gains, discounts, relevance and short or empty queries, as named values.
+
+NDCG, MAP and P@k are computed in several ways under the same name. A `Definition` says which one it is, in
+data: the fields below are all that :func:`rankviz.metrics.evaluate` looks at, so a new convention is one more
+entry in `DEFINITIONS` (or `dataclasses.replace` of one), and no new code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankviz._typing import FloatArray, IntArray
+
+GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "2^y - 1": lambda grades: np.exp2(grades) - 1.0,
+    "y": lambda grades: grades,
+}
+"""What a document of grade y adds to DCG; never decreasing, 0 for grade 0."""
+
+DISCOUNTS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "1/log2(max(rank, 2))": lambda ranks: 1.0 / np.log2(np.maximum(ranks, 2.0)),
+    "1/log2(rank + 1)": lambda ranks: 1.0 / np.log2(ranks + 1.0),
+}
+"""What a gain at a rank (1, 2, …) is multiplied by. The first gives ranks 1 and 2 the same weight."""
+
+SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
+    "zero": lambda size, k: np.zeros(np.broadcast(size, k).shape),
+    "filled": lambda size, k: size / k,
+    "capped": lambda size, k: np.ones(np.broadcast(size, k).shape),
+}
+"""What becomes of @k for a query of fewer than k documents: its value at the last document times this.
+
+"zero": it counts as 0; "filled": as if irrelevant documents followed (P@k = hits/k); "capped": @k means @n_q.
+"""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One way to compute NDCG@k, MeanNDCG, P@k and MAP.
+
+    Attributes
+    ----------
+    name, label, description : str
+        Key in `DEFINITIONS`, words for captions, and one or two sentences for a help text.
+    gain : str
+        Key in `GAINS`.
+    discount : str
+        Key in `DISCOUNTS`.
+    relevant_from : int
+        Lowest grade (≥ 1) that P@k and MAP count as relevant.
+    largest_k : int or None
+        Largest k for which @k is defined; None for no limit.
+    short_ndcg, short_precision : str
+        Keys in `SHORT_QUERIES`: NDCG@k and P@k of a query with fewer than k documents.
+    leaves_out_empty : bool
+        Whether queries without a relevant document are left out of the means (NaN per query) or count as 0.
+    mean_ndcg : bool
+        Whether the definition has MeanNDCG, the mean of NDCG@1…@n_q.
+    averaged_to : int or None
+        K of he2009's AvgNDCG and AvgPrec, the means of NDCG@1…@K and P@1…@K; None where there are none.
+    """
+
+    name: str
+    label: str
+    description: str
+    gain: str = "2^y - 1"
+    discount: str = "1/log2(max(rank, 2))"
+    relevant_from: int = 1
+    largest_k: int | None = 10
+    short_ndcg: str = "zero"
+    short_precision: str = "filled"
+    leaves_out_empty: bool = False
+    mean_ndcg: bool = True
+    averaged_to: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse names that mean nothing, when the definition is made rather than when it is used."""
+        for field, known in (
+            ("gain", GAINS),
+            ("discount", DISCOUNTS),
+            ("short_ndcg", SHORT_QUERIES),
+            ("short_precision", SHORT_QUERIES),
+        ):
+            if getattr(self, field) not in known:
+                raise ValueError(
+                    f"{field}={getattr(self, field)!r} is not one of {', '.join(map(repr, known))}."
+                )
+        if self.relevant_from < 1:
+            raise ValueError(
+                f"relevant_from={self.relevant_from}: grade 0 is never relevant, give 1 or more."
+            )
+
+
+_ALL = (
+    Definition(
+        "letor",
+        "LETOR 4.0",
+        "Eval-Score-4.0: gain 2^y − 1, discount 1 at ranks 1 and 2 and 1/log2(rank) after; NDCG@k is 0 for a "
+        "query with fewer than k documents, P@k is hits/k; queries without a relevant document count as 0.",
+    ),
+    Definition(
+        "letor3",
+        "LETOR 3.0",
+        "Eval-Score-3.0: as LETOR 4.0, but k up to 16, P@k too is 0 for a query with fewer than k documents, "
+        "and there is no MeanNDCG.",
+        largest_k=16,
+        short_precision="zero",
+        mean_ndcg=False,
+    ),
+    Definition(
+        "mslr",
+        "MSLR",
+        "Microsoft's script for MSLR-WEB10K and WEB30K: as LETOR 4.0, but P@k and MAP count only grades of 2 "
+        "and more as relevant.",
+        relevant_from=2,
+    ),
+    Definition(
+        "textbook",
+        "textbook",
+        "Gain 2^y − 1, discount 1/log2(rank + 1); for a query with fewer than k documents @k means its whole "
+        "list; queries without a relevant document are left out.",
+        discount="1/log2(rank + 1)",
+        largest_k=None,
+        short_ndcg="capped",
+        short_precision="capped",
+        leaves_out_empty=True,
+    ),
+    Definition(
+        "he2009",
+        "He et al. 2009",
+        "Gain y, discount 1 at ranks 1 and 2 and 1/log2(rank) after; P@k and MAP count only grades of 2 and "
+        "more as relevant (the paper's rule for OHSUMED); AvgNDCG and AvgPrec are the means of @1…@20.",
+        gain="y",
+        relevant_from=2,
+        largest_k=20,
+        short_ndcg="capped",
+        mean_ndcg=False,
+        averaged_to=20,
+    ),
+)
+
+DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in _ALL}
+"""The definitions by name: "letor" (the default), "letor3", "mslr", "textbook" and "he2009"."""
+
+
+def definition_of(definition: str | Definition) -> Definition:
+    """Look a definition up by name; a `Definition` is returned as it is.
+
+    Raises `ValueError`, naming what there is, for a name that is not in `DEFINITIONS`.
+    """
+    if isinstance(definition, Definition):
+        return definition
+    if definition not in DEFINITIONS:
+        raise ValueError(f"There is no metric definition {definition!r}; there are {', '.join(DEFINITIONS)}.")
+    return DEFINITIONS[definition]

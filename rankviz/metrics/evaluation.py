@@ -1,0 +1,215 @@
+"""Scores to metrics: every value per query first, means over queries second.
+
+Queries of similar size form a block, a matrix with one ranked list per row, and each metric is a few
+cumulative sums along the rows: no loop over queries, and no sum runs from one query into the next.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankviz._typing import BoolArray, FloatArray, IntArray
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.metrics.definitions import DISCOUNTS, GAINS, SHORT_QUERIES, Definition, definition_of
+
+_LARGEST_GRADE = 1000  # 2^y summed over a query must stay below the largest float64, about 2^1024
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Metrics of one scoring of one part, with the definition they were computed by.
+
+    Attributes
+    ----------
+    per_query : DataFrame, (Q, columns)
+        `NDCG@k`, `MeanNDCG`, `P@k`, `MAP` (and he2009's `AvgNDCG`, `AvgPrec`) in [0, 1], indexed by query id;
+        only columns the definition has; NaN for queries it leaves out.
+    definition : Definition
+        What the columns mean.
+    n_queries : int
+        Number of queries, empty ones included.
+    n_empty : int
+        Queries without a relevant document (P@k and MAP are 0, or left out).
+    n_gainless : int
+        Queries without a document graded above 0 (NDCG is 0 too); differs from `n_empty` only where
+        relevance starts at a higher grade.
+    """
+
+    per_query: pd.DataFrame
+    definition: Definition
+    n_queries: int
+    n_empty: int
+    n_gainless: int
+
+    @cached_property
+    def mean(self) -> pd.Series[float]:
+        """Mean of each column over the queries that count; NaN when none does."""
+        return self.per_query.mean()
+
+    @property
+    def caption(self) -> str:
+        """Which definition, how many queries, and what became of those without a relevant document."""
+        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
+        head = f"{self.definition.label} definition, {queries}"
+        if self.definition.leaves_out_empty:
+            return f"{head}, {self.n_empty:,} of them without a relevant document (they are left out)"
+        if self.definition.relevant_from == 1:
+            return f"{head}, {self.n_empty:,} of them without a relevant document (they count as 0)"
+        return (
+            f"{head}, {self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
+            f"{self.n_empty:,} without one of grade {self.definition.relevant_from} or more "
+            "(they count as 0 in P and MAP)"
+        )
+
+
+def evaluate(
+    scores: ArrayLike,
+    data: RankingData,
+    definition: str | Definition = "letor",
+    at: Iterable[int] = range(1, 11),
+) -> Evaluation:
+    """Compute NDCG@k, MeanNDCG, P@k and MAP of `scores` (n,), by query and on average.
+
+    Documents are ranked by decreasing score, ties in file order. With grades y_1, y_2, … in that order,
+    DCG@k = Σ_{i≤k} gain(y_i)·discount(i), NDCG@k = DCG@k / DCG@k of the best order, P@k = hits@k / k,
+    AP = Σ_i P@i·[document i relevant] / relevant documents, over the full list; `definition` (a name in
+    `DEFINITIONS`, or a `Definition`) says the rest. `at` are the k of the columns.
+
+    Raises `DataError` for scores that are not n finite numbers, `ValueError` for an unknown definition or a k
+    that it does not have. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
+    eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2.
+    """
+    chosen = definition_of(definition)
+    ranks = _checked_ranks(at, chosen)
+    values = _checked_scores(scores, data)
+    if data.n_documents and int(data.y.max()) > _LARGEST_GRADE:
+        raise _data_error(
+            data, f"grade {data.y.max()}", f"grades up to {_LARGEST_GRADE}", "Number the grades 0, 1, 2, …"
+        )
+    names = _columns(chosen, ranks)
+    table, empty = np.empty((data.n_queries, len(names))), np.empty((2, data.n_queries), np.bool_)
+    for queries, grades in _ranked(values, data):
+        sizes = np.diff(data.ptr)[queries]
+        table[queries] = _metrics(grades, sizes, chosen, ranks)
+        top = grades.max(axis=1)
+        empty[:, queries] = top < chosen.relevant_from, top < 1
+    if chosen.leaves_out_empty:
+        table[empty[0]] = np.nan
+    frame = pd.DataFrame(table, index=pd.Index(data.query_ids, name="query"), columns=names)
+    return Evaluation(frame, chosen, data.n_queries, int(empty[0].sum()), int(empty[1].sum()))
+
+
+def _columns(definition: Definition, ranks: IntArray) -> list[str]:
+    """Names of the columns, in the order in which `_metrics` computes them."""
+    averages = ["AvgNDCG", "AvgPrec"] if definition.averaged_to else []
+    mean = ["MeanNDCG"] if definition.mean_ndcg else []
+    return [*(f"NDCG@{k}" for k in ranks), *mean, *(f"P@{k}" for k in ranks), "MAP", *averages]
+
+
+def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks: IntArray) -> FloatArray:
+    """Columns of a block of ranked lists: `grades` (b, w), zeros after the first `sizes` (b,) of a row."""
+    places = np.arange(1, grades.shape[1] + 1)
+    present = places <= sizes[:, None]
+    ndcg = _ndcg_curve(grades, definition)
+    relevant = grades >= definition.relevant_from
+    precision = np.cumsum(relevant, axis=1) / places
+    columns = [_at(ndcg, ranks, sizes, definition.short_ndcg)]
+    if definition.mean_ndcg:
+        columns.append((ndcg * present).sum(axis=1, keepdims=True) / sizes[:, None])
+    columns.append(_at(precision, ranks, sizes, definition.short_precision))
+    columns.append(_average_precision(precision, relevant))
+    if definition.averaged_to:
+        upto = np.arange(1, definition.averaged_to + 1)
+        for curve, short in ((ndcg, definition.short_ndcg), (precision, definition.short_precision)):
+            columns.append(_at(curve, upto, sizes, short).mean(axis=1, keepdims=True))
+    return np.hstack(columns)
+
+
+def _ndcg_curve(grades: FloatArray, definition: Definition) -> FloatArray:
+    """NDCG@1, @2, …, @w of each row, (b, w); 0 for rows without gain."""
+    gains = GAINS[definition.gain](grades)
+    discounts = DISCOUNTS[definition.discount](np.arange(1.0, grades.shape[1] + 1))
+    found = np.cumsum(gains * discounts, axis=1)
+    best = np.cumsum(np.sort(gains, axis=1)[:, ::-1] * discounts, axis=1)
+    return np.divide(found, best, out=np.zeros_like(found), where=best > 0)
+
+
+def _average_precision(precision: FloatArray, relevant: BoolArray) -> FloatArray:
+    """Mean of the precision at the relevant documents, (b, 1); 0 for rows without one."""
+    total = relevant.sum(axis=1, keepdims=True)
+    summed = np.sum(precision * relevant, axis=1, keepdims=True)
+    return np.asarray(summed / np.maximum(total, 1))
+
+
+def _at(curve: FloatArray, ranks: IntArray, sizes: IntArray, short: str) -> FloatArray:
+    """Values of `curve` (b, w) at `ranks` (K,), for rows shorter than k by the rule `short`; (b, K)."""
+    size = sizes[:, None]
+    values = np.take_along_axis(curve, np.minimum(ranks, size) - 1, axis=1)
+    return np.where(ranks > size, values * SHORT_QUERIES[short](size, ranks), values)
+
+
+def _ranked(scores: FloatArray, data: RankingData) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Blocks of queries whose sizes differ by less than a factor of two, with their grades in ranked order.
+
+    Yields query positions (b,) and grades (b, w), padded with zeros: at most half of a block is padding.
+    """
+    sizes = np.diff(data.ptr)
+    in_file_order = np.lexsort((data.rows, np.repeat(np.arange(data.n_queries), sizes)))
+    bands = np.frexp(sizes)[1]
+    for band in np.unique(bands):
+        queries = np.flatnonzero(bands == band)
+        places = np.arange(sizes[queries].max())
+        present = places < sizes[queries, None]
+        documents = in_file_order[np.where(present, data.ptr[queries, None] + places, 0)]
+        ranking = np.argsort(np.where(present, -scores[documents], np.inf), axis=1, kind="stable")
+        grades = np.where(present, data.y[documents], 0).astype(np.float64)
+        yield queries, np.take_along_axis(grades, ranking, axis=1)
+
+
+def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
+    """The distinct k in the order given, or `ValueError` for one that the definition does not have."""
+    ranks = list(dict.fromkeys(operator.index(k) for k in at))
+    limit = definition.largest_k
+    for k in ranks:
+        if k < 1:
+            raise ValueError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
+        if limit is not None and k > limit:
+            raise ValueError(f"@{k} is beyond the {definition.label} definition, whose largest k is {limit}.")
+    return np.array(ranks, dtype=np.int64)
+
+
+def _checked_scores(scores: ArrayLike, data: RankingData) -> FloatArray:
+    """Scores as float64 (n,), or `DataError`."""
+    given = np.asarray(scores)
+    if given.dtype.kind not in "fiub":
+        raise _data_error(
+            data, f"scores of type {given.dtype}", "numbers", "Convert the scores to numbers first."
+        )
+    if given.shape != (data.n_documents,):
+        raise _data_error(
+            data,
+            f"scores of shape {given.shape} for {data.n_documents} documents",
+            f"one score for each document, shape ({data.n_documents},)",
+            "Check that the scores were computed for these very documents.",
+        )
+    values = given.astype(np.float64)
+    if not np.isfinite(values).all():
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise _data_error(
+            data,
+            f"score {values[first]} for document {first + 1} (query {data.qid[first]})",
+            "finite scores",
+            "Check that the model was fitted, and its settings: its scores overflow or are undefined.",
+        )
+    return values
+
+
+def _data_error(data: RankingData, found: str, expected: str, remedy: str) -> DataError:
+    return DataError(found, expected=expected, remedy=remedy, path=data.name or None)
