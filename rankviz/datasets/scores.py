@@ -1,0 +1,71 @@
+"""Files of scores: one number a line, in the order of the data file they belong to."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.letor_faults import show
+from rankviz.datasets.textfile import StrPath, open_bytes, text_chunks, written_aside
+from rankviz.datasets.types import DataError, RankingData
+
+_SCORE = re.compile(rb"[ \t]*+([-+.0-9eE]++)[ \t]*+")
+_REMEDY = "Write one finite number for each document, in the order of the data file."
+
+
+def read_scores(path: StrPath, data: RankingData) -> FloatArray:
+    """Read one score a line, in file order, and return them (n,) in the order of `data`'s documents.
+
+    Raises `DataError`, with path and line, for lines that are not one finite number and for too few or many.
+    """
+    scores: list[float] = []
+    name = os.fspath(path)
+    with open_bytes(path) as stream:
+        for chunk in text_chunks(stream, name):
+            for number, line in enumerate(chunk.lines, chunk.first):
+                if len(scores) < data.n_documents:
+                    scores.append(_score(line, name, number))
+                elif line.strip(b" \t"):  # blank lines at the end are no scores
+                    raise _wrong_count(f"more than {len(scores)} scores", data, name, number)
+    if len(scores) < data.n_documents:
+        raise _wrong_count(f"{len(scores)} scores", data, name, None)
+    out = np.empty(data.n_documents)
+    out[np.argsort(data.rows, kind="stable")] = scores
+    return out
+
+
+def write_scores(path: StrPath, data: RankingData, scores: ArrayLike) -> None:
+    """Write scores (n,), given in the order of `data`'s documents, one a line in file order.
+
+    The file is written aside and renamed. Raises `DataError` unless there is one finite score per document.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (data.n_documents,):
+        raise _wrong_count(f"scores of shape {values.shape}", data, os.fspath(path), None)
+    if not np.isfinite(values).all():
+        worst = values[~np.isfinite(values)][0]
+        raise DataError(f"score {worst}", expected="finite scores", remedy=_REMEDY, path=os.fspath(path))
+    in_file_order = values[np.argsort(data.rows, kind="stable")]
+    with written_aside(path) as stream:
+        stream.writelines(b"%r\n" % score for score in in_file_order.tolist())
+
+
+def _score(line: bytes, path: str, number: int) -> float:
+    match = _SCORE.fullmatch(line)
+    try:
+        score = float(match[1]) if match else math.nan
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise DataError(show(line), expected="one finite number", remedy=_REMEDY, path=path, line=number)
+    return score
+
+
+def _wrong_count(found: str, data: RankingData, path: str, line: int | None) -> DataError:
+    expected = f"one score for each of the {data.n_documents} documents"
+    return DataError(found, expected=expected, remedy=_REMEDY, path=path, line=line)

@@ -1,0 +1,194 @@
+"""Text files and uploads as chunks of whole, checked lines: gzip, line ends, encoding and progress.
+
+`letor` and `scores` read through here, so that a truncated archive or a UTF-16 file is refused in the same
+words whatever it was meant to hold. `written_aside` is the other direction: a file appears whole or not
+at all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import re
+import secrets
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from rankviz.datasets.types import DataError
+
+Progress = Callable[[float], None]
+"""Told how much has been read, as a fraction from 0 to 1."""
+
+StrPath = str | os.PathLike[str]
+
+CHUNK_BYTES = 1 << 20
+LINE_BYTES = 16 << 20
+"""A longer line is no line: 100,000 features take about 2 MB."""
+
+_GZIP = b"\x1f\x8b"
+_BOM = codecs.BOM_UTF8
+_FOREIGN = {
+    codecs.BOM_UTF32_LE: "text in UTF-32",
+    codecs.BOM_UTF32_BE: "text in UTF-32",
+    codecs.BOM_UTF16_LE: "text in UTF-16",
+    codecs.BOM_UTF16_BE: "text in UTF-16",
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ\x00": "an xz archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"Rar!": "a rar archive",
+}
+_PLAIN = "plain text in UTF-8, or such text compressed with gzip"
+_SAVE_AS_UTF8 = "Save the file as UTF-8 text."
+_FETCH_AGAIN = "Download or copy the file again."
+
+
+class Chunk(NamedTuple):
+    """Consecutive lines of a file, without their line ends; `first` counts from 1."""
+
+    first: int
+    lines: list[bytes]
+
+
+@contextmanager
+def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
+    """Open a regular file for reading; raises `DataError` where there is none, or none that may be read."""
+    try:
+        stream = _open_regular(path)
+    except FileNotFoundError:
+        raise _cannot(path, "no such file", "Check the path.") from None
+    except PermissionError:
+        raise _cannot(path, "no permission to read it", "Give yourself permission to read it.") from None
+    except IsADirectoryError:
+        raise _cannot(path, "a folder", "Name a file inside the folder.") from None
+    except (OSError, ValueError) as error:
+        raise _cannot(path, f"a file that cannot be opened ({error})", "Check the path.") from None
+    with stream:
+        yield stream
+
+
+def _open_regular(path: StrPath) -> IO[bytes]:
+    if os.path.isdir(path):
+        raise IsADirectoryError(path)
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError("neither a file nor a folder, but a device, pipe or socket")
+    return open(path, "rb")
+
+
+def _cannot(path: StrPath, found: str, remedy: str) -> DataError:
+    return DataError(found, expected="a readable file", remedy=remedy, path=os.fspath(path))
+
+
+def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) -> Iterator[Chunk]:
+    """Whole lines of a stream, about 1 MB at a time, LF and CRLF ends and a leading UTF-8 mark removed.
+
+    Reads from where the stream stands, through gzip where its first bytes say so, and calls `progress` after
+    each chunk. Raises `DataError` for other archives and encodings, a damaged or truncated gzip stream, NUL
+    bytes, lone carriage returns and endless lines; all lines before the fault are yielded first.
+    """
+    raw = stream if stream.seekable() else io.BytesIO(stream.read())
+    start, total = raw.tell(), _size_left(raw)
+    text = _decompressed(raw, path)
+    first = 1
+    for block in _whole_lines(text, path):
+        good, fault = _sound_part(block.removeprefix(_BOM) if first == 1 else block)
+        lines = good.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n") if good else []
+        yield Chunk(first, lines)
+        first += len(lines)
+        if fault is not None:
+            raise DataError(fault, expected=_PLAIN, remedy=_SAVE_AS_UTF8, path=path, line=first)
+        if progress is not None and total:
+            progress(min(1.0, (raw.tell() - start) / total))
+    if progress is not None:
+        progress(1.0)
+
+
+def _size_left(raw: IO[bytes]) -> int:
+    start = raw.tell()
+    end = raw.seek(0, os.SEEK_END)
+    raw.seek(start)
+    return end - start
+
+
+def _decompressed(raw: IO[bytes], path: str) -> IO[bytes] | gzip.GzipFile:
+    """Return the stream itself or its decompressed text, by the first bytes and not by the name."""
+    start = raw.tell()
+    head = raw.read(8)
+    raw.seek(start)
+    if head.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=raw, mode="rb")
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise DataError(what, expected=_PLAIN, remedy="Unpack or convert it first.", path=path)
+    return raw
+
+
+def _whole_lines(text: IO[bytes] | gzip.GzipFile, path: str) -> Iterator[bytes]:
+    """Blocks that end with a line end, save perhaps the last."""
+    pending = b""
+    while block := _read(text, path):
+        cut = block.rfind(b"\n") + 1
+        if cut:
+            yield pending + block[:cut]
+            pending = block[cut:]
+        else:
+            pending += block
+        if len(pending) > LINE_BYTES:
+            raise DataError(
+                f"a line of more than {LINE_BYTES >> 20} MiB",
+                expected="one document on each line",
+                remedy="Check that the file is LETOR text.",
+                path=path,
+            )
+    if pending:
+        yield pending.removesuffix(b"\r")
+
+
+def _read(text: IO[bytes] | gzip.GzipFile, path: str) -> bytes:
+    try:
+        return text.read(CHUNK_BYTES)
+    except EOFError:
+        found = "a gzip file that ends before its end mark (truncated)"
+    except (gzip.BadGzipFile, zlib.error) as error:
+        found = f"a damaged gzip file ({error})"
+    except OSError as error:
+        found = f"a file that cannot be read ({error})"
+    raise DataError(found, expected="a whole file", remedy=_FETCH_AGAIN, path=path)
+
+
+def _sound_part(block: bytes) -> tuple[bytes, str | None]:
+    """Whole lines before the first byte that no text file holds, and what that is (None: all is sound)."""
+    faults = {}
+    if (nul := block.find(b"\0")) >= 0:
+        faults[nul] = "a NUL byte (a binary file, or text in UTF-16)"
+    if not block.isascii():
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            faults[error.start] = f"byte 0x{block[error.start]:02x}, which is not UTF-8"
+    if b"\r" in block and (lone := re.search(rb"\r(?!\n)", block)):
+        faults[lone.start()] = "a carriage return inside a line (line ends of old Macs?)"
+    if not faults:
+        return block, None
+    at = min(faults)
+    return block[: block.rfind(b"\n", 0, at) + 1], faults[at]
+
+
+@contextmanager
+def written_aside(path: StrPath) -> Iterator[IO[bytes]]:
+    """Give a stream that becomes the file `path` when all is written; on an exception nothing changes."""
+    target = Path(path)
+    aside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(aside, "xb") as stream:
+            yield stream
+        os.replace(aside, target)
+    finally:
+        aside.unlink(missing_ok=True)
