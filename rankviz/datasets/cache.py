@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import platformdirs
-from numpy.typing import NDArray
 
 from rankviz.datasets.letor import read_letor, read_noting
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
@@ -91,8 +90,10 @@ def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None]
 
 
 def _store(entry: Path, source: dict[str, Any], data: RankingData, note: str | None) -> None:
-    """Write an entry, unless the file changed while it was read or the folder cannot be written to."""
+    """Write an entry, unless it is too large, the file changed meanwhile or the folder is not writable."""
     arrays = _packed(data)
+    if sum(array.nbytes for array in arrays.values()) > CACHE_BYTES:
+        return
     about = {
         "source": source,
         "note": note,
@@ -110,8 +111,8 @@ def _store(entry: Path, source: dict[str, Any], data: RankingData, note: str | N
         _drop_oldest(entry.parent)
 
 
-def _packed(data: RankingData) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {
+def _packed(data: RankingData) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
         "X": data.X,
         "y": data.y,
         "ptr": data.ptr,
@@ -125,7 +126,7 @@ def _packed(data: RankingData) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _unpacked(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> RankingData:
+def _unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> RankingData:
     if "document_ids" in arrays:
         arrays["document_ids"] = arrays["document_ids"].astype(np.str_)
     data = RankingData(**arrays, name=about["name"])

@@ -14,6 +14,7 @@ import math
 import os
 import re
 import warnings
+from itertools import chain
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -74,8 +75,19 @@ def _warn(note: str | None) -> None:
         warnings.warn(note, DataWarning, stacklevel=3)
 
 
+class _Row(NamedTuple):
+    """One document, read from one line."""
+
+    line: int
+    grade: int
+    query: int
+    document: bytes
+    columns: NDArray[np.int32]
+    values: list[float]
+
+
 class _Block(NamedTuple):
-    """The documents of one chunk: (n,) line numbers, grades, queries, ids and lengths; values row by row."""
+    """Documents of one chunk: (n,) line numbers, grades, queries, ids and lengths; then all listed values."""
 
     lines: IntArray
     y: IntArray
@@ -89,8 +101,8 @@ class _Block(NamedTuple):
 def _parse(
     stream: IO[bytes], path: str, name: str, progress: Progress | None
 ) -> tuple[RankingData, str | None]:
-    blocks = [_parse_chunk(chunk, path) for chunk in text_chunks(stream, path, progress)]
-    blocks = [block for block in blocks if len(block.y)]
+    chunks = text_chunks(stream, path, progress)
+    blocks = [block for chunk in chunks if (block := _parse_chunk(chunk, path)) is not None]
     if not blocks:
         raise DataError(
             "no documents",
@@ -101,53 +113,61 @@ def _parse(
     return _assemble(blocks, path, name)
 
 
-def _parse_chunk(chunk: Chunk, path: str) -> _Block:
-    lines: list[int] = []
-    y: list[int] = []
-    qid: list[int] = []
-    documents: list[bytes] = []
-    columns: list[NDArray[np.int32]] = []
-    values: list[float] = []
-    indices: list[bytes] = []
-    pattern: NDArray[np.int32] | None = np.zeros(0, np.int32)
+def _parse_chunk(chunk: Chunk, path: str) -> _Block | None:
+    """Columns of a chunk's documents, None where it has none; raises `DataError` at the first bad line."""
+    read_line = _LineReader()
+    rows = []
     for number, line in enumerate(chunk.lines, chunk.first):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            if _NOT_A_DOCUMENT.fullmatch(line):
-                continue
-            raise explain(line, path, number)
-        grade, query, body, comment = match.groups()
-        tokens = body.replace(b":", b" ").split()
-        if tokens[::2] != indices:  # lines of a file mostly list the same features
-            indices = tokens[::2]
-            pattern = _columns(indices)
-        row = _numbers(tokens[1::2])
-        document = _document_id(comment)
-        if pattern is None or row is None or document is None or not _int64(int(grade), int(query)):
-            raise explain(line, path, number)
-        lines.append(number)
-        y.append(int(grade))
-        qid.append(int(query))
-        documents.append(document)
-        columns.append(pattern)
-        values += row
+        if not _NOT_A_DOCUMENT.fullmatch(line):
+            row = read_line(line, number)
+            if row is None:
+                raise explain(line, path, number)
+            rows.append(row)
+    if not rows:
+        return None
+    lines, y, qid, documents, columns, values = zip(*rows, strict=True)
     return _Block(
         np.array(lines, np.int64),
         np.array(y, np.int64),
         np.array(qid, np.int64),
-        documents,
+        list(documents),
         np.array([len(c) for c in columns], np.int64),
-        np.concatenate([pattern[:0] if pattern is not None else np.zeros(0, np.int32), *columns]),
-        np.array(values, np.float64),
+        np.concatenate(columns),
+        np.fromiter(chain.from_iterable(values), np.float64),
     )
+
+
+class _LineReader:
+    """Reads line after line; knows the columns of the last one, for most lines list the same features."""
+
+    def __init__(self) -> None:
+        self._indices: list[bytes] = []
+        self._columns: NDArray[np.int32] | None = np.zeros(0, np.int32)
+
+    def __call__(self, line: bytes, number: int) -> _Row | None:
+        """Return the document on a line, None where the line is not one."""
+        match = _LINE.fullmatch(line)
+        if match is None:
+            return None
+        grade, query, body, comment = match.groups()
+        tokens = body.replace(b":", b" ").split()
+        if tokens[::2] != self._indices:
+            self._indices = tokens[::2]
+            self._columns = _columns(self._indices)
+        values, document = _numbers(tokens[1::2]), _document_id(comment)
+        if self._columns is None or values is None or document is None:
+            return None
+        row = _Row(number, int(grade), int(query), document, self._columns, values)
+        return row if row.grade <= INT64_MAX and -INT64_MAX - 1 <= row.query <= INT64_MAX else None
 
 
 def _columns(indices: list[bytes]) -> NDArray[np.int32] | None:
     """Columns (from 0) of feature indices (from 1); None where one is out of range or repeated."""
-    columns = np.array([int(index) for index in indices], np.int32) - np.int32(1)
-    if len(columns) and not 0 <= columns.min() <= columns.max() < MAX_FEATURES:
+    numbers = [int(index) for index in indices]
+    distinct = set(numbers)
+    if len(distinct) < len(numbers) or 0 in distinct or max(numbers, default=0) > MAX_FEATURES:
         return None
-    return columns if len(set(columns.tolist())) == len(columns) else None
+    return np.array(numbers, np.int32) - np.int32(1)
 
 
 def _numbers(tokens: list[bytes]) -> list[float] | None:
@@ -157,10 +177,6 @@ def _numbers(tokens: list[bytes]) -> list[float] | None:
     except ValueError:
         return None
     return row if math.isfinite(sum(row)) or all(map(math.isfinite, row)) else None
-
-
-def _int64(*numbers: int) -> bool:
-    return all(-INT64_MAX - 1 <= number <= INT64_MAX for number in numbers)
 
 
 def _document_id(comment: bytes | None) -> bytes | None:
@@ -192,7 +208,7 @@ def _documents(blocks: list[_Block]) -> NDArray[np.str_] | None:
 
 def _matrix(blocks: list[_Block], path: str, n: int) -> FloatArray:
     """Dense (n, d) features; `blocks` is emptied on the way, so that the values are not held twice."""
-    d = 1 + max((int(block.columns.max()) for block in blocks if len(block.columns)), default=-1)
+    d = 1 + max((int(block.columns.max(initial=-1)) for block in blocks), default=-1)
     listed = sum(len(block.values) for block in blocks)
     if d == 0 or n * d > max(ROOMY_CELLS, min(MAX_CELLS, 100 * listed)):
         raise too_sparse(path, _line_of_column(blocks, d - 1), n, d)

@@ -15,7 +15,7 @@ from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, MAX_FEATURES, show
 from rankviz.datasets.textfile import StrPath, written_aside
 from rankviz.datasets.types import DataError, RankingData
 
-_UNWRITABLE = re.compile(r"[\s\0]", re.ASCII)
+_UNWRITABLE = re.compile(r"[ \t\r\n\0\ud800-\udfff]")
 
 
 def write_letor(data: RankingData, path_or_stream: StrPath | IO[bytes]) -> None:
@@ -23,7 +23,8 @@ def write_letor(data: RankingData, path_or_stream: StrPath | IO[bytes]) -> None:
 
     A file is written aside and renamed, and compressed where its name ends in .gz (equal data give equal
     bytes); a binary stream is written to as it is. Raises `DataError` for data that LETOR text cannot hold:
-    no documents, no or too many features, document ids that are long or contain white space.
+    no documents, no or too many features, values that are not finite, document ids that are long or
+    contain white space.
     """
     _check_writable(data)
     if isinstance(path_or_stream, str | os.PathLike):
@@ -60,6 +61,9 @@ def _check_writable(data: RankingData) -> None:
             remedy="Write data that has both.",
             path=data.name or None,
         )
+    if not np.isfinite(data.X).all():
+        remedy = "Fill or drop missing values first."
+        raise DataError("infinite or missing features", expected="finite features", remedy=remedy)
     for document in () if data.document_ids is None else data.document_ids.tolist():
         text = document.encode("utf-8", errors="replace")
         if _UNWRITABLE.search(document) or len(text) > DOCUMENT_ID_BYTES:
