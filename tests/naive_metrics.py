@@ -1,0 +1,125 @@
+"""Metrics as plain loops, written straight from the definitions: what the fast ones must equal.
+
+Every function takes the grades of one query, best score first.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from rankviz.datasets.types import RankingData
+
+
+def letor_dcg(grades: list[int], k: int) -> float:
+    total = 0.0
+    for rank in range(1, k + 1):
+        gain = 2 ** grades[rank - 1] - 1
+        total += gain if rank <= 2 else gain / math.log2(rank)
+    return total
+
+
+def letor_ndcg(grades: list[int], k: int) -> float:
+    if len(grades) < k:
+        return 0.0
+    best = letor_dcg(sorted(grades, reverse=True), k)
+    return letor_dcg(grades, k) / best if best else 0.0
+
+
+def hits(grades: list[int], k: int, threshold: int) -> int:
+    return sum(grade >= threshold for grade in grades[:k])
+
+
+def average_precision(grades: list[int], threshold: int) -> float:
+    found = [
+        hits(grades, rank, threshold) / rank
+        for rank, grade in enumerate(grades, start=1)
+        if grade >= threshold
+    ]
+    return sum(found) / len(found) if found else 0.0
+
+
+def slow_letor4(grades: list[int], ranks: list[int], threshold: int = 1) -> dict[str, float]:
+    n = len(grades)
+    return {
+        **{f"NDCG@{k}": letor_ndcg(grades, k) for k in ranks},
+        "MeanNDCG": sum(letor_ndcg(grades, k) for k in range(1, n + 1)) / n,
+        **{f"P@{k}": hits(grades, k, threshold) / k for k in ranks},
+        "MAP": average_precision(grades, threshold),
+    }
+
+
+def slow_letor3(grades: list[int], ranks: list[int]) -> dict[str, float]:
+    return {
+        **{f"NDCG@{k}": letor_ndcg(grades, k) for k in ranks},
+        **{f"P@{k}": hits(grades, k, 1) / k if len(grades) >= k else 0.0 for k in ranks},
+        "MAP": average_precision(grades, 1),
+    }
+
+
+def slow_mslr(grades: list[int], ranks: list[int]) -> dict[str, float]:
+    return slow_letor4(grades, ranks, threshold=2)
+
+
+def textbook_ndcg(grades: list[int], k: int) -> float:
+    k = min(k, len(grades))
+
+    def dcg(order: list[int]) -> float:
+        return sum((2 ** order[i - 1] - 1) / math.log2(i + 1) for i in range(1, k + 1))
+
+    return dcg(grades) / dcg(sorted(grades, reverse=True))
+
+
+def slow_textbook(grades: list[int], ranks: list[int]) -> dict[str, float]:
+    n = len(grades)
+    if max(grades) == 0:
+        return dict.fromkeys(
+            [*(f"NDCG@{k}" for k in ranks), "MeanNDCG", *(f"P@{k}" for k in ranks), "MAP"], math.nan
+        )
+    return {
+        **{f"NDCG@{k}": textbook_ndcg(grades, k) for k in ranks},
+        "MeanNDCG": sum(textbook_ndcg(grades, k) for k in range(1, n + 1)) / n,
+        **{f"P@{k}": hits(grades, k, 1) / min(k, n) for k in ranks},
+        "MAP": average_precision(grades, 1),
+    }
+
+
+def he2009_ndcg(grades: list[int], k: int) -> float:
+    def dcg(order: list[int]) -> float:
+        value = float(order[0])
+        for n in range(2, min(k, len(order)) + 1):
+            value += order[n - 1] / math.log2(n)
+        return value
+
+    best = dcg(sorted(grades, reverse=True))
+    return dcg(grades) / best if best else 0.0
+
+
+def slow_he2009(grades: list[int], ranks: list[int]) -> dict[str, float]:
+    return {
+        **{f"NDCG@{k}": he2009_ndcg(grades, k) for k in ranks},
+        **{f"P@{k}": hits(grades, k, 2) / k for k in ranks},
+        "MAP": average_precision(grades, 2),
+        "AvgNDCG": sum(he2009_ndcg(grades, k) for k in range(1, 21)) / 20,
+        "AvgPrec": sum(hits(grades, k, 2) / k for k in range(1, 21)) / 20,
+    }
+
+
+SLOW = {
+    "letor": slow_letor4,
+    "letor3": slow_letor3,
+    "mslr": slow_mslr,
+    "textbook": slow_textbook,
+    "he2009": slow_he2009,
+}
+
+
+def slow_evaluate(scores: np.ndarray, data: RankingData, name: str, ranks: list[int]) -> pd.DataFrame:
+    rows = {}
+    for position, query in enumerate(data.query_ids):
+        documents = range(data.ptr[position], data.ptr[position + 1])
+        best_first = sorted(documents, key=lambda i: (-scores[i], data.rows[i]))
+        rows[int(query)] = SLOW[name]([int(data.y[i]) for i in best_first], ranks)
+    return pd.DataFrame.from_dict(rows, orient="index")
