@@ -1,0 +1,199 @@
+"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...)."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.features import FEATURE_MAPS, scale_gamma
+from rankviz.losses import LOSSES
+from rankviz.metrics import evaluate
+from rankviz.objective import RankObjective
+from rankviz.progress import Callback, Progress, Report, reporter, silent
+from rankviz.risk import PairRisk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.timing import Stopwatch
+
+PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
+
+
+class RankSVM(BaseEstimator):
+    """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
+
+    Parameters
+    ----------
+    feature_map : {"linear", "nystroem", "fourier"}
+        φ: the features themselves, or an approximation of the RBF kernel's (chen2017 §3.2).
+    n_components : int
+        Landmarks or frequencies m; unused by the linear map.
+    gamma : float or "scale"
+        γ of κ(x, z) = exp(−γ‖x − z‖²); "scale" is 1/(d·Var X).
+    C : float
+        Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
+    loss : {"squared_hinge"}
+    random_state : int, RandomState or None
+        Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
+    rank : int or None
+        Nyström only: keep this many eigenvalues of the landmarks' kernel (chen2017 eq. 16–18).
+    tol : float
+        Stop when the Newton decrement is below tol times the objective.
+    max_iter : int
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    coef_ : (m,) float64
+        Weights w.
+    feature_map_ : FittedMap
+        φ with everything drawn.
+    gamma_ : float
+        γ that was used.
+    n_features_in_, n_components_ : int
+        d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
+    objective_ : float
+        ½‖w‖² + C·risk at the weights.
+    status_ : Status
+        How the solver ended, in words.
+    n_iter_ : int
+        Newton steps taken.
+    trace_ : DataFrame
+        One row per iteration (see `rankviz.solvers.result.TraceRow`).
+    seconds_ : dict
+        Seconds spent on "features", "pairs" and "newton".
+    """
+
+    def __init__(
+        self,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        C: float = 2.0**-7,
+        loss: str = "squared_hinge",
+        random_state: int | np.random.RandomState | None = 0,
+        rank: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+    ) -> None:
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.C = C
+        self.loss = loss
+        self.random_state = random_state
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
+        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
+
+        `callback` is called with `Progress` several times a second; returning True stops: during Newton
+        steps the weights so far are kept, before that `StopRequested` is raised.
+        Raises `DataError` for data that cannot be used, ValueError for a setting out of its range.
+        """
+        return self.fit_data(RankingData.from_arrays(X, y, qid), callback=callback)
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData`, which is checked already; see `fit`."""
+        self._check_settings()
+        if data.n_documents == 0 or data.n_features == 0:
+            raise DataError(
+                f"{data.n_documents} documents with {data.n_features} features",
+                expected="at least one document with one feature",
+                remedy="Check the training part.",
+                path=data.name or None,
+            )
+        report, clock = reporter(callback), Stopwatch()
+        self.gamma_ = scale_gamma(data.X) if self.gamma == "scale" else float(self.gamma)
+        seed = self._seed()
+        settings = FEATURE_MAPS[self.feature_map](self.n_components, self.gamma_, self.rank, seed)
+        self.feature_map_ = settings.fit(data.X, report)
+        features = self.feature_map_.operator(data.X, report)
+        clock.lap("features")
+        report(Progress("pairs"))
+        risk = PairRisk(data.y, data.ptr, LOSSES[self.loss])
+        self.n_pairs_ = risk.n_pairs
+        clock.lap("pairs")
+        result = TruncatedNewton(tol=self.tol, max_iter=self.max_iter).solve(
+            RankObjective(features, risk, float(self.C), seed), report=report
+        )
+        clock.lap("newton")
+        self.n_features_in_, self.n_components_ = data.n_features, self.feature_map_.n_components
+        self.coef_, self.objective_ = result.point.w, result.point.value
+        self.status_, self.trace_ = result.status, result.frame
+        self.n_iter_ = int((self.trace_["step"] > 0).sum())
+        self.seconds_ = clock.laps
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier."""
+        return self._scores(self._checked(X), silent)
+
+    def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
+        """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
+        data = RankingData.from_arrays(X, y, qid)
+        return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
+
+    def _scores(self, X: FloatArray, report: Report) -> FloatArray:
+        step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
+        blocks = [X[i : i + step] for i in range(0, len(X), step)]
+        parts = [self.feature_map_.operator(block, report).product(self.coef_) for block in blocks]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _checked(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self, "coef_")
+        out = np.ascontiguousarray(X, dtype=np.float64)
+        if out.ndim != 2 or out.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"documents of shape {out.shape}",
+                expected=f"(documents, {self.n_features_in_}) as in training",
+                remedy="Score documents with the features the model was trained on.",
+            )
+        if not np.isfinite(out).all():
+            raise DataError(
+                "features that are not finite",
+                expected="finite features",
+                remedy="Fill or drop missing values first.",
+            )
+        return out
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _check_settings(self) -> None:
+        _one_of("feature_map", self.feature_map, FEATURE_MAPS)
+        _one_of("loss", self.loss, LOSSES)
+        _positive("C", self.C)
+        _positive("tol", self.tol)
+        if self.gamma != "scale":
+            _positive("gamma", self.gamma)
+        _count("n_components", self.n_components)
+        _count("max_iter", self.max_iter)
+        if self.rank is not None:
+            _count("rank", self.rank)
+
+
+def _one_of(name: str, value: object, allowed: Collection[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
+
+
+def _positive(name: str, value: object) -> None:
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name}={value!r} must be a positive finite number")
+
+
+def _count(name: str, value: object) -> None:
+    if not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1")

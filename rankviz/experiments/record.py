@@ -1,0 +1,110 @@
+"""RunRecord: what a run gave, enough to draw every figure of it again without training."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from rankviz._typing import FloatArray
+from rankviz.experiments.spec import RunSpec
+from rankviz.npz import Arrays, read_npz, unreadable, write_npz
+
+FORMAT = 1
+PARTS = ("train", "vali", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """The result of `execute`.
+
+    Attributes
+    ----------
+    spec : RunSpec
+        What was run, with the digest of the data it was run on.
+    status : str
+        How training ended, as a sentence.
+    objective : float
+        ½‖w‖² + C·risk at the weights.
+    n_components : int
+        Feature dimensions that were used (fewer than asked for where documents repeat).
+    n_pairs : int
+        Preference pairs of the training part.
+    metrics : dict of DataFrame
+        Part -> metrics per query, as `rankviz.evaluate` gives them in LETOR's definition.
+    scores : dict of (n,) float64
+        Part -> scores in the order of the part's documents.
+    weights : (m,) float64
+    trace : DataFrame
+        One row per iteration.
+    seconds : dict
+        Stage -> seconds.
+    peak_memory : int
+        Peak resident memory of the process during the run, bytes.
+    versions : dict
+        Package -> version.
+    """
+
+    spec: RunSpec
+    status: str
+    objective: float
+    n_components: int
+    n_pairs: int
+    metrics: dict[str, pd.DataFrame]
+    scores: dict[str, FloatArray]
+    weights: FloatArray
+    trace: pd.DataFrame
+    seconds: dict[str, float]
+    peak_memory: int
+    versions: dict[str, str]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the record to one file (npz and JSON), complete or not at all."""
+        meta = {"format": FORMAT, "spec": asdict(self.spec)}
+        meta |= {name: getattr(self, name) for name in _PLAIN}
+        meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
+        meta["trace"] = list(self.trace.columns)
+        arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
+        for part, frame in self.metrics.items():
+            arrays |= {
+                f"metrics_{part}": frame.to_numpy(np.float64),
+                f"queries_{part}": frame.index.to_numpy(),
+            }
+            arrays[f"scores_{part}"] = self.scores[part]
+        return write_npz(Path(path), meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a record that `save` wrote; `DataError` for anything else."""
+        path = Path(path)
+        meta, arrays = read_npz(path, "run record")
+        try:
+            if meta["format"] != FORMAT:
+                raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
+            return cls(
+                spec=RunSpec.from_dict(meta["spec"]),
+                metrics={part: _metrics(arrays, part, names) for part, names in meta["columns"].items()},
+                scores={part: arrays[f"scores_{part}"] for part in meta["columns"]},
+                weights=arrays["weights"],
+                trace=_trace(arrays["trace"], meta["trace"]),
+                **{name: meta[name] for name in _PLAIN},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise unreadable(path, "run record", str(error)) from error
+
+
+_PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+
+
+def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
+    index = pd.Index(arrays[f"queries_{part}"], name="qid")
+    return pd.DataFrame(arrays[f"metrics_{part}"], index=index, columns=columns)
+
+
+def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
+    frame = pd.DataFrame(values, columns=columns)
+    whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
+    return frame.astype(whole)

@@ -1,0 +1,94 @@
+"""`execute`: the only way anything trains, in the page, in a worker, in a sweep or in a script."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+from importlib.metadata import version
+
+from rankviz.datasets.folds import find_datasets, open_fold
+from rankviz.datasets.normalise import normalise
+from rankviz.datasets.types import DataError, Fold
+from rankviz.estimators import RankSVM
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import evaluate
+from rankviz.progress import Callback, Progress, reporter
+from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
+
+
+def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | None = None) -> RunRecord:
+    """Train and evaluate what a spec says.
+
+    `fold` is the spec's fold as read (before normalisation), for callers that have it open; otherwise it
+    is looked up by name below the data roots. `callback` is told the progress; returning True stops.
+    Raises `DataError` for data that is missing or not the data the spec names, ValueError for a setting out
+    of range, `StopRequested` when stopped before there was a model.
+    """
+    report, clock = reporter(callback), Stopwatch()
+    reset_peak_memory()
+    fold = _looked_up(spec) if fold is None else fold
+    _check_digest(spec, fold)
+    used = normalise(fold, spec.normalisation)
+    clock.lap("data")
+    model = model_of(spec).fit_data(used.train, callback=callback)
+    clock.lap("training")
+    scores, metrics = {}, {}
+    for part, data in used.parts.items():
+        report(Progress("evaluate"))
+        scores[part] = model.predict(data.X)
+        metrics[part] = evaluate(scores[part], data).per_query
+    clock.lap("evaluate")
+    return RunRecord(
+        spec=replace(spec, digest=fold.digest),
+        status=model.status_.value,
+        objective=model.objective_,
+        n_components=model.n_components_,
+        n_pairs=model.n_pairs_,
+        metrics=metrics,
+        scores=scores,
+        weights=model.coef_,
+        trace=model.trace_,
+        seconds=model.seconds_ | {k: v for k, v in clock.laps.items() if k != "training"},
+        peak_memory=peak_memory(),
+        versions=_versions(),
+    )
+
+
+def model_of(spec: RunSpec) -> RankSVM:
+    """The unfitted estimator that a spec describes."""
+    return RankSVM(
+        feature_map=spec.feature_map,
+        n_components=spec.n_components,
+        gamma=spec.gamma,
+        C=spec.C,
+        loss=spec.loss,
+        random_state=spec.seed,
+        rank=spec.rank,
+        tol=spec.tol,
+    )
+
+
+def _looked_up(spec: RunSpec) -> Fold:
+    found = find_datasets()
+    if spec.dataset not in found:
+        raise DataError(
+            f"no data set named {spec.dataset!r}",
+            expected=f"one of {', '.join(sorted(found)) or 'none found'}",
+            remedy="Check the name, or start with a data folder that holds it.",
+        )
+    return open_fold(found[spec.dataset], spec.fold)
+
+
+def _check_digest(spec: RunSpec, fold: Fold) -> None:
+    if spec.digest not in ("", fold.digest):
+        raise DataError(
+            f"{fold.name} has digest {fold.digest}",
+            expected=f"the data this run was made with, digest {spec.digest}",
+            remedy="The files have changed since; clear the digest to run on the new ones.",
+        )
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "scipy", "pandas", "scikit-learn")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}

@@ -1,0 +1,101 @@
+"""RunSpec: everything that decides what a run computes, as a frozen value that is also JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One training run: data, model, solver, seed. Equal specs give equal results.
+
+    Attributes
+    ----------
+    dataset, fold : str
+        Names as `find_datasets` lists them, for example "OHSUMED" and "Fold1".
+    digest : str
+        Digest of the fold as read, before normalisation; "" accepts whatever is found.
+    normalisation : str
+        A name in `rankviz.datasets.NORMALISATIONS`.
+    feature_map : str
+        "linear", "nystroem" or "fourier".
+    n_components : int
+        m.
+    C, gamma : float
+        C multiplies the plain loss; γ of the RBF kernel.
+    loss : str
+        "squared_hinge".
+    seed : int
+        Of landmarks, frequencies and the preconditioner's pairs.
+    tol : float
+        Newton decrement over objective at which training stops.
+    rank : int or None
+        Nyström only: eigenvalues kept.
+    """
+
+    dataset: str
+    fold: str = "Fold1"
+    digest: str = ""
+    normalisation: str = "none"
+    feature_map: str = "nystroem"
+    n_components: int = 500
+    C: float = 2.0**-7
+    gamma: float = 2.0**-6
+    loss: str = "squared_hinge"
+    seed: int = 0
+    tol: float = 1e-6
+    rank: int | None = None
+
+    def to_json(self) -> str:
+        """The spec as JSON text with sorted keys: the same text for equal specs."""
+        return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote; ValueError names a field that is missing, unknown or mistyped."""
+        values = json.loads(text)
+        if not isinstance(values, dict):
+            raise ValueError("a run spec is a JSON object")
+        return cls.from_dict(values)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Build from a mapping of field names; see `from_json`."""
+        types = {f.name: f.type for f in fields(cls)}
+        unknown = sorted(set(values) - set(types))
+        if unknown:
+            raise ValueError(f"unknown field {unknown[0]!r}; a run spec has {', '.join(types)}")
+        if "dataset" not in values:
+            raise ValueError("a run spec names its 'dataset'")
+        for name, value in values.items():
+            if not _fits(value, str(types[name])):
+                raise ValueError(f"field {name!r} is {value!r}, expected {types[name]}")
+        return cls(**{name: _coerced(value, str(types[name])) for name, value in values.items()})
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits that name the spec."""
+        return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
+
+    def linear(self, C: float) -> Self:
+        """The linear baseline on the same data: no kernel, so no m, γ, rank or seed of its own."""
+        return replace(self, feature_map="linear", n_components=1, gamma=1.0, rank=None, seed=0, C=C)
+
+
+def _fits(value: object, kind: str) -> bool:
+    if value is None:
+        return "None" in kind
+    if isinstance(value, bool):
+        return False
+    if kind.startswith("int"):
+        return isinstance(value, int)
+    if kind == "float":
+        return isinstance(value, int | float) and abs(value) < float("inf")
+    return isinstance(value, str)
+
+
+def _coerced(value: Any, kind: str) -> Any:
+    return float(value) if kind == "float" else value

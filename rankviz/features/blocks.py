@@ -1,0 +1,47 @@
+"""Tall matrices filled block by block, on all cores, with a chance to stop after each block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.progress import Progress, Report, silent
+
+BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: large enough for a threaded matrix product, about 10 ms of work
+
+
+def fill_rows(
+    n: int, m: int, fill: Callable[[slice, FloatArray], None], report: Report = silent
+) -> FloatArray:
+    """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, telling the share done."""
+    out = np.empty((n, m))
+    step = max(1, BLOCK_ENTRIES // max(m, 1))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        fill(rows, out[rows])
+        report(Progress("features", rows.stop / n))
+    return out
+
+
+def in_place(function: np.ufunc, block: FloatArray) -> None:
+    """Apply an entrywise function to a block in place, its rows shared out among the cores."""
+    parts = np.array_split(block, _cores())
+    if block.size < 100_000 or len(parts) == 1:
+        function(block, out=block)
+    else:
+        list(_pool().map(lambda part: function(part, out=part), parts))
+
+
+@cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="rankviz-blocks")

@@ -1,0 +1,89 @@
+"""The Nyström map: landmarks drawn from distinct documents, and a basis from their kernel matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.features.kernels import rbf_kernel
+from rankviz.features.maps import FittedNystroem
+from rankviz.features.operator import CholeskyBasis, DenseBasis
+from rankviz.progress import Progress, Report, silent
+
+JITTER = 1e-10
+"""Added to the diagonal of the landmarks' kernel matrix, whose entries there are 1.
+
+One absolute value for every m, or the maps would not be nested. The map then changes no kernel value by
+more than this: K − K(K + jI)^-1 K = jK(K + jI)^-1 has spectral norm below j.
+"""
+
+
+@dataclass(frozen=True)
+class Nystroem:
+    """The Nyström approximation of the RBF kernel (chen2017 §3.2.1, Algorithm 1).
+
+    Attributes
+    ----------
+    n_components : int
+        Number of landmarks m; at most the number of distinct documents is used.
+    gamma : float
+    rank : int or None
+        Keep the `rank` largest eigenvalues of the landmarks' kernel (chen2017 eq. 16–18). None keeps all, in
+        the Cholesky form, which gives the same scores as the eigenvector form with all of them and is nested.
+    seed : int
+        With one seed the landmarks for m' < m are the first m'.
+    """
+
+    n_components: int
+    gamma: float
+    rank: int | None = None
+    seed: int = 0
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
+        """Draw landmarks from the distinct rows of X (n, d) and factor their kernel matrix: O(m²d + m³)."""
+        landmarks = X[distinct_rows(X, self.n_components, self.seed)]
+        K = rbf_kernel(landmarks, landmarks, self.gamma, report)
+        report(Progress("features", None))
+        if self.rank is not None:
+            return FittedNystroem(landmarks, self.gamma, _eigen_basis(K, self.rank))
+        kept, basis = _cholesky_basis(K)
+        return FittedNystroem(landmarks[kept], self.gamma, basis)
+
+
+def distinct_rows(X: FloatArray, m: int, seed: int) -> IntArray:
+    """Indices of up to m rows of X (n, d) drawn uniformly from the distinct ones, in a nested order."""
+    # adding 0.0 turns −0.0 into 0.0: the rows are compared byte by byte
+    rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    return np.random.default_rng(seed).permutation(first)[:m].astype(np.int64)
+
+
+def _cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
+    """Factor K + jI = L Lᵀ in the given order without the landmarks that earlier ones already span.
+
+    The squared pivot of a landmark is what earlier landmarks leave of it, plus the jitter; at 2j or below
+    it adds nothing above the jitter. Whether it is skipped depends on earlier landmarks only: still nested.
+    """
+    L = _cholesky(K)
+    kept = np.flatnonzero(np.diag(L) ** 2 > 2 * JITTER)
+    if len(kept) < len(K):
+        L = _cholesky(K[np.ix_(kept, kept)])
+    return kept, CholeskyBasis(L)
+
+
+def _cholesky(K: FloatArray) -> FloatArray:
+    jittered = K.copy(order="F")
+    jittered[np.diag_indices(len(K))] += JITTER
+    L: FloatArray = linalg.cholesky(jittered, lower=True, overwrite_a=True, check_finite=False)
+    return L
+
+
+def _eigen_basis(K: FloatArray, rank: int) -> DenseBasis:
+    """U_k Σ_k^-1/2 of the k largest eigenvalues, without those below the jitter (chen2017 eq. 17–18)."""
+    first = max(0, len(K) - rank)
+    values, vectors = linalg.eigh(K, subset_by_index=(first, len(K) - 1))
+    kept = values > JITTER * len(K)
+    return DenseBasis(np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept])))

@@ -1,0 +1,66 @@
+"""One file format for models and runs: an npz with arrays and a JSON text "meta"; never a pickle.
+
+Files are written aside and renamed, so that they are complete or absent; sizes are checked before reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz.datasets.types import DataError
+
+MAX_BYTES = 4 * 2**30
+"""No array of a file may claim more than this."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
+    """Write arrays and their JSON description to `path`; OSError where it is not writable."""
+    text = np.frombuffer(json.dumps(meta, allow_nan=False).encode(), np.uint8)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, meta=text, **arrays)
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
+    """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            largest = max((entry.file_size for entry in archive.infolist()), default=0)
+        if largest > MAX_BYTES:
+            raise unreadable(path, what, f"an array claims {largest} bytes")
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        meta = json.loads(arrays.pop("meta").tobytes().decode())
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise unreadable(path, what, str(error)) from error
+    if not isinstance(meta, dict):
+        raise unreadable(path, what, "its description is not an object")
+    return meta, arrays
+
+
+def unreadable(path: Path, what: str, why: str) -> DataError:
+    """The error for a file that is not what it should be."""
+    return DataError(
+        f"not a readable {what} ({why})",
+        expected=f"a {what} file that rankviz wrote",
+        remedy=f"Save the {what} again, or check the path.",
+        path=path,
+    )

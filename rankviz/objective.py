@@ -1,0 +1,179 @@
+"""The objective ½‖w‖² + C·risk(Φw): the chain rule between features and risk, in one place.
+
+Solvers see an `Objective`: points with value and gradient, Hessian products, rays for line searches, and a
+preconditioner, which is built here because it takes both the map and the risk to know a good one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from scipy import linalg
+
+from rankviz._typing import FloatArray
+from rankviz.features.operator import FeatureOperator
+from rankviz.risk import PairRisk, RiskPoint
+
+CLOSED_FORM_COLUMNS = 256
+"""Up to this many stored columns the closed-form preconditioner, O(n k²) once, beats sampled pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What is known of an objective at one weight vector.
+
+    Attributes
+    ----------
+    w : (m,) float64
+        Weights.
+    scores : (n,) float64
+        f = Φ w.
+    value : float
+        ½‖w‖² + C·risk(f).
+    gradient : (m,) float64
+        w + C Φᵀ ∂risk.
+    risk : RiskPoint
+    """
+
+    w: FloatArray
+    scores: FloatArray
+    value: float
+    gradient: FloatArray
+    risk: RiskPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """The objective along w + τs: everything in score space, one pass over the pairs per trial.
+
+    φ'(τ) = w·s + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
+    """
+
+    objective: RankObjective
+    point: Point
+    s: FloatArray
+    image: FloatArray
+    """Φ s, (n,)."""
+
+    def at(self, tau: float) -> tuple[float, float, RiskPoint]:
+        """φ'(τ), φ''(τ) and the risk there."""
+        risk = self.objective.risk.at(self.point.scores + tau * self.image)
+        C, ss = self.objective.C, float(self.s @ self.s)
+        slope = float(self.point.w @ self.s) + tau * ss + C * float(risk.gradient @ self.image)
+        return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
+
+    def end(self, tau: float, risk: RiskPoint) -> Point:
+        """The point at step τ, where the risk is known already."""
+        scores = self.point.scores + tau * self.image
+        return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
+
+
+class Preconditioner(Protocol):
+    """An approximate inverse Hessian M^-1, symmetric and positive definite."""
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """M^-1 r: (m,) -> (m,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskyPreconditioner:
+    """M^-1 r by two triangular solves with a factor of M (m, m)."""
+
+    factor: FloatArray
+    kind: str
+
+    @classmethod
+    def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
+        """Factor M, O(m³/3)."""
+        return cls(linalg.cholesky(M, lower=True, check_finite=False), kind)
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """M^-1 r."""
+        x: FloatArray = linalg.cho_solve((self.factor, True), r, check_finite=False)
+        return x
+
+
+@dataclass(frozen=True, eq=False)
+class RankObjective:
+    """½‖w‖² + C Σ_P ℓ((Φw)_i − (Φw)_j), chen2017 eq. 22 for the squared hinge.
+
+    Attributes
+    ----------
+    features : FeatureOperator
+        Φ (n, m).
+    risk : PairRisk
+    C : float
+        Multiplies the plain loss (no ½).
+    seed : int
+        Of the pairs that the sampled preconditioner draws.
+    """
+
+    features: FeatureOperator
+    risk: PairRisk
+    C: float
+    seed: int = 0
+    _rng: np.random.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Give the sampled preconditioner its own stream."""
+        object.__setattr__(self, "_rng", np.random.default_rng(self.seed))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return self.risk.n_pairs
+
+    def start(self) -> FloatArray:
+        """The weights to start from: zeros (m,)."""
+        return np.zeros(self.features.shape[1])
+
+    def at(self, w: FloatArray) -> Point:
+        """Value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
+        scores = self.features.product(w)
+        return self.assemble(w, scores, self.risk.at(scores))
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+        """The point at w whose scores and risk are known: one product with Φᵀ."""
+        value = 0.5 * float(w @ w) + self.C * risk.value
+        gradient = w + self.C * self.features.adjoint(risk.gradient)
+        return Point(w, scores, value, gradient, risk)
+
+    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+        """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
+        return s + self.C * self.features.adjoint(point.risk.hessian_product(self.features.product(s)))
+
+    def ray(self, point: Point, s: FloatArray) -> Ray:
+        """The objective from a point along s (m,)."""
+        return Ray(self, point, s, self.features.product(s))
+
+    def preconditioner(self, point: Point) -> CholeskyPreconditioner:
+        """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide."""
+        if self.features.basis.shape[0] <= CLOSED_FORM_COLUMNS:
+            return self._closed_form(point)
+        return self._sampled(point)
+
+    def _closed_form(self, point: Point) -> CholeskyPreconditioner:
+        """I + C·ℓ''·share·ΦᵀL₀Φ with all pairs (MATH §4), ℓ'' the mean over the active ones.
+
+        With every pair active, as at w = 0, it is the Hessian itself; later the share of active pairs
+        scales it.
+        """
+        weight = point.risk.curvature.sum() / max(self.n_pairs, 1)
+        M = self.C * weight * self.features.reduce(self.risk.all_pairs_gram(self.features.base))
+        M[np.diag_indices(len(M))] += 1.0
+        return CholeskyPreconditioner.of(M, "closed form")
+
+    def _sampled(self, point: Point) -> CholeskyPreconditioner:
+        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs (MATH §4)."""
+        active, m = point.risk.active, self.features.shape[1]
+        size = min(m, len(active))
+        drawn = np.sort(self._rng.choice(len(active), size, replace=False)) if size else np.zeros(0, np.int64)
+        pairs = active.take(drawn)
+        B = self.features.row_differences(pairs.winner, pairs.loser)
+        B = B * np.sqrt(self.C * len(active) / max(size, 1) * point.risk.curvature[drawn])
+        M = B @ B.T
+        M[np.diag_indices(m)] += 1.0
+        return CholeskyPreconditioner.of(M, "sampled pairs")

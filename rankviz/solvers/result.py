@@ -1,0 +1,78 @@
+"""What solvers return: weights, how it ended, and one record per iteration. A solver never prints."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import Enum
+
+import pandas as pd
+
+from rankviz.objective import Point
+
+
+class Status(Enum):
+    """How a solver ended; the value is the sentence to show."""
+
+    CONVERGED = "converged: the Newton decrement is below the tolerance"
+    MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
+    STALLED = "stalled: rounding keeps the step from lowering the objective further"
+    STOPPED = "stopped on request; the weights are those of the last finished iteration"
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """One iteration, at the point where it begins.
+
+    Attributes
+    ----------
+    iteration : int
+        From 0.
+    objective : float
+        ½‖w‖² + C·risk.
+    gradient_norm : float
+        ‖∇‖; ½‖∇‖² bounds objective − optimum (MATH §4).
+    decrement : float
+        Newton decrement ½|gᵀs|, the drop that the quadratic model promises.
+    cg_iterations : int
+        Hessian products spent on the direction s.
+    step : float
+        Step length from the line search; 0 in the last row, where no step is taken.
+    active_pairs : int
+        Pairs with ℓ'' ≠ 0.
+    active_share : float
+        The same divided by all pairs.
+    seconds : float
+        Since the solver started.
+    """
+
+    iteration: int
+    objective: float
+    gradient_norm: float
+    decrement: float
+    cg_iterations: int
+    step: float
+    active_pairs: int
+    active_share: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class SolverResult:
+    """Weights and the story of how they were reached.
+
+    Attributes
+    ----------
+    point : Point
+        Final weights with scores, objective and gradient.
+    status : Status
+    trace : tuple of TraceRow
+    """
+
+    point: Point
+    status: Status
+    trace: tuple[TraceRow, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The trace as a table, one row per iteration."""
+        return pd.DataFrame([asdict(row) for row in self.trace], columns=list(TraceRow.__annotations__))

@@ -1,0 +1,99 @@
+"""Models as files: `save` and `load` a fitted RankSVM, ready to predict again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.estimators import RankSVM
+from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
+from rankviz.features.operator import CholeskyBasis, DenseBasis
+from rankviz.npz import Arrays, read_npz, unreadable, write_npz
+
+FORMAT = 1
+
+
+def save(model: RankSVM, path: str | Path) -> Path:
+    """Write a fitted `RankSVM` to `path` (npz and JSON, no pickle), complete or not at all.
+
+    Raises ValueError for a model that was not fitted, OSError where the path is not writable.
+    """
+    if not hasattr(model, "coef_"):
+        raise ValueError("this RankSVM is not fitted yet; call fit before saving it")
+    seed = model.random_state
+    meta = {
+        "format": FORMAT,
+        "params": model.get_params() | {"random_state": seed if isinstance(seed, int) else None},
+        "map": type(model.feature_map_).__name__,
+        "gamma": model.gamma_,
+        "n_features": model.n_features_in_,
+        "objective": model.objective_,
+        "n_pairs": model.n_pairs_,
+    }
+    return write_npz(Path(path), meta, _map_arrays(model.feature_map_) | {"coef": model.coef_})
+
+
+def load(path: str | Path) -> RankSVM:
+    """Read a model that `save` wrote, ready to `predict`; its trace is not kept.
+
+    Raises `DataError` for a file that is missing, damaged, too large, or not a model of this format.
+    """
+    path = Path(path)
+    meta, arrays = read_npz(path, "model")
+    try:
+        if meta["format"] != FORMAT:
+            raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
+        gamma, d = float(meta["gamma"]), int(meta["n_features"])
+        model = RankSVM(**meta["params"])
+        model.feature_map_ = fitted = _MAPS[meta["map"]](arrays, d, gamma)
+        model.coef_, model.gamma_ = _shaped(arrays, "coef", fitted.n_components), gamma
+        model.n_features_in_, model.n_components_ = d, fitted.n_components
+        model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise unreadable(path, "model", str(error)) from error
+    return model
+
+
+def _shaped(arrays: Arrays, name: str, *shape: int) -> FloatArray:
+    array = arrays[name]
+    if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"array {name!r} is {array.dtype}{array.shape}, expected finite float64{shape}")
+    return array
+
+
+def _map_arrays(fitted: FittedMap) -> Arrays:
+    if isinstance(fitted, FittedFourier):
+        return {"frequencies": fitted.frequencies, "phases": fitted.phases}
+    if isinstance(fitted, FittedNystroem):
+        basis = fitted.basis
+        matrix: Arrays = {"L": basis.L} if isinstance(basis, CholeskyBasis) else {}
+        matrix |= {"T": basis.T} if isinstance(basis, DenseBasis) else {}
+        return {"landmarks": fitted.landmarks} | matrix
+    return {}
+
+
+def _linear(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+    return FittedLinear(d)
+
+
+def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+    k = len(arrays["landmarks"])
+    landmarks = _shaped(arrays, "landmarks", k, d)
+    if "L" in arrays:
+        return FittedNystroem(landmarks, gamma, CholeskyBasis(_shaped(arrays, "L", k, k)))
+    return FittedNystroem(landmarks, gamma, DenseBasis(_shaped(arrays, "T", k, arrays["T"].shape[1])))
+
+
+def _fourier(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+    m = len(arrays["phases"])
+    return FittedFourier(_shaped(arrays, "frequencies", d, m), _shaped(arrays, "phases", m))
+
+
+_MAPS: dict[str, Callable[[Arrays, int, float], FittedMap]] = {
+    "FittedLinear": _linear,
+    "FittedNystroem": _nystroem,
+    "FittedFourier": _fourier,
+}
