@@ -1,1 +1,34 @@
 """Data sets: reading, checking, normalising and generating LETOR folds."""
+
+from rankviz.datasets.cache import read_cached
+from rankviz.datasets.folds import data_roots, find_datasets, load_fold, open_fold, recognise_fold
+from rankviz.datasets.known import feature_names, recognise
+from rankviz.datasets.layout import Dataset
+from rankviz.datasets.letor import parse_letor, read_letor
+from rankviz.datasets.normalise import NORMALISATIONS, normalise
+from rankviz.datasets.synthetic import make_data, make_fold
+from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+from rankviz.datasets.write import write_letor
+
+__all__ = [
+    "NORMALISATIONS",
+    "DataError",
+    "DataWarning",
+    "Dataset",
+    "Fold",
+    "RankingData",
+    "data_roots",
+    "feature_names",
+    "find_datasets",
+    "load_fold",
+    "make_data",
+    "make_fold",
+    "normalise",
+    "open_fold",
+    "parse_letor",
+    "read_cached",
+    "read_letor",
+    "recognise",
+    "recognise_fold",
+    "write_letor",
+]

@@ -1,0 +1,189 @@
+"""How files of a data set are laid out below a data root: which folders are folds, which files are parts.
+
+Understood are `NAME/FoldK/{train,vali,test}.txt` with the spellings of LETOR 2, 3, 4 and MSLR (upper or lower
+case, `trainingset`, `validation`, …, plain or gzip), the three parts directly in `NAME/`, and a single file.
+Nothing here reads more than the first megabyte of a file, and no name is ever joined into a path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from rankviz.datasets.parts import SUBSETS
+from rankviz.datasets.textfile import open_bytes, text_chunks
+from rankviz.datasets.types import DataError, DataWarning
+
+PARTS = ("train", "vali", "test")
+WHOLE = "all"
+_SPELLINGS = {
+    "train": {"train", "training", "trainset", "trainingset"},
+    "vali": {"vali", "val", "valid", "validation", "valiset", "validset", "validationset"},
+    "test": {"test", "testing", "testset", "testingset"},
+}
+_SUFFIX = re.compile(r"(\.(txt|dat|svm|svmlight|letor))?(\.gz)?$", re.IGNORECASE)
+_FOLD = re.compile(r"fold[ _-]?([0-9]{1,3})$", re.IGNORECASE)
+_PLAIN_LEVELS = {"data"}  # LETOR 2 puts its folds into OHSUMED/Data/
+_DEPTH = 3
+_DOCUMENT = re.compile(rb"[ \t]*[^ \t#]+[ \t]+qid:")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set found on disk; nothing of it has been read yet.
+
+    Attributes
+    ----------
+    name : str
+        What to call it, unique among those found together.
+    root, folder : Path
+        The data root it was found below, and the folder with its folds (or its single file), both resolved.
+    folds : mapping of str to mapping of str to Path
+        By fold ("Fold1", …) the files of the parts that were found ("train", "vali", "test"), or for a data
+        set in a single file that file under "all".
+    """
+
+    name: str
+    root: Path
+    folder: Path
+    folds: Mapping[str, Mapping[str, Path]]
+
+    @property
+    def is_single_file(self) -> bool:
+        """Whether the folds are splits of one file."""
+        return any(WHOLE in parts for parts in self.folds.values())
+
+
+def scan(root: Path) -> Iterator[Dataset]:
+    """Find the data sets below `root`, named by their folders; links that leave `root` are warned about."""
+    root = root.resolve()
+    yield from _scan(root, root, (), 0)
+
+
+def dataset_at(path: Path) -> Dataset:
+    """Describe the data set in exactly this folder (or file), as `scan` would; raises `DataError` if none."""
+    path = path.resolve()
+    if path.is_file():
+        return _single_file(path, path.parent, _stem(path.name))
+    entries = _entries(path, path) if path.is_dir() else {}
+    folds = _folds_in(entries, path)
+    if not folds and (parts := _parts_in(entries)):
+        number = _FOLD.match(path.name)
+        folds = {f"Fold{int(number[1])}" if number else "Fold1": parts}
+        path = path.parent if number else path
+    if folds:
+        return Dataset(path.name, path, path, _frozen(folds))
+    raise DataError(
+        "no folder of this name" if not path.is_dir() else "a folder without folds",
+        expected="a folder with Fold1, Fold2, … that hold train.txt, vali.txt and test.txt, or one file",
+        remedy="Check the path.",
+        path=path,
+    )
+
+
+def check_inside(path: Path, root: Path) -> Path:
+    """Resolve links in `path`; raises `DataError` if the result lies outside of `root`."""
+    resolved = path.resolve()
+    if resolved.is_relative_to(root):
+        return resolved
+    raise DataError(
+        f"a link to {resolved}, which lies outside of {root}",
+        expected="files within the data root",
+        remedy="Copy the files there, or make their own folder a data root.",
+        path=path,
+    )
+
+
+def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iterator[Dataset]:
+    entries = _entries(folder, root)
+    if folds := _folds_in(entries, root) or _lone_fold(entries):
+        yield Dataset("/".join(levels) or root.name, root, folder, _frozen(folds))
+        return
+    for name, path in entries.items():
+        if path.is_dir() and depth < _DEPTH and not folder.is_relative_to(path):
+            below = levels if levels and name.casefold() in _PLAIN_LEVELS else (*levels, name)
+            yield from _scan(path, root, below, depth + 1)
+        elif path.is_file() and _stem(name) != name and _looks_like_letor(path):
+            yield _single_file(path, root, "/".join((*levels, _stem(name))))
+
+
+def _entries(folder: Path, root: Path) -> dict[str, Path]:
+    """What a folder holds, by name in natural order, resolved; hidden entries and links out are left out."""
+    try:
+        names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_natural)
+    except OSError as error:
+        _warn(f"{folder} cannot be listed ({error.strerror}) and was left out.")
+        return {}
+    entries = {}
+    for name in names:
+        try:
+            entries[name] = check_inside(folder / name, root)
+        except DataError as refusal:
+            _warn(str(refusal))
+    return entries
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=2)
+
+
+def _natural(name: str) -> list[tuple[int, int | str]]:
+    """Sort key that puts Fold10 behind Fold9."""
+    return [(0, int(bit)) if bit.isdecimal() else (1, bit.casefold()) for bit in re.split(r"(\d+)", name)]
+
+
+def _folds_in(entries: Mapping[str, Path], root: Path) -> dict[str, dict[str, Path]]:
+    """Return the fold folders among `entries` that hold at least one part."""
+    folds: dict[str, dict[str, Path]] = {}
+    for name, path in entries.items():
+        number = _FOLD.match(name)
+        if number and path.is_dir() and (parts := _parts_in(_entries(path, root))):
+            folds.setdefault(f"Fold{int(number[1])}", parts)
+    return folds
+
+
+def _lone_fold(entries: Mapping[str, Path]) -> dict[str, dict[str, Path]]:
+    parts = _parts_in(entries)
+    return {"Fold1": parts} if parts else {}
+
+
+def _parts_in(entries: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files that are parts, in the order train, vali, test; of two spellings the first."""
+    found = {}
+    for part, spellings in _SPELLINGS.items():
+        files = [path for name, path in entries.items() if _plain(name) in spellings and path.is_file()]
+        if files:
+            found[part] = files[0]
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[ _-]", "", _stem(name).casefold())
+
+
+def _stem(name: str) -> str:
+    return _SUFFIX.sub("", name)
+
+
+def _single_file(path: Path, root: Path, name: str) -> Dataset:
+    folds = {f"Fold{k}": {WHOLE: path} for k in range(1, SUBSETS + 1)}
+    return Dataset(name, root, path, _frozen(folds))
+
+
+def _looks_like_letor(path: Path) -> bool:
+    """Whether the first documents name a query: what tells a data set from a README.txt beside it."""
+    try:
+        with open_bytes(path) as stream:
+            chunk = next(text_chunks(stream, str(path)), None)
+    except DataError:
+        return False
+    return chunk is not None and any(_DOCUMENT.match(line) for line in chunk.lines)
+
+
+def _frozen(folds: Mapping[str, Mapping[str, Path]]) -> Mapping[str, Mapping[str, Path]]:
+    return MappingProxyType({fold: MappingProxyType(dict(parts)) for fold, parts in folds.items()})

@@ -1,0 +1,153 @@
+"""Normalisations of features: what they do, what to call them, and how to apply them to a fold.
+
+Each is *learnt* from the train part and then *applied* to every part; those that work query by query learn
+nothing. A feature that is constant (within the query, or over the train part for the global one) becomes 0,
+as in LETOR's own files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import overload
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import Fold, RankingData
+
+Transform = Callable[[RankingData], FloatArray]
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """A way to scale features.
+
+    Attributes
+    ----------
+    key, label, description : str
+        Its name in settings and code, its name on screen, and one sentence on what it does.
+    learn : RankingData -> (RankingData -> (n, d) float64)
+        Takes the train part and returns the function that gives the scaled features of any part.
+    """
+
+    key: str
+    label: str
+    description: str
+    learn: Callable[[RankingData], Transform]
+
+
+@overload
+def normalise(data: Fold, how: str) -> Fold: ...
+@overload
+def normalise(data: RankingData, how: str) -> RankingData: ...
+def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
+    """Scale the features of a fold or of one part; `how` is a key of `NORMALISATIONS`.
+
+    A fold learns from its train part; a part on its own learns from itself. Raises ValueError for a name that
+    is not known.
+    """
+    if how not in NORMALISATIONS:
+        raise ValueError(f"no normalisation is called {how!r}; there are {', '.join(NORMALISATIONS)}")
+    learn = NORMALISATIONS[how].learn
+    if isinstance(data, Fold):
+        transform = learn(data.train)
+        train, vali, test = (_with_features(part, transform) for part in data.parts.values())
+        return replace(data, train=train, vali=vali, test=test)
+    return _with_features(data, learn(data))
+
+
+def _with_features(data: RankingData, transform: Transform) -> RankingData:
+    X = transform(data)
+    return data if X is data.X else replace(data, X=X)
+
+
+def _learn_nothing(transform: Transform) -> Callable[[RankingData], Transform]:
+    return lambda train: transform
+
+
+def _unchanged(data: RankingData) -> FloatArray:
+    return data.X
+
+
+def _query_minmax(data: RankingData) -> FloatArray:
+    """(x − min_q) / (max_q − min_q), 0 where a query's feature is constant."""
+    if data.n_documents == 0:
+        return data.X
+    starts, sizes = data.ptr[:-1], np.diff(data.ptr)
+    low, high = np.minimum.reduceat(data.X, starts), np.maximum.reduceat(data.X, starts)
+    with np.errstate(over="ignore"):
+        scale = np.where(
+            np.isfinite(high - low), 1.0, 0.5
+        )  # max − min may overflow where half of it does not
+    span = high * scale - low * scale
+    scale = np.repeat(scale, sizes, axis=0)
+    above = data.X * scale - np.repeat(low, sizes, axis=0) * scale
+    out: FloatArray = above / np.repeat(np.where(span > 0, span, 1.0), sizes, axis=0)
+    return out
+
+
+def _query_zscore(data: RankingData) -> FloatArray:
+    """(x − mean_q) / std_q (of the population), 0 where a query's feature is constant."""
+    if data.n_documents == 0:
+        return data.X
+    starts, sizes = data.ptr[:-1], np.diff(data.ptr)
+
+    def spread(per_query: FloatArray) -> FloatArray:
+        return np.repeat(per_query, sizes, axis=0)
+
+    def mean(values: FloatArray) -> FloatArray:
+        out: FloatArray = np.add.reduceat(values, starts) / sizes[:, None]
+        return out
+
+    magnitude = np.maximum.reduceat(np.abs(data.X), starts)
+    scaled = data.X / spread(np.where(magnitude > 0, magnitude, 1.0))  # squares of huge values would overflow
+    varies = np.minimum.reduceat(scaled, starts) < np.maximum.reduceat(scaled, starts)
+    centred = scaled - spread(mean(scaled))
+    deviation = np.sqrt(mean(centred**2))
+    out: FloatArray = centred * spread(np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0))
+    return out
+
+
+def _learn_global_zscore(train: RankingData) -> Transform:
+    """(x − mean) / std of the train part (of the population); 0 where that is constant."""
+    magnitude = np.abs(train.X).max(axis=0, initial=0.0)
+    magnitude = np.where(magnitude > 0, magnitude, 1.0)
+    scaled = train.X / magnitude
+    low, high = scaled.min(axis=0, initial=np.inf), scaled.max(axis=0, initial=-np.inf)
+    varies = low < high
+    mean = scaled.mean(axis=0) if len(scaled) else np.zeros(train.n_features)
+    deviation = scaled.std(axis=0) if len(scaled) else np.zeros(train.n_features)
+    factor = np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0)
+    return lambda data: (data.X / magnitude - mean) * factor
+
+
+_ALL = (
+    Normalisation(
+        "none",
+        "None",
+        "Features are used as the file has them.",
+        _learn_nothing(_unchanged),
+    ),
+    Normalisation(
+        "query_minmax",
+        "Query-level min-max",
+        "Each feature is scaled to run from 0 to 1 within each query, as in LETOR's QueryLevelNorm files.",
+        _learn_nothing(_query_minmax),
+    ),
+    Normalisation(
+        "query_zscore",
+        "Query-level z-score",
+        "Each feature gets mean 0 and standard deviation 1 within each query.",
+        _learn_nothing(_query_zscore),
+    ),
+    Normalisation(
+        "global_zscore",
+        "Global z-score",
+        "Each feature gets mean 0 and standard deviation 1 over the train part; "
+        "the same shift and scale are applied to validation and test.",
+        _learn_global_zscore,
+    ),
+)
+NORMALISATIONS: Mapping[str, Normalisation] = MappingProxyType({item.key: item for item in _ALL})

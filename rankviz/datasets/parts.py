@@ -1,0 +1,110 @@
+"""Parts of a data set: picking queries, splitting by query, padding to a common width."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+
+SUBSETS = 5  # LETOR's S1 … S5
+DEFAULT_SPLIT_SEED = 0
+
+
+def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = None) -> RankingData:
+    """Copy the queries at positions `indices`, in that order, each with all of its documents.
+
+    `indices` (k,) are positions 0 … Q − 1 in `data.ptr`, not query ids; `rows` keep the positions in the
+    original file. Raises IndexError for a position out of range.
+    """
+    queries = np.asarray(indices, dtype=np.int64)
+    sizes = np.diff(data.ptr)[queries]
+    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    documents = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+    return replace(
+        data,
+        X=data.X[documents],
+        y=data.y[documents],
+        ptr=ptr,
+        query_ids=data.query_ids[queries],
+        document_ids=None if data.document_ids is None else data.document_ids[documents],
+        rows=data.rows[documents],
+        name=data.name if name is None else name,
+    )
+
+
+def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEED, name: str = "") -> Fold:
+    """Split one data set by query as LETOR does: 60 % train, 20 % vali, 20 % test.
+
+    A seeded shuffle deals the queries into S1 … S5; fold K trains on S_K, S_K+1, S_K+2, validates on S_K+3
+    and tests on S_K+4, cyclically, `number` = K in 1 … 5. Raises `DataError` for fewer than five queries or
+    another K.
+    """
+    if data.n_queries < SUBSETS or not 1 <= number <= SUBSETS:
+        raise DataError(
+            f"{data.n_queries} queries, to make fold {number} of",
+            expected=f"at least {SUBSETS} queries, and a fold from 1 to {SUBSETS}",
+            remedy="Use a larger file, or give train, vali and test as files of their own.",
+            path=data.name or None,
+        )
+    shuffled = np.random.default_rng(seed).permutation(data.n_queries)
+    subsets = np.array_split(shuffled, SUBSETS)
+    turn = [subsets[(number - 1 + i) % SUBSETS] for i in range(SUBSETS)]
+    chosen = {"train": np.concatenate(turn[:3]), "vali": turn[3], "test": turn[4]}
+    title = name or data.name
+    train, vali, test = (
+        take_queries(data, np.sort(queries), name=part_name(title, part)) for part, queries in chosen.items()
+    )
+    return Fold(train, vali, test, name=title)
+
+
+def part_name(fold_name: str, part: str) -> str:
+    """What messages and captions call a part of a fold."""
+    return f"{fold_name}, {part}" if fold_name else part
+
+
+def pad_to_widest(parts: Mapping[str, RankingData]) -> dict[str, RankingData]:
+    """Give all parts the width of the widest by adding zero features, with a `DataWarning` for each padded.
+
+    A feature that LETOR text never mentions is zero, so a part whose last features are all zero may come out
+    narrower than the others.
+    """
+    width = max(part.n_features for part in parts.values())
+    return {key: part if part.n_features == width else _padded(part, width) for key, part in parts.items()}
+
+
+def _padded(part: RankingData, width: int) -> RankingData:
+    warnings.warn(
+        f"{part.name} has {part.n_features} features where the widest part has {width}: "
+        f"features {part.n_features + 1} to {width} were filled with zeros",
+        DataWarning,
+        stacklevel=4,
+    )
+    X: FloatArray = np.zeros((part.n_documents, width))
+    X[:, : part.n_features] = part.X
+    return replace(part, X=X, feature_names=None)
+
+
+def refuse_shared_queries(parts: Mapping[str, RankingData]) -> None:
+    """Raise `DataError` where one query id occurs in two parts, for then the parts are not independent."""
+    names = list(parts)
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            shared = np.intersect1d(parts[first].query_ids, parts[second].query_ids)
+            if len(shared):
+                raise _shared(parts[first], parts[second], shared)
+
+
+def _shared(first: RankingData, second: RankingData, shared: IntArray) -> DataError:
+    more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+    return DataError(
+        f"query {shared[0]}{more} is in {first.name} as well",
+        expected="every query in one part only",
+        remedy="Move all documents of a query to one part, or renumber the queries.",
+        path=second.name,
+    )
