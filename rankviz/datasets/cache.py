@@ -33,7 +33,16 @@ CACHE_BYTES = 2 << 30
 STALE_SECONDS = 3600
 """A half-written file older than this was left by a process that died."""
 
-_NOT_AN_ENTRY = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile)
+_NOT_AN_ENTRY = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    zipfile.BadZipFile,
+)
 
 
 def cache_folder() -> Path:
@@ -52,8 +61,7 @@ def read_cached(
         source = _source(path)
     except (OSError, ValueError):
         return read_letor(path, progress=progress)  # which says what is wrong with the path
-    folder = (cache_folder() if cache_dir is None else Path(cache_dir)) / "parsed"
-    entry = folder / f"{hashlib.blake2b(os.fsencode(source['path']), digest_size=16).hexdigest()}.npz"
+    entry = _entry(path, cache_folder() if cache_dir is None else Path(cache_dir))
     loaded = _load(entry, source)
     if loaded is None:
         data, note = read_noting(path, progress)
@@ -67,6 +75,12 @@ def read_cached(
     return data
 
 
+def _entry(path: StrPath, folder: Path) -> Path:
+    """Return where the entry of a file is kept; a subfolder, for `_drop_oldest` removes files around it."""
+    key = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=16).hexdigest()
+    return folder / "parsed" / f"{key}.npz"
+
+
 def _source(path: StrPath) -> dict[str, Any]:
     """Return what an entry must have been made from to be used for this file."""
     resolved = os.path.realpath(path)
@@ -77,7 +91,7 @@ def _source(path: StrPath) -> dict[str, Any]:
 def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None] | None:
     """Return data and warning text of an entry, or None where it is missing, stale or damaged."""
     try:
-        with np.load(entry, allow_pickle=False) as arrays:
+        with open(entry, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             if about["source"] != source:
                 return None

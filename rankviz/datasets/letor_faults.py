@@ -73,9 +73,9 @@ def _grade_faults(token: bytes) -> Iterator[_Fault]:
         yield from _too_large(token, "grade")
     elif _NUMBER.fullmatch(token):
         kind = "negative" if token.startswith(b"-") else "not a plain whole number"
-        yield f"grade {show(token)}, which is {kind}", whole, "Recode the grades as 0, 1, 2, …"
+        yield f"grade {show(token)}, which is {kind}", whole, "Recode the grades to 0, 1, 2 and so on."
     else:
-        yield f"grade {show(token)}, which is not a number", whole, "Recode the grades as 0, 1, 2, …"
+        yield f"grade {show(token)}, which is not a number", whole, "Recode the grades to 0, 1, 2 and so on."
 
 
 def _too_large(digits: bytes, what: str) -> Iterator[_Fault]:

@@ -44,7 +44,11 @@ def write_scores(path: StrPath, data: RankingData, scores: ArrayLike) -> None:
 
     The file is written aside and renamed. Raises `DataError` unless there is one finite score per document.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        found = f"scores that are not numbers ({error})"
+        raise DataError(found, expected="finite scores", remedy=_REMEDY, path=os.fspath(path)) from error
     if values.shape != (data.n_documents,):
         raise _wrong_count(f"scores of shape {values.shape}", data, os.fspath(path), None)
     if not np.isfinite(values).all():

@@ -120,7 +120,7 @@ def _size_left(raw: IO[bytes]) -> int:
 def _decompressed(raw: IO[bytes], path: str) -> IO[bytes] | gzip.GzipFile:
     """Return the stream itself or its decompressed text, by the first bytes and not by the name."""
     start = raw.tell()
-    head = raw.read(8)
+    head = _read(raw, path, 8)
     raw.seek(start)
     if head.startswith(_GZIP):
         return gzip.GzipFile(fileobj=raw, mode="rb")
@@ -132,10 +132,11 @@ def _decompressed(raw: IO[bytes], path: str) -> IO[bytes] | gzip.GzipFile:
 
 def _whole_lines(text: IO[bytes] | gzip.GzipFile, path: str) -> Iterator[bytes]:
     """Blocks that end with a line end, save perhaps the last."""
-    pending = b""
-    while block := _read(text, path):
+    pending, line = b"", 1
+    while block := _read(text, path, CHUNK_BYTES):
         cut = block.rfind(b"\n") + 1
         if cut:
+            line += block.count(b"\n")
             yield pending + block[:cut]
             pending = block[cut:]
         else:
@@ -143,17 +144,18 @@ def _whole_lines(text: IO[bytes] | gzip.GzipFile, path: str) -> Iterator[bytes]:
         if len(pending) > LINE_BYTES:
             raise DataError(
                 f"a line of more than {LINE_BYTES >> 20} MiB",
-                expected="one document on each line",
-                remedy="Check that the file is LETOR text.",
+                expected="lines of text",
+                remedy="Check that this is the right file.",
                 path=path,
+                line=line,
             )
     if pending:
         yield pending.removesuffix(b"\r")
 
 
-def _read(text: IO[bytes] | gzip.GzipFile, path: str) -> bytes:
+def _read(text: IO[bytes] | gzip.GzipFile, path: str, size: int) -> bytes:
     try:
-        return text.read(CHUNK_BYTES)
+        return text.read(size)
     except EOFError:
         found = "a gzip file that ends before its end mark (truncated)"
     except (gzip.BadGzipFile, zlib.error) as error:

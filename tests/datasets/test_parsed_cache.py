@@ -1,0 +1,282 @@
+"""The cache of parsed data: used when it may be, made anew when it may not, never in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rankviz.datasets import cache
+from rankviz.datasets.cache import cache_folder, read_cached
+from rankviz.datasets.letor import read_letor
+from rankviz.datasets.types import DataError, DataWarning, RankingData
+
+CONTENT = b"2 qid:7 1:0.5 3:-1e-3 #docid = a\n0 qid:7 3:2 1:.25\n1 qid:-8 2:5. # docid = c inc = 1\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "train.txt"
+    path.write_bytes(CONTENT)
+    return path
+
+
+@pytest.fixture
+def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by one path each time a file is really parsed."""
+    seen: list[str] = []
+    real = cache.read_noting
+
+    def noting(path: object, progress: object = None) -> tuple[RankingData, str | None]:
+        seen.append(os.fspath(path))
+        return real(path, progress)
+
+    monkeypatch.setattr(cache, "read_noting", noting)
+    return seen
+
+
+def assert_same(data: RankingData, expected: RankingData) -> None:
+    for name in ("X", "y", "ptr", "query_ids", "rows"):
+        a, b = getattr(data, name), getattr(expected, name)
+        assert (a.dtype, a.tobytes(), a.flags.writeable) == (b.dtype, b.tobytes(), False)
+    assert data.name == expected.name
+    assert data.digest == expected.digest
+    assert data.feature_names is None
+    assert (data.document_ids is None) == (expected.document_ids is None)
+    if data.document_ids is not None:
+        np.testing.assert_array_equal(data.document_ids, expected.document_ids)
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted((folder / "parsed").iterdir())
+
+
+def test_second_reading_is_from_the_cache_and_the_same(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    folder, told = tmp_path / "cache", []
+    first = read_cached(source, cache_dir=folder, progress=told.append)
+    second = read_cached(source, cache_dir=str(folder), progress=told.append)
+    assert parses == [str(source)]
+    assert told == [1.0, 1.0, 1.0]  # the one chunk, the end; the hit
+    for data in (first, second):
+        assert_same(data, read_letor(source))
+    assert len(entries(folder)) == 1
+
+
+@pytest.mark.parametrize("content", [b"0 qid:1 1:1\n", "0 qid:1 1:1 #docid = größer\n".encode()])
+def test_document_ids_absent_or_beyond_ascii(content: bytes, source: Path, tmp_path: Path) -> None:
+    source.write_bytes(content)
+    read_cached(source, cache_dir=tmp_path / "cache")
+    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
+
+
+def test_stored_digest_is_that_of_the_stored_values(source: Path, tmp_path: Path) -> None:
+    read_cached(source, cache_dir=tmp_path)
+    data = read_cached(source, cache_dir=tmp_path)
+    stored = vars(data).pop("digest")
+    assert data.digest == stored
+
+
+def test_warning_is_repeated_from_the_cache(source: Path, parses: list[str], tmp_path: Path) -> None:
+    source.write_bytes(b"0 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 1:3\n")
+    said = []
+    for _ in range(2):
+        with pytest.warns(DataWarning) as caught:
+            read_cached(source, cache_dir=tmp_path / "cache")
+        said.append((str(caught[0].message), caught[0].filename))
+    assert said[0] == said[1]
+    assert f"{source}, line 3: query 1 comes back" in said[0][0]
+    assert said[0][1] == __file__
+    assert len(parses) == 1
+
+
+@pytest.mark.parametrize("change", ["content", "time", "size"])
+def test_changed_file_is_parsed_anew_and_replaces_its_entry(
+    change: str, source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    read_cached(source, cache_dir=folder)
+    before = source.stat()
+    if change == "time":
+        os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    else:
+        source.write_bytes(CONTENT.replace(b"0.5", b"0.7") + (b"\n" if change == "size" else b""))
+        later = before.st_mtime_ns + (change == "content")
+        os.utime(source, ns=(before.st_atime_ns, later))
+    assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+    assert len(parses) == 2
+    assert len(entries(folder)) == 1
+
+
+def test_links_to_a_file_share_its_entry(source: Path, parses: list[str], tmp_path: Path) -> None:
+    (tmp_path / "link.txt").symlink_to(source)
+    read_cached(source, cache_dir=tmp_path / "cache")
+    read_cached(tmp_path / "link.txt", cache_dir=tmp_path / "cache")
+    assert len(parses) == 1
+
+
+def test_entry_copied_from_another_file_is_not_used(source: Path, parses: list[str], tmp_path: Path) -> None:
+    folder, other = tmp_path / "cache", tmp_path / "other.txt"
+    shutil.copy2(source, other)
+    read_cached(source, cache_dir=folder)
+    mine = entries(folder)[0]
+    read_cached(other, cache_dir=folder)
+    theirs = next(entry for entry in entries(folder) if entry != mine)
+    shutil.copy(mine, theirs)
+    assert_same(read_cached(other, cache_dir=folder), read_letor(other))
+    assert len(parses) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"no npz at all" * 99])
+def test_damaged_entry_is_made_anew(damage: bytes, source: Path, parses: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    read_cached(source, cache_dir=folder)
+    entries(folder)[0].write_bytes(damage)
+    assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+    read_cached(source, cache_dir=folder)
+    assert len(parses) == 2
+
+
+def test_truncated_entry_is_made_anew(source: Path, parses: list[str], tmp_path: Path) -> None:
+    read_cached(source, cache_dir=tmp_path / "cache")
+    entry = entries(tmp_path / "cache")[0]
+    entry.write_bytes(entry.read_bytes()[:-100])
+    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
+    assert len(parses) == 2
+
+
+def test_pickles_are_never_loaded(source: Path, tmp_path: Path) -> None:
+    read_cached(source, cache_dir=tmp_path / "cache")
+    entry = entries(tmp_path / "cache")[0]
+    with np.load(entry) as arrays:
+        held = dict(arrays)
+    held["X"] = np.array([{"a": 1}], dtype=object)
+    np.savez(entry, **held)
+    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_one_wrong_byte_never_matters(source: Path, tmp_path: Path, data: st.DataObject) -> None:
+    folder = tmp_path / "cache"
+    read_cached(source, cache_dir=folder)
+    entry = entries(folder)[0]
+    content = bytearray(entry.read_bytes())
+    at = data.draw(st.integers(0, len(content) - 1))
+    content[at] = data.draw(st.integers(0, 255))
+    entry.write_bytes(content)
+    assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+
+
+def test_folder_that_cannot_be_made_is_done_without(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "occupied").write_bytes(b"a file, not a folder")
+    for _ in range(2):
+        assert_same(read_cached(source, cache_dir=tmp_path / "occupied"), read_letor(source))
+
+
+def test_full_disk_is_done_without(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", fail)
+    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
+    assert entries(tmp_path / "cache") == []
+
+
+def test_file_that_changes_while_it_is_read_is_not_stored(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(path: Path, progress: object = None) -> tuple[RankingData, str | None]:
+        data = read_letor(path)
+        source.write_bytes(CONTENT + CONTENT.replace(b"qid:-8", b"qid:7"))
+        return data, None
+
+    monkeypatch.setattr(cache, "read_noting", slowly)
+    read_cached(source, cache_dir=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, paths = tmp_path / "cache", []
+    for i in range(4):
+        paths.append(tmp_path / f"{i}.txt")
+        paths[i].write_bytes(CONTENT)
+    for path in paths[:3]:
+        read_cached(path, cache_dir=folder)
+    by_path = {cache._entry(path, folder): path for path in paths}
+    for age, path in enumerate(paths[:3]):
+        os.utime(cache._entry(path, folder), (1000 + age, 1000 + age))
+    read_cached(paths[0], cache_dir=folder)  # now the youngest
+    size = entries(folder)[0].stat().st_size
+    monkeypatch.setattr(cache, "CACHE_BYTES", 3 * size)
+    read_cached(paths[3], cache_dir=folder)
+    assert {by_path[entry] for entry in entries(folder)} == {paths[0], paths[2], paths[3]}
+
+
+def test_entries_beyond_the_whole_cache_are_not_written(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "CACHE_BYTES", 10)
+    read_cached(source, cache_dir=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_leftovers_of_dead_processes_are_removed_and_nothing_else(source: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "parsed"
+    folder.mkdir(parents=True)
+    for name in (".old.tmp", ".new.tmp", "notes.txt"):
+        (folder / name).write_bytes(b"")
+    old = time.time() - 2 * cache.STALE_SECONDS
+    os.utime(folder / ".old.tmp", (old, old))
+    os.utime(folder / "notes.txt", (old, old))
+    read_cached(source, cache_dir=folder.parent)
+    assert {p.name for p in folder.iterdir()} >= {".new.tmp", "notes.txt"}
+    assert not (folder / ".old.tmp").exists()
+
+
+def test_errors_are_those_of_the_reader_and_are_not_stored(tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"0 1:1\n")
+    cases = {"bad.txt": "no qid", "none.txt": "no such file", "": "a folder", "a\0b": "cannot be opened"}
+    for name, words in cases.items():
+        with pytest.raises(DataError, match=words):
+            read_cached(tmp_path / name, cache_dir=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_folder_comes_from_the_environment(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "mine"))
+    read_cached(source)
+    assert len(entries(tmp_path / "mine")) == 1
+    monkeypatch.delenv("RANKVIZ_CACHE")
+    assert cache_folder().name == "rankviz"
+
+
+@pytest.mark.letor
+def test_ohsumed_opens_at_once_the_second_time(letor_root: Path, tmp_path: Path) -> None:
+    paths = [letor_root / "OHSUMED" / "Fold1" / f"{part}.txt" for part in ("train", "vali", "test")]
+    for path in paths:
+        assert_same(read_cached(path, cache_dir=tmp_path), read_letor(path))
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        parts = [read_cached(path, cache_dir=tmp_path) for path in paths]
+        seconds.append(time.perf_counter() - start)
+    for path, part in zip(paths, parts, strict=True):
+        assert_same(part, read_letor(path))
+    assert min(seconds) <= 0.050, f"{1000 * min(seconds):.0f} ms"
+
+
+def test_no_warning_without_reason(source: Path, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_cached(source, cache_dir=tmp_path / "cache")
