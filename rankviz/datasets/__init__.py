@@ -6,6 +6,8 @@ from rankviz.datasets.known import feature_names, recognise
 from rankviz.datasets.layout import Dataset
 from rankviz.datasets.letor import parse_letor, read_letor
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
+from rankviz.datasets.scores import read_scores, write_scores
+from rankviz.datasets.statistics import Summary, describe, feature_table, query_table
 from rankviz.datasets.synthetic import make_data, make_fold
 from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
 from rankviz.datasets.write import write_letor
@@ -17,8 +19,11 @@ __all__ = [
     "Dataset",
     "Fold",
     "RankingData",
+    "Summary",
     "data_roots",
+    "describe",
     "feature_names",
+    "feature_table",
     "find_datasets",
     "load_fold",
     "make_data",
@@ -26,9 +31,12 @@ __all__ = [
     "normalise",
     "open_fold",
     "parse_letor",
+    "query_table",
     "read_cached",
     "read_letor",
+    "read_scores",
     "recognise",
     "recognise_fold",
     "write_letor",
+    "write_scores",
 ]

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from rankviz.datasets.parts import SUBSETS
 from rankviz.datasets.textfile import open_bytes, text_chunks
@@ -77,7 +76,7 @@ def dataset_at(path: Path) -> Dataset:
         folds = {f"Fold{int(number[1])}" if number else "Fold1": parts}
         path = path.parent if number else path
     if folds:
-        return Dataset(path.name, path, path, _frozen(folds))
+        return Dataset(path.name, path, path, _copied(folds))
     raise DataError(
         "no folder of this name" if not path.is_dir() else "a folder without folds",
         expected="a folder with Fold1, Fold2, … that hold train.txt, vali.txt and test.txt, or one file",
@@ -102,7 +101,7 @@ def check_inside(path: Path, root: Path) -> Path:
 def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iterator[Dataset]:
     entries = _entries(folder, root)
     if folds := _folds_in(entries, root) or _lone_fold(entries):
-        yield Dataset("/".join(levels) or root.name, root, folder, _frozen(folds))
+        yield Dataset("/".join(levels) or root.name, root, folder, _copied(folds))
         return
     for name, path in entries.items():
         if path.is_dir() and depth < _DEPTH and not folder.is_relative_to(path):
@@ -172,7 +171,7 @@ def _stem(name: str) -> str:
 
 def _single_file(path: Path, root: Path, name: str) -> Dataset:
     folds = {f"Fold{k}": {WHOLE: path} for k in range(1, SUBSETS + 1)}
-    return Dataset(name, root, path, _frozen(folds))
+    return Dataset(name, root, path, _copied(folds))
 
 
 def _looks_like_letor(path: Path) -> bool:
@@ -185,5 +184,5 @@ def _looks_like_letor(path: Path) -> bool:
     return chunk is not None and any(_DOCUMENT.match(line) for line in chunk.lines)
 
 
-def _frozen(folds: Mapping[str, Mapping[str, Path]]) -> Mapping[str, Mapping[str, Path]]:
-    return MappingProxyType({fold: MappingProxyType(dict(parts)) for fold, parts in folds.items()})
+def _copied(folds: Mapping[str, Mapping[str, Path]]) -> Mapping[str, Mapping[str, Path]]:
+    return {fold: dict(parts) for fold, parts in folds.items()}

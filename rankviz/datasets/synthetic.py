@@ -9,7 +9,7 @@ All steps are vectorised over documents. For document i of query q, with k = min
 4. Smooth part: u = Wᵀ(x_i − x̄), each coordinate with unit variance, and g_i = Σ_j a_j cos(ω_j·u + b_j) with
    64 random frequencies, a draw from a Gaussian process with an RBF kernel of length scale 1.6 on the
    k-dimensional subspace. What a linear model of x can explain of g (least squares) is taken away.
-5. Latent relevance: s_i = √(1 − ν) ℓ_i + √ν g_i + σ e_i + 0.5 b_q, with ℓ and g standardised, e and b
+5. Latent relevance: s_i = √(1 − ν) ℓ_i + √ν g_i + σ e_i + 0.8 b_q, with ℓ and g standardised, e and b
    standard normal: ν is `nonlinearity`, σ is `noise`, b_q makes some queries richer in relevant documents
    than others, some without any.
 6. Grades: s_i is cut at global quantiles, grade r having a share proportional to 0.4^r, so that grade 0 is
@@ -31,7 +31,7 @@ FACTORS = 4
 FREQUENCIES = 64
 LENGTH_SCALE = 1.6
 OWN_VARIATION = 0.7
-QUERY_SPREAD = 0.5
+QUERY_SPREAD = 0.8
 GRADE_RATIO = 0.4
 
 

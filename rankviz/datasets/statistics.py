@@ -1,0 +1,164 @@
+"""Counts that say what a part of a data set holds: as a whole, by query and by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rankviz._typing import BoolArray, FloatArray, IntArray
+from rankviz.datasets.types import RankingData
+
+CORRELATION = "Spearman correlation with the grade, within queries"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What one part holds.
+
+    Attributes
+    ----------
+    queries, documents, features : int
+        Q, n and d.
+    grades : mapping of int to int
+        Number of documents of each grade that occurs.
+    pairs : int
+        Preference pairs (i, j) of one query with y_i > y_j.
+    queries_without_relevant, queries_without_pairs : int
+        Queries whose documents all have grade 0, and those whose documents all have the same grade.
+    constant_features : tuple of int
+        Numbers (from 1) of the features with one value in all documents.
+    distinct_documents, duplicate_documents : int
+        Different rows of X, and rows equal to an earlier one; they add up to n. Grades are not compared.
+    zero_documents : int
+        Rows of X that are zero throughout.
+    documents_per_query : (int, float, int)
+        Smallest, median and largest number of documents of a query; zeros where there is none.
+    """
+
+    queries: int
+    documents: int
+    features: int
+    grades: Mapping[int, int]
+    pairs: int
+    queries_without_relevant: int
+    queries_without_pairs: int
+    constant_features: tuple[int, ...]
+    distinct_documents: int
+    duplicate_documents: int
+    zero_documents: int
+    documents_per_query: tuple[int, float, int]
+
+
+def describe(data: RankingData) -> Summary:
+    """Count what a part holds; see :class:`Summary`."""
+    grades, counts = grade_counts(data)
+    pairs = _pairs(counts)
+    sizes = np.diff(data.ptr)
+    distinct = _distinct_rows(data.X)
+    return Summary(
+        queries=data.n_queries,
+        documents=data.n_documents,
+        features=data.n_features,
+        grades=dict(zip(grades.tolist(), counts.sum(axis=0).tolist(), strict=True)),
+        pairs=int(pairs.sum()),
+        queries_without_relevant=int((counts[:, grades > 0].sum(axis=1) == 0).sum()),
+        queries_without_pairs=int((pairs == 0).sum()),
+        constant_features=tuple((np.flatnonzero(_constant(data.X)) + 1).tolist()),
+        distinct_documents=distinct,
+        duplicate_documents=data.n_documents - distinct,
+        zero_documents=int((~data.X.any(axis=1)).sum()),
+        documents_per_query=_spread(sizes),
+    )
+
+
+def query_table(data: RankingData) -> pd.DataFrame:
+    """One row per query: "query", "documents", "grade g" for every grade that occurs, and "pairs"."""
+    grades, counts = grade_counts(data)
+    table = pd.DataFrame({"query": data.query_ids, "documents": np.diff(data.ptr)})
+    for column, grade in enumerate(grades.tolist()):
+        table[f"grade {grade}"] = counts[:, column]
+    table["pairs"] = _pairs(counts)
+    return table
+
+
+def feature_table(data: RankingData) -> pd.DataFrame:
+    """One row per feature: "number" (from 1), "name", "min", "max", "mean", "constant", "correlation".
+
+    The correlation is :func:`grade_correlation`; "name" is empty where features have none.
+    """
+    X = data.X
+    filled = len(X) > 0
+    names = data.feature_names or ("",) * data.n_features
+    return pd.DataFrame(
+        {
+            "number": np.arange(1, data.n_features + 1),
+            "name": list(names),
+            "min": X.min(axis=0) if filled else np.nan,
+            "max": X.max(axis=0) if filled else np.nan,
+            "mean": X.mean(axis=0) if filled else np.nan,
+            "constant": _constant(X),
+            "correlation": grade_correlation(data),
+        }
+    )
+
+
+def grade_correlation(data: RankingData) -> FloatArray:
+    """Spearman correlation of each feature with the grade within queries, pooled over queries, (d,).
+
+    Features and grades are replaced by their ranks within the query (ties share the mean rank) divided by
+    n_q, and each query's mean is taken away: ρ = Σ r̃_x r̃_y / √(Σ r̃_x² Σ r̃_y²) over all documents. It is not
+    changed by any increasing transformation within queries, min-max or z-score among them. NaN where the
+    feature or the grade is constant in every query.
+    """
+    x = _centred_ranks(data.X, data)
+    y = _centred_ranks(data.y[:, None].astype(np.float64), data)[:, 0]
+    products = y @ x
+    scale = np.sqrt((x**2).sum(axis=0) * (y @ y))
+    defined = scale > 0
+    out: FloatArray = np.where(defined, products / np.where(defined, scale, 1.0), np.nan)
+    return out
+
+
+def grade_counts(data: RankingData) -> tuple[IntArray, IntArray]:
+    """Grades that occur, ascending (G,), and how many documents of each every query has, (Q, G)."""
+    grades, codes = np.unique(data.y, return_inverse=True)
+    query = np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
+    cells = np.bincount(query * len(grades) + codes, minlength=data.n_queries * len(grades))
+    return grades, cells.reshape(data.n_queries, len(grades)).astype(np.int64)
+
+
+def _pairs(counts: IntArray) -> IntArray:
+    """Preference pairs of each query, (n_q² − Σ_g n_qg²) / 2."""
+    out: IntArray = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) // 2
+    return out
+
+
+def _constant(X: FloatArray) -> BoolArray:
+    """Whether each feature has one value only, (d,)."""
+    return np.ptp(X, axis=0) == 0 if len(X) else np.ones(X.shape[1], np.bool_)
+
+
+def _distinct_rows(X: FloatArray) -> int:
+    """Count different rows by sorting them as strings of bytes, for which −0 has to become 0 first."""
+    if X.shape[1] == 0 or len(X) == 0:
+        return min(len(X), 1)
+    rows: NDArray[np.void] = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, 8 * X.shape[1])))
+    return len(np.unique(rows))
+
+
+def _spread(sizes: IntArray) -> tuple[int, float, int]:
+    if len(sizes) == 0:
+        return 0, 0.0, 0
+    return int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+
+
+def _centred_ranks(values: FloatArray, data: RankingData) -> FloatArray:
+    query = np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
+    ranks = pd.DataFrame(values).groupby(query).rank(pct=True).to_numpy()
+    middle = (np.diff(data.ptr) + 1) / (2 * np.diff(data.ptr))  # mean of 1/n … n/n
+    out: FloatArray = ranks - np.repeat(middle, np.diff(data.ptr))[:, None]
+    return out
