@@ -66,28 +66,36 @@ def scan(root: Path) -> Iterator[Dataset]:
 
 def dataset_at(path: Path) -> Dataset:
     """Describe the data set in exactly this folder (or file), as `scan` would; raises `DataError` if none."""
-    path = path.resolve()
-    if path.is_file():
+    path = Path(os.path.realpath(path))
+    if os.path.isfile(path):
         return _single_file(path, path.parent, _stem(path.name))
-    entries = _entries(path, path) if path.is_dir() else {}
-    folds = _folds_in(entries, path)
-    if not folds and (parts := _parts_in(entries)):
+    entries = _entries(path, path) if os.path.isdir(path) else {}
+    if folds := _folds_in(entries, path):
+        return Dataset(_title(path), path, path, _copied(folds))
+    if parts := _parts_in(entries):
         number = _FOLD.match(path.name)
-        folds = {f"Fold{int(number[1])}" if number else "Fold1": parts}
-        path = path.parent if number else path
-    if folds:
-        return Dataset(path.name, path, path, _copied(folds))
+        folder = path.parent if number else path
+        return Dataset(
+            _title(folder), folder, folder, {f"Fold{int(number[1])}" if number else "Fold1": dict(parts)}
+        )
+    for name, below in entries.items():
+        if name.casefold() in _PLAIN_LEVELS and os.path.isdir(below):
+            return dataset_at(below)
     raise DataError(
-        "no folder of this name" if not path.is_dir() else "a folder without folds",
+        "a folder without folds" if os.path.isdir(path) else "no folder of this name",
         expected="a folder with Fold1, Fold2, … that hold train.txt, vali.txt and test.txt, or one file",
         remedy="Check the path.",
         path=path,
     )
 
 
+def _title(folder: Path) -> str:
+    return folder.parent.name if folder.name.casefold() in _PLAIN_LEVELS else folder.name
+
+
 def check_inside(path: Path, root: Path) -> Path:
     """Resolve links in `path`; raises `DataError` if the result lies outside of `root`."""
-    resolved = path.resolve()
+    resolved = Path(os.path.realpath(path))  # which, unlike resolve(), bears links that go in circles
     if resolved.is_relative_to(root):
         return resolved
     raise DataError(
@@ -104,10 +112,10 @@ def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iter
         yield Dataset("/".join(levels) or root.name, root, folder, _copied(folds))
         return
     for name, path in entries.items():
-        if path.is_dir() and depth < _DEPTH and not folder.is_relative_to(path):
+        if os.path.isdir(path) and depth < _DEPTH and not folder.is_relative_to(path):
             below = levels if levels and name.casefold() in _PLAIN_LEVELS else (*levels, name)
             yield from _scan(path, root, below, depth + 1)
-        elif path.is_file() and _stem(name) != name and _looks_like_letor(path):
+        elif os.path.isfile(path) and _stem(name) != name and _looks_like_letor(path):
             yield _single_file(path, root, "/".join((*levels, _stem(name))))
 
 
@@ -141,7 +149,7 @@ def _folds_in(entries: Mapping[str, Path], root: Path) -> dict[str, dict[str, Pa
     folds: dict[str, dict[str, Path]] = {}
     for name, path in entries.items():
         number = _FOLD.match(name)
-        if number and path.is_dir() and (parts := _parts_in(_entries(path, root))):
+        if number and os.path.isdir(path) and (parts := _parts_in(_entries(path, root))):
             folds.setdefault(f"Fold{int(number[1])}", parts)
     return folds
 
@@ -155,7 +163,7 @@ def _parts_in(entries: Mapping[str, Path]) -> dict[str, Path]:
     """Return the files that are parts, in the order train, vali, test; of two spellings the first."""
     found = {}
     for part, spellings in _SPELLINGS.items():
-        files = [path for name, path in entries.items() if _plain(name) in spellings and path.is_file()]
+        files = [path for name, path in entries.items() if _plain(name) in spellings and os.path.isfile(path)]
         if files:
             found[part] = files[0]
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
-import pickle
+import os
 import shutil
 from dataclasses import replace
 
@@ -178,6 +179,25 @@ def test_links_within_the_root_are_followed_once(tmp_path):
     assert_same(open_fold(datasets["SET"], 1), expected)
 
 
+def test_links_in_circles_are_passed_over(tmp_path):
+    write_fold(tmp_path / "SET" / "Fold1")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling.txt").symlink_to(tmp_path / "gone.txt")
+    assert list(find_datasets([tmp_path])) == ["SET"]
+
+
+def test_letor_2_level_is_looked_through(tmp_path):
+    expected = write_fold(tmp_path / "OHSUMED" / "Data" / "Fold1")
+    for path in (
+        tmp_path / "OHSUMED",
+        tmp_path / "OHSUMED" / "Data",
+        tmp_path / "OHSUMED" / "Data" / "Fold1",
+    ):
+        fold = load_fold(path, 1)
+        assert_same(fold, expected)
+        assert fold.name == "OHSUMED fold 1"
+
+
 @pytest.mark.parametrize("name", ["../outside/SECRET", "/etc", "SET/../../outside/SECRET", ".."])
 def test_names_are_looked_up_and_never_joined(tmp_path, name):
     write_fold(tmp_path / "outside" / "SECRET" / "Fold1")
@@ -193,7 +213,7 @@ def test_the_same_name_in_two_roots(tmp_path):
     assert list(datasets) == ["SET", "SET (data)", "SET (data 2)"]
     assert len({open_fold(dataset, 1).digest for dataset in datasets.values()}) == 3
     assert open_fold(datasets["SET (data)"], 1).name == "SET (data) fold 1"
-    assert pickle.loads(pickle.dumps(datasets)) == datasets  # noqa: S301
+    assert copy.deepcopy(datasets) == datasets
 
 
 def test_roots(tmp_path, monkeypatch):
@@ -204,7 +224,7 @@ def test_roots(tmp_path, monkeypatch):
     assert data_roots() == (BUNDLED, (tmp_path / "user" / "rankviz" / "datasets").resolve())
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-    monkeypatch.setenv("RANKVIZ_DATA", f"{tmp_path / 'one'}:{tmp_path / 'two'}")
+    monkeypatch.setenv("RANKVIZ_DATA", os.pathsep.join([str(tmp_path / "one"), str(tmp_path / "two")]))
     assert data_roots() == (BUNDLED, (tmp_path / "one").resolve(), (tmp_path / "two").resolve())
     assert data_roots([tmp_path / "two"]) == (BUNDLED, (tmp_path / "two").resolve())
     with pytest.raises(DataError, match="no folder of this name"):
