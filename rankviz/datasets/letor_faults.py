@@ -55,6 +55,9 @@ def show(token: bytes, limit: int = 40) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
+# Generators of faults are left at the first one, so each check may rely on those before it.
+
+
 def _faults(tokens: list[bytes]) -> Iterator[_Fault]:
     yield from _grade_faults(tokens[0])
     yield from _query_faults(tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -160,6 +160,13 @@ class RankingData:
             h.update(repr((array.dtype.str, array.shape)).encode())
             h.update(np.ascontiguousarray(array).data)
         return h.hexdigest()
+
+    def renamed(self, name: str) -> RankingData:
+        """Return the same data under another name, a digest already known included."""
+        other = replace(self, name=name)
+        if "digest" in vars(self):
+            vars(other)["digest"] = self.digest
+        return other
 
     def query_slice(self, index: int) -> slice:
         """Documents of the query at position `index`, as a slice of `X` and `y`."""

@@ -37,6 +37,7 @@ PLAIN = "plain text in UTF-8"
 BROKEN = [
     Broken("no qid", third("1 1:0.5 2:1"), 3, "no qid, but '1:0.5'", QID),
     Broken("only a grade", third("1"), 3, "no qid", QID),
+    Broken("qid after a gap", third("1 qid :1 1:0.5"), 3, "no qid, but 'qid'", QID),
     Broken("qid after features", third("1 1:0.5 qid:1 2:1"), 3, "'qid:1' after '1:0.5'", QID),
     Broken("second qid", third("1 qid:1 1:0.5 qid:2"), 3, "a second query id 'qid:2'", "one qid a line"),
     Broken("qid first", third("qid:1 1 1:0.5"), 3, "'qid:1' where the grade should be", WHOLE),

@@ -80,6 +80,7 @@ def accepted(content: bytes) -> RankingData | None:
             error = caught
     assert error.path == "fuzz"
     assert all((error.found, error.expected, error.remedy))
+    assert "document id" not in error.found, "no fault was found in a refused line"
     return None
 
 

@@ -85,6 +85,15 @@ def test_stored_digest_is_that_of_the_stored_values(source: Path, tmp_path: Path
     assert data.digest == stored
 
 
+def test_renaming_keeps_values_and_stored_digest(source: Path, tmp_path: Path) -> None:
+    data = read_cached(source, cache_dir=tmp_path)
+    other = data.renamed("SET/Fold1/train")
+    assert (data.name, other.name) == ("train.txt", "SET/Fold1/train")
+    assert vars(other)["digest"] == data.digest
+    assert other.X is data.X
+    assert "digest" not in vars(read_letor(source).renamed("no digest yet"))
+
+
 def test_warning_is_repeated_from_the_cache(source: Path, parses: list[str], tmp_path: Path) -> None:
     source.write_bytes(b"0 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 1:3\n")
     said = []
