@@ -1,0 +1,28 @@
+"""Train one model and see what it does, beside the linear one."""
+
+import streamlit as st
+
+from ui import reveal, train_views
+from ui.navigation import experiment
+from ui.runs import errors_as_sentences, normalised, run
+from ui.settings import linear_C
+from ui.show import what_is_shown
+
+spec = experiment()
+st.title("Train")
+part = reveal.part_shown(spec)
+what_is_shown(spec, part)
+with errors_as_sentences():
+    baseline, record = run(spec.linear(linear_C(st.session_state)), spec)
+    data = normalised(spec).parts[part]
+
+train_views.headline(baseline, record, data, part)
+lists, margins, convergence, numbers = st.tabs(["One query", "Margins", "Convergence", "Numbers"])
+with lists:
+    train_views.one_query(baseline, record, data, part)
+with margins:
+    train_views.margins(record, data, part)
+with convergence:
+    train_views.convergence(baseline, record)
+with numbers:
+    train_views.numbers(baseline, record, part)

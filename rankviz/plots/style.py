@@ -1,0 +1,96 @@
+"""One visual language: a colour, a dash and a marker per method, and the words for captions and legends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from rankviz.experiments.spec import RunSpec
+
+GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
+"""Grades 0, 1, 2, … run light to dark in one hue."""
+
+PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
+
+
+@dataclass(frozen=True)
+class MethodStyle:
+    """How a method looks on every page."""
+
+    name: str
+    colour: str
+    dash: str
+    symbol: str
+
+
+METHODS = {
+    "linear": MethodStyle("linear", "#7f7f7f", "dot", "square"),
+    "nystroem": MethodStyle("Nyström", "#0072B2", "solid", "circle"),
+    "fourier": MethodStyle("random Fourier", "#D55E00", "solid", "diamond"),
+}
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of_two(value: float) -> str:
+    """A positive number as the papers write it: 2⁻⁷ where it is a power of two, else 0.0123."""
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5:
+        return f"2{str(exponent - 1).translate(_SUPERSCRIPT)}"
+    return f"{value:.4g}"
+
+
+def method_label(spec: RunSpec) -> str:
+    """Legend entry of a run: "Nyström, m = 500"."""
+    name = METHODS[spec.feature_map].name
+    return name if spec.feature_map == "linear" else f"{name}, m = {spec.n_components}"
+
+
+def describe(spec: RunSpec, part: str | None = None) -> str:
+    """What is shown, in words: data, fold, model, settings, and the part scored where one is."""
+    model = METHODS[spec.feature_map].name
+    words = [f"{spec.dataset} {_fold_words(spec.fold)}"]
+    if spec.feature_map == "linear":
+        words += [model, f"C = {power_of_two(spec.C)}"]
+    else:
+        rank = f", rank {spec.rank}" if spec.rank is not None else ""
+        words += [f"{model} m = {spec.n_components}{rank}", f"C = {power_of_two(spec.C)}"]
+        words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
+    words.append(spec.loss.replace("_", " "))
+    if spec.normalisation != "none":
+        words.append(spec.normalisation.replace("_", " "))
+    return " · ".join(words + ([PART_NAMES[part]] if part else []))
+
+
+def _fold_words(fold: str) -> str:
+    return f"fold {fold.removeprefix('Fold')}" if fold.startswith("Fold") else fold
+
+
+def line_of(feature_map: str) -> dict[str, Any]:
+    """Keyword arguments for a trace of this method's line and markers."""
+    style = METHODS[feature_map]
+    return {
+        "line": {"color": style.colour, "dash": style.dash, "width": 2.5},
+        "marker": {"color": style.colour, "symbol": style.symbol, "size": 8},
+    }
+
+
+def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figure:
+    """Common layout: legend above the plot, room for axis titles, no jump on updates."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 60, "r": 20, "t": 50, "b": 55},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
+        hovermode="closest",
+        uirevision="keep",
+    )
+    figure.update_layout(**layout)
+    return figure
+
+
+def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
+    """An axis range around [low, high] ending on multiples of `step`: small changes don't move it."""
+    return [step * (math.ceil(low / step) - 1), step * (math.floor(high / step) + 1)]

@@ -1,0 +1,68 @@
+"""The views of the Home page: the live figure, what is true of real sets, and where to go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from rankviz.datasets import RankingData
+from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.plots import metric_vs_m
+from rankviz.plots.style import describe
+from rankviz.significance import compare
+from ui.runs import run
+from ui.settings import COMPONENTS, linear_C, spec_from_state
+from ui.show import definition_caption, show_figure
+
+METRIC = "NDCG@10"
+GRID = tuple(m for m in COMPONENTS if m <= 500)
+
+
+def headline(state: Any, data: RankingData) -> None:
+    """NDCG@10 against m, both approximations over the linear level, with the m of the sidebar marked."""
+    linear = spec_from_state(state, "linear").linear(linear_C(state))
+    kernels = [spec_from_state(state, name) for name in ("nystroem", "fourier")]
+    grid = sorted({*GRID, *(spec.n_components for spec in kernels)})
+    baseline, *curves = run(linear, *(replace(spec, n_components=m) for spec in kernels for m in grid))
+    table = metric_vs_m.data([baseline, *curves], "vali", METRIC)
+    m = kernels[0].n_components
+    show_figure(
+        metric_vs_m.figure(table, METRIC, None if state["map"] == "linear" else m),
+        table,
+        key="ndcg-against-m",
+        alt="NDCG at 10 against the number of features, Nyström and random Fourier over the linear level.",
+        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike. Mean over queries; "
+        f"{definition_caption(data)}.",
+    )
+    at_m = next(r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m)
+    found = compare(at_m.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
+    st.markdown(f"**{found.sentence(f'Nyström with m = {m}', 'the linear model', METRIC)}.**")
+
+
+def what_is_true(dataset: str) -> None:
+    """What the figure does and does not say about real data."""
+    synthetic = (
+        f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
+        if dataset == DEMONSTRATION
+        else ""
+    )
+    st.info(
+        f"{synthetic}On the real sets OHSUMED and MQ2008 kernels do not beat the linear model beyond noise: "
+        "on OHSUMED the paired 95 % interval of the difference in NDCG@10 is about [−0.014, +0.009]. Put your "
+        "own folds into the data folder to see for yourself.",
+        icon=":material/info:",
+    )
+
+
+def where_to_go() -> None:
+    """Links to the other pages; the settings stay as they are."""
+    st.subheader("Where to go")
+    params = {key: str(value) for key, value in st.query_params.items()}
+    st.page_link(
+        "pages/train.py",
+        label="**Train** one model: its rankings, margins and convergence, beside the linear one",
+        icon=":material/model_training:",
+        query_params=params,
+    )

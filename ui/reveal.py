@@ -1,0 +1,32 @@
+"""Validation by default; the test part only on request, with a count of the looks taken."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.experiments.spec import RunSpec
+
+KEY = "test"
+
+
+def part_shown(spec: RunSpec) -> str:
+    """Draw the "Reveal test" switch and return the part to show, "vali" or "test".
+
+    A look is one experiment whose test result was shown in this session; looking twice at the same one
+    counts once.
+    """
+    looks: set[str] = st.session_state.setdefault("looks", set())
+    column, note = st.columns([1, 3], vertical_alignment="center")
+    revealed = column.toggle(
+        "Reveal test",
+        key=KEY,
+        bind="query-params",
+        help="Choose settings on the validation part. Every look at the test part that leads to another "
+        "choice makes its figures less honest, so looks are counted.",
+    )
+    if revealed:
+        looks.add(spec.hash)
+    if looks:
+        times = "once" if len(looks) == 1 else f"{len(looks)} times"
+        note.caption(f"Test part looked at {times} in this session (each experiment counts once).")
+    return "test" if revealed else "vali"

@@ -1,0 +1,115 @@
+"""Folds and runs as the pages get them: opened once, trained once, kept by their keys."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+
+import streamlit as st
+
+from rankviz.datasets import DataError, Dataset, Fold, find_datasets, normalise, open_fold
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from rankviz.progress import Progress, StopRequested
+
+STAGES = {
+    "features": "computing features",
+    "pairs": "listing preference pairs",
+    "newton": "Newton steps",
+    "evaluate": "scoring documents",
+}
+
+
+class RunMemory:
+    """The latest records, by spec; shared by all visitors, who get the same record for the same spec."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._lock = size, Lock()
+        self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
+
+    def get(self, spec: RunSpec) -> RunRecord | None:
+        """The record of a spec, if it is still here."""
+        with self._lock:
+            if spec in self._records:
+                self._records.move_to_end(spec)
+            return self._records.get(spec)
+
+    def put(self, record: RunRecord) -> None:
+        """Keep a record, and let the one not asked for longest go."""
+        with self._lock:
+            self._records[record.spec] = record
+            while len(self._records) > self._size:
+                self._records.popitem(last=False)
+
+
+@st.cache_resource(show_spinner=False)
+def _memory() -> RunMemory:
+    return RunMemory(size=256)
+
+
+@st.cache_resource(ttl=10, max_entries=1, show_spinner=False)
+def datasets() -> dict[str, Dataset]:
+    """Data sets below the data roots; a folder added while the app runs is found within ten seconds."""
+    return find_datasets()
+
+
+def fold_of(spec: RunSpec) -> Fold:
+    """The fold a spec names, as read; opened again when one of its files changes."""
+    dataset = datasets()[spec.dataset]
+    files = dataset.folds[spec.fold].values()
+    stamp = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return _opened(stamp, spec.fold, dataset)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the fold …")
+def _opened(stamp: tuple[tuple[str, int, int], ...], fold: str, _dataset: Dataset) -> Fold:
+    return open_fold(_dataset, fold)
+
+
+def normalised(spec: RunSpec) -> Fold:
+    """The spec's fold with the spec's normalisation."""
+    fold = fold_of(spec)
+    return _normalised(fold.digest, spec.normalisation, fold)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _normalised(digest: str, how: str, _fold: Fold) -> Fold:
+    return normalise(_fold, how)
+
+
+def run(*specs: RunSpec) -> list[RunRecord]:
+    """The records of specs on one fold: remembered, or trained now with progress shown meanwhile."""
+    fold, records = fold_of(specs[0]), []
+    line = st.empty()
+    for number, spec in enumerate(specs):
+        known = replace(spec, digest=fold.digest)
+        record = _memory().get(known)
+        if record is None:
+            counted = f"model {number + 1} of {len(specs)}: " if len(specs) > 1 else ""
+
+            def tell(progress: Progress, counted: str = counted, number: int = number) -> None:
+                stage = STAGES.get(progress.stage, progress.stage)
+                line.progress(number / len(specs), f"Training, {counted}{stage}")
+
+            record = execute(known, tell, fold=fold)
+            _memory().put(record)
+        records.append(record)
+    line.empty()
+    return records
+
+
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there."""
+    try:
+        yield
+    except DataError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+    except StopRequested:
+        st.info("Stopped before there was a model.")
+        st.stop()

@@ -1,0 +1,238 @@
+"""The settings in the sidebar: their ranges, their help texts, and the RunSpec they stand for.
+
+Every widget is bound to the URL under its key, so the address of a page is its whole state. A value equal to
+its default is left out of the URL; `v` there says which set of defaults is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from rankviz.datasets import NORMALISATIONS, DataError, Dataset
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.style import METHODS
+
+VERSION = "1"
+COMPONENTS = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+LARGEST_SEED = 2**31 - 1
+DEFAULTS: dict[str, Any] = {
+    "map": "nystroem",
+    "m": 200,
+    "c": -4,
+    "g": -2,
+    "fold": "Fold1",
+    "norm": "none",
+    "seed": 0,
+    "clin": -10,
+    "tol": 1e-6,
+    "rank": 0,
+}
+"""Values the widgets start from, chosen for the bundled folds; part of what VERSION promises."""
+
+PRESETS = {
+    "Bundled folds": DEFAULTS,
+    "chen2017, Table 4 (OHSUMED)": DEFAULTS | {"m": 500, "c": -7, "g": -6, "clin": -13},
+}
+"""Settings worth starting from. They change the model, not the data."""
+
+
+def sidebar(datasets: dict[str, Dataset]) -> RunSpec:
+    """Draw the shared sidebar and return the spec of the experiment it describes."""
+    with st.sidebar:
+        _data_settings(datasets)
+        _model_settings()
+        with st.expander("More settings"):
+            _more_settings()
+        _presets_and_link()
+    return spec_from_state(st.session_state)
+
+
+def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
+    """The RunSpec that the sidebar's widgets stand for, or the same for another feature map.
+
+    The digest is filled in when the fold is open.
+    """
+    feature_map = feature_map or state["map"]
+    rank = int(state.get("rank", 0))
+    spec = RunSpec(
+        dataset=state["data"],
+        fold=state["fold"],
+        normalisation=state["norm"],
+        feature_map=feature_map,
+        n_components=int(state.get("m", DEFAULTS["m"])),
+        C=2.0 ** int(state["c"]),
+        gamma=2.0 ** int(state.get("g", DEFAULTS["g"])),
+        seed=int(state["seed"]),
+        tol=float(state["tol"]),
+        rank=rank if rank and feature_map == "nystroem" else None,
+    )
+    return spec.linear(spec.C) if feature_map == "linear" else spec
+
+
+def linear_C(state: Any) -> float:
+    """C of the linear model that is drawn as the baseline."""
+    return 2.0 ** int(state["c"] if state["map"] == "linear" else state.get("clin", DEFAULTS["clin"]))
+
+
+def frozen_link() -> str:
+    """Query string with every setting in it, also those equal to today's defaults."""
+    values = {key: st.session_state[key] for key in ("data", *DEFAULTS) if key in st.session_state}
+    return "?" + urlencode({"v": VERSION} | values)
+
+
+def _data_settings(datasets: dict[str, Dataset]) -> None:
+    if not datasets:
+        raise DataError(
+            "no data set below the data folders",
+            expected="folders such as NAME/Fold1/train.txt",
+            remedy="Start the app with a data folder that has some: make app DATA=folder.",
+        )
+    names = list(datasets)
+    chosen = st.selectbox(
+        "Data set",
+        names,
+        key="data",
+        bind="query-params",
+        help="Found below the data folders. The bundled set is synthetic; put LETOR folds beside it or start "
+        "with `make app DATA=folder`.",
+    )
+    folds = list(datasets[chosen].folds)
+    _start("fold", folds)
+    st.selectbox(
+        "Fold",
+        folds,
+        key="fold",
+        bind="query-params",
+        help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
+        "part to judge by, once.",
+    )
+
+
+def _model_settings() -> None:
+    _start("map", list(METHODS))
+    st.selectbox(
+        "Feature map",
+        list(METHODS),
+        format_func=lambda name: METHODS[name].name,
+        key="map",
+        bind="query-params",
+        help="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
+        "Fourier: the RBF kernel through m random frequencies.",
+    )
+    linear = st.session_state["map"] == "linear"
+    _start("m", COMPONENTS)
+    st.select_slider(
+        "Features m",
+        COMPONENTS,
+        key="m",
+        bind="query-params",
+        disabled=linear,
+        help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
+        "take longer. The linear model has none.",
+    )
+    _start("c")
+    st.slider(
+        "C",
+        -15,
+        10,
+        step=1,
+        format="2^%d",
+        key="c",
+        bind="query-params",
+        help="Weight of the loss against ½‖w‖². It multiplies the plain squared hinge, as in chen2017 "
+        "eq. 22: larger fits the training pairs more closely.",
+    )
+    _start("g")
+    st.slider(
+        "γ",
+        -12,
+        4,
+        step=1,
+        format="2^%d",
+        key="g",
+        bind="query-params",
+        disabled=linear,
+        help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
+    )
+
+
+def _more_settings() -> None:
+    _start("norm", list(NORMALISATIONS))
+    st.selectbox(
+        "Normalisation",
+        list(NORMALISATIONS),
+        format_func=lambda name: NORMALISATIONS[name].label,
+        key="norm",
+        bind="query-params",
+        help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
+    )
+    _start("seed")
+    st.number_input(
+        "Seed",
+        0,
+        LARGEST_SEED,
+        step=1,
+        key="seed",
+        bind="query-params",
+        help="Of the landmarks or frequencies that are drawn. The same seed gives the same model.",
+    )
+    _start("clin")
+    st.slider(
+        "C of the linear baseline",
+        -15,
+        10,
+        step=1,
+        format="2^%d",
+        key="clin",
+        bind="query-params",
+        disabled=st.session_state["map"] == "linear",
+        help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
+    )
+    _start("tol", TOLERANCES)
+    st.select_slider(
+        "Tolerance",
+        TOLERANCES,
+        format_func=lambda tol: f"{tol:.0e}",
+        key="tol",
+        bind="query-params",
+        help="Training stops when the Newton decrement is below this share of the objective.",
+    )
+    _start("rank")
+    st.number_input(
+        "Rank of the Nyström map (0: all)",
+        0,
+        max(COMPONENTS),
+        step=1,
+        key="rank",
+        bind="query-params",
+        disabled=st.session_state["map"] != "nystroem",
+        help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
+    )
+    st.caption("Loss: squared hinge, max(0, 1 − t)² on every preference pair.")
+
+
+def _start(key: str, options: Sequence[Any] | None = None) -> None:
+    """Give a widget its default the first time, and again where its options have changed under it."""
+    state = st.session_state
+    if key not in state or (options is not None and state[key] not in options):
+        default = DEFAULTS[key]
+        state[key] = default if options is None or default in options else options[0]
+
+
+def _presets_and_link() -> None:
+    with st.popover("Presets and link", width="stretch"):
+        for name, values in PRESETS.items():
+            st.button(name, on_click=_apply, args=(values,), width="stretch")
+        st.markdown("The address of this page is this experiment. With every setting spelled out:")
+        st.code(frozen_link(), language=None, wrap_lines=True)
+
+
+def _apply(values: dict[str, Any]) -> None:
+    for key, value in values.items():
+        if key != "fold":
+            st.session_state[key] = value
