@@ -5,17 +5,24 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.io import from_json
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
 from rankviz.plots.style import describe
 
+TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
+
+# colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
+ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
+
 
 def show_figure(figure: go.Figure, table: pd.DataFrame, *, key: str, alt: str, caption: str) -> None:
     """A figure with a text for those who cannot see it, its caption, and its data and page to download."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=config)
+    st.plotly_chart(_themed(figure), width="stretch", key=key, alt=alt, config=config)
     text, menu = st.columns([6, 1], vertical_alignment="center")
     text.caption(caption)
     with menu.popover("Save", width="stretch", help="Take the figure or its numbers with you."):
@@ -37,6 +44,22 @@ def show_figure(figure: go.Figure, table: pd.DataFrame, *, key: str, alt: str, c
             on_click="ignore",
             width="stretch",
         )
+
+
+def _themed(figure: go.Figure) -> go.Figure:
+    """The figure with its colours for the theme in use."""
+    if st.context.theme.type != "dark":
+        return figure
+    text = figure.to_json()
+    for light, dark in ON_DARK.items():
+        text = text.replace(light, dark)
+    return from_json(text)
+
+
+def tiles(n: int) -> list[DeltaGenerator]:
+    """Places for n metric tiles in a row that wraps to two or three to a line on narrow screens."""
+    row = st.container(horizontal=True, gap="medium")
+    return [row.container(width=TILE_WIDTH) for _ in range(n)]
 
 
 def what_is_shown(spec: RunSpec, part: str) -> None:

@@ -12,7 +12,7 @@ from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
 from rankviz.plots.style import METHODS, PART_NAMES, describe, method_label, power_of_two
 from rankviz.significance import compare
-from ui.show import definition_caption, show_figure
+from ui.show import definition_caption, show_figure, tiles
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -23,7 +23,7 @@ def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: st
     records = _distinct(baseline, record)
     table = metric_curve.data(records, part)
     means, linear = record.metrics[part].mean(), baseline.metrics[part].mean()
-    for column, name in zip(st.columns(4), TILES, strict=True):
+    for name, column in zip(TILES, tiles(len(TILES)), strict=True):
         delta = None if len(records) == 1 else f"{means[name] - linear[name]:+.4f} against linear"
         column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
     show_figure(
