@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from ui.navigation import pages
+from ui.navigation import configure
 from ui.runs import datasets, errors_as_sentences
 from ui.settings import VERSION, sidebar
 
-st.set_page_config(page_title="rankviz", page_icon="ui/icon.svg", layout="wide")
-page = st.navigation(pages())
+page = configure()
 st.query_params["v"] = VERSION
 with errors_as_sentences():
     sidebar(datasets())

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
 from ui.settings import spec_from_state
 
+ICON = Path(__file__).parent / "icon.svg"
 
-def pages() -> list[st.Page]:
-    """The pages in the order of the navigation."""
-    return [
-        st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
-        st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
-    ]
+
+def configure() -> st.Page:
+    """Configure the app and announce its pages; returns the one that was asked for.
+
+    The icon is a file of ours: Material icons and emoji would be fetched from another host.
+    """
+    st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
+    return st.navigation(
+        [
+            st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
+            st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
+        ]
+    )
 
 
 def experiment() -> RunSpec:
@@ -23,6 +33,6 @@ def experiment() -> RunSpec:
     alone, without app.py. Announcing the navigation ends that for good, and the run starts again with app.py.
     """
     if "data" not in st.session_state:
-        st.navigation(pages())
+        configure()
         st.rerun()
     return spec_from_state(st.session_state)

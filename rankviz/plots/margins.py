@@ -61,8 +61,9 @@ def figure(table: pd.DataFrame, method: str, loss: str) -> go.Figure:
         line={"color": "#CC79A7", "width": 2.5},
         hovertemplate="ℓ(%{x:.2f}) = %{y:.3g}<extra></extra>",
     )
-    for t, text in ((0.0, "misordered | in order"), (1.0, "margin 1")):
-        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"}, annotation_text=text)
+    for t, text, side in ((0.0, "← misordered", "top left"), (1.0, "no loss →", "top right")):
+        guide = {"width": 1, "dash": "dash", "color": "#999999"}
+        fig.add_vline(x=t, line=guide, annotation_text=text, annotation_position=side)
     return finished(
         fig,
         bargap=0,
@@ -74,6 +75,8 @@ def figure(table: pd.DataFrame, method: str, loss: str) -> go.Figure:
             "side": "right",
             "rangemode": "tozero",
             "showgrid": False,
+            "tickmode": "auto",
+            "nticks": 6,
         },
         margin={"l": 60, "r": 60, "t": 60, "b": 55},
     )
