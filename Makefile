@@ -1,0 +1,62 @@
+# Needs GNU make and Python 3.11 or newer; everything else goes into .venv. `make help` lists the targets.
+
+PYTHON ?= python3
+PORT ?= 8501
+DATA ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install app test e2e screens lint types bench clean
+
+help:
+	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
+	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it'
+	@echo 'make test              tests of core and pages with coverage; RANKVIZ_LETOR=folder adds the real folds'
+	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
+	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
+	@echo 'make lint              ruff, rules and format'
+	@echo 'make types             mypy --strict on rankviz/'
+	@echo 'make bench             measurements of speed and memory'
+	@echo 'make clean             remove .venv, caches and pictures'
+
+install: $(STAMP)
+
+$(STAMP): requirements.txt requirements-dev.txt
+	@command -v "$(PYTHON)" >/dev/null || \
+		{ echo "There is no $(PYTHON) here. Name a Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "rankviz needs Python 3.11 or newer; $(PYTHON) is $$("$(PYTHON)" -V 2>&1)." \
+		"Name another: make install PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian install python3-venv." >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $(STAMP)
+
+app: install
+	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(BIN)/python -m streamlit run app.py --server.port $(PORT)
+
+test: install
+	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+# `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
+e2e: install
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" tests/e2e $(ARGS)
+
+screens: install
+	$(BIN)/python -m tools.screens
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+bench: install
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens

@@ -1,0 +1,173 @@
+"""The app as a browser sees it: start it, open it in Chromium, wait until it has come to rest.
+
+Shared by the browser tests (tests/e2e) and by `make screens`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+SETTLE_SECONDS = 90
+QUIET_SECONDS = 0.6
+"""Streamlit waits up to 0.2 s after a key or a slider's move before it asks for a rerun."""
+
+CHROMIUM_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+class AppError(RuntimeError):
+    """The app did not start, died, or did not come to rest."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running app: where it answers and what it has logged."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log_file: Path
+
+    def log(self) -> str:
+        """Everything the app has written so far."""
+        return self.log_file.read_text(errors="replace")
+
+    def require_alive(self) -> None:
+        """Raise with the log where the app has ended."""
+        if self.process.poll() is not None:
+            raise AppError(f"the app ended with exit status {self.process.returncode}:\n{self.log()}")
+
+
+@contextmanager
+def app_server(
+    folder: Path, environment: Mapping[str, str] | None = None, script: Path = REPOSITORY / "app.py"
+) -> Iterator[Server]:
+    """Run the app on a free port with its caches and user data below `folder`; end it afterwards."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command += [f"--server.port={port}", "--server.fileWatcherType=none"]
+    log_file = folder / "app.log"
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=REPOSITORY,
+            env=_isolated(folder) | dict(environment or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    server = Server(f"http://127.0.0.1:{port}", process, log_file)
+    try:
+        _wait_for_health(server)
+        yield server
+        server.require_alive()
+    finally:
+        _end(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _isolated(folder: Path) -> dict[str, str]:
+    """The environment without settings of the person at work: data, caches and runs go below `folder`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RANKVIZ_", "STREAMLIT_", "COV_"))}
+    own = {name: folder / name.lower() for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "RANKVIZ_CACHE")}
+    for path in own.values():
+        path.mkdir(parents=True, exist_ok=True)
+    return kept | {name: str(path) for name, path in own.items()} | {"PYTHONUNBUFFERED": "1"}
+
+
+def _wait_for_health(server: Server) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        server.require_alive()
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AppError(f"the app did not answer within {START_SECONDS} s:\n{server.log()}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, or the program that BROWSER_PATH names."""
+    program = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
+    if program is None:
+        raise AppError("no Chromium: install Debian's package chromium, or name a browser in BROWSER_PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+_LOOK = """() => {
+    const find = id => document.querySelector(`[data-testid="${id}"]`);
+    const app = find('stApp'), main = find('stMain');
+    if (!app || !main) return {busy: 'no app yet'};
+    if (app.dataset.testConnectionState !== 'CONNECTED') return {busy: 'not connected'};
+    if (app.dataset.testScriptState !== 'notRunning') return {busy: app.dataset.testScriptState};
+    const waiting = document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]');
+    if (waiting) return {busy: waiting.dataset.testid + ' is waiting'};
+    const charts = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
+    if (charts.some(c => c.offsetParent && !c.querySelector('.main-svg'))) return {busy: 'figure'};
+    return {shown: main.innerText + main.scrollHeight};
+}"""
+
+
+def wait_settled(page: Page, seconds: float = SETTLE_SECONDS) -> None:
+    """Wait until Streamlit runs nothing, every visible figure is drawn and the page has stopped changing."""
+    deadline = time.monotonic() + seconds
+    before, since = None, time.monotonic()
+    while time.monotonic() < deadline:
+        now = page.evaluate(_LOOK)
+        if "busy" in now or now != before:
+            before, since = now, time.monotonic()
+        elif time.monotonic() - since >= QUIET_SECONDS:
+            return
+        page.wait_for_timeout(100)
+    why = now.get("busy", "it keeps changing")
+    raise AppError(f"{page.evaluate('location.href')} did not come to rest within {seconds:g} s: {why}")
+
+
+def open_page(page: Page, url: str) -> None:
+    """Go to an address of the app and wait until it is at rest."""
+    page.goto(url)
+    wait_settled(page)
