@@ -6,7 +6,8 @@ its default is left out of the URL; `v` there says which set of defaults is mean
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -79,10 +80,35 @@ def linear_C(state: Any) -> float:
     return 2.0 ** int(state["c"] if state["map"] == "linear" else state.get("clin", DEFAULTS["clin"]))
 
 
+def state_of(spec: RunSpec) -> dict[str, Any]:
+    """Values of the widgets that describe a spec: the inverse of `spec_from_state` for powers of two."""
+    state = {"data": spec.dataset, "fold": spec.fold, "norm": spec.normalisation, "map": spec.feature_map}
+    state |= {"c": round(math.log2(spec.C)), "seed": spec.seed, "tol": spec.tol, "rank": spec.rank or 0}
+    if spec.feature_map != "linear":
+        state |= {"m": spec.n_components, "g": round(math.log2(spec.gamma))}
+    return state
+
+
+def query_params(values: dict[str, Any]) -> dict[str, str]:
+    """Widget values as query parameters; Streamlit reads options there by their labels."""
+    return {"v": VERSION} | {key: _LABELS.get(key, str)(value) for key, value in values.items()}
+
+
 def frozen_link() -> str:
     """Query string with every setting in it, also those equal to today's defaults."""
-    values = {key: st.session_state[key] for key in ("data", *DEFAULTS) if key in st.session_state}
-    return "?" + urlencode({"v": VERSION} | values)
+    state = st.session_state
+    return "?" + urlencode(query_params({key: state[key] for key in ("data", *DEFAULTS) if key in state}))
+
+
+def _tolerance(tol: float) -> str:
+    return f"{tol:.0e}"
+
+
+_LABELS: dict[str, Callable[[Any], str]] = {
+    "map": lambda name: METHODS[name].name,
+    "norm": lambda name: NORMALISATIONS[name].label,
+    "tol": _tolerance,
+}
 
 
 def _data_settings(datasets: dict[str, Dataset]) -> None:
@@ -118,7 +144,7 @@ def _model_settings() -> None:
     st.selectbox(
         "Feature map",
         list(METHODS),
-        format_func=lambda name: METHODS[name].name,
+        format_func=_LABELS["map"],
         key="map",
         bind="query-params",
         help="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
@@ -166,7 +192,7 @@ def _more_settings() -> None:
     st.selectbox(
         "Normalisation",
         list(NORMALISATIONS),
-        format_func=lambda name: NORMALISATIONS[name].label,
+        format_func=_LABELS["norm"],
         key="norm",
         bind="query-params",
         help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
@@ -197,7 +223,7 @@ def _more_settings() -> None:
     st.select_slider(
         "Tolerance",
         TOLERANCES,
-        format_func=lambda tol: f"{tol:.0e}",
+        format_func=_LABELS["tol"],
         key="tol",
         bind="query-params",
         help="Training stops when the Newton decrement is below this share of the objective.",

@@ -1,0 +1,1 @@
+"""Measurements of speed and memory; never part of the tests. Run with `make bench`."""

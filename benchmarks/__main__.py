@@ -1,0 +1,24 @@
+"""Run one or all measurements: `python -m benchmarks [training] [published]`."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import published, training
+
+MEASUREMENTS = {"training": training.main, "published": published.main}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(MEASUREMENTS)
+    unknown = [name for name in names if name not in MEASUREMENTS]
+    if unknown:
+        print(f"no measurement called {unknown[0]!r}; there are {', '.join(MEASUREMENTS)}")
+        return 2
+    for name in names:
+        MEASUREMENTS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
