@@ -114,7 +114,7 @@ def open_fold(
     title = f"{dataset.name} fold {number}"
     files = {part: check_inside(path, dataset.root) for part, path in dataset.folds[key].items()}
     if WHOLE in files:
-        whole = replace(read_cached(files[WHOLE], progress=progress), name=str(files[WHOLE]))
+        whole = read_cached(files[WHOLE], progress=progress).renamed(str(files[WHOLE]))
         opened = cyclic_fold(whole, number, name=title)
     else:
         _require_parts(dataset, key)
@@ -158,7 +158,7 @@ def _read_parts(files: dict[str, Path], title: str, progress: Progress | None) -
     before, parts = 0.0, {}
     for part, weight in _SHARE_OF_READING.items():
         share = None if progress is None else _share(progress, before, weight)
-        parts[part] = replace(read_cached(files[part], progress=share), name=part_name(title, part))
+        parts[part] = read_cached(files[part], progress=share).renamed(part_name(title, part))
         before += weight
     refuse_shared_queries(parts)
     parts = pad_to_widest(parts)
@@ -173,5 +173,5 @@ def _with_feature_names(fold: Fold, dataset: str) -> Fold:
     names = names_for(recognise_fold(dataset, fold), fold.train.n_features)
     if names is None:
         return fold
-    train, vali, test = (replace(part, feature_names=names) for part in fold.parts.values())
+    train, vali, test = (part.renamed(feature_names=names) for part in fold.parts.values())
     return replace(fold, train=train, vali=vali, test=test)

@@ -161,9 +161,18 @@ class RankingData:
             h.update(np.ascontiguousarray(array).data)
         return h.hexdigest()
 
-    def renamed(self, name: str) -> RankingData:
-        """Return the same data under another name, a digest already known included."""
-        other = replace(self, name=name)
+    def renamed(
+        self, name: str | None = None, *, feature_names: tuple[str, ...] | None = None
+    ) -> RankingData:
+        """Return the same data under another name or with other feature names; None keeps what there is.
+
+        A digest already known is kept too, for names are not part of it.
+        """
+        other = replace(
+            self,
+            name=self.name if name is None else name,
+            feature_names=self.feature_names if feature_names is None else feature_names,
+        )
         if "digest" in vars(self):
             vars(other)["digest"] = self.digest
         return other

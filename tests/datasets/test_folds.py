@@ -296,3 +296,12 @@ def test_faults_of_a_file_pass_through(tmp_path):
     (tmp_path / "SET" / "Fold1" / "test.txt").unlink()
     with pytest.raises(DataError, match="line 1"):
         load_fold(tmp_path / "SET")
+
+
+def test_a_fold_opened_from_the_cache_keeps_the_stored_digests(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+    expected = write_fold(tmp_path / "set" / "Fold1")
+    load_fold(tmp_path / "set")
+    again = load_fold(tmp_path / "set")
+    for part, data in again.parts.items():
+        assert vars(data)["digest"] == expected.parts[part].digest

@@ -92,6 +92,11 @@ def test_renaming_keeps_values_and_stored_digest(source: Path, tmp_path: Path) -
     assert vars(other)["digest"] == data.digest
     assert other.X is data.X
     assert "digest" not in vars(read_letor(source).renamed("no digest yet"))
+    names = tuple(f"f{k}" for k in range(data.n_features))
+    named = other.renamed(feature_names=names)
+    assert (named.name, named.feature_names) == ("SET/Fold1/train", names)
+    assert vars(named)["digest"] == data.digest
+    assert named.renamed("again").feature_names == names
 
 
 def test_warning_is_repeated_from_the_cache(source: Path, parses: list[str], tmp_path: Path) -> None:
