@@ -6,6 +6,7 @@ preconditioner, which is built here because it takes both the map and the risk t
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -87,8 +88,13 @@ class CholeskyPreconditioner:
 
     @classmethod
     def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
-        """Factor M, O(m³/3)."""
-        return cls(linalg.cholesky(M, lower=True, check_finite=False), kind)
+        """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large)."""
+        M, rounding = M.copy(), len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
+        for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
+            M[np.diag_indices(len(M))] += shift
+            with contextlib.suppress(linalg.LinAlgError):
+                return cls(linalg.cholesky(M, lower=True, check_finite=False), kind)
+        raise linalg.LinAlgError("the preconditioner is not positive definite, and not by rounding")
 
     def __call__(self, r: FloatArray) -> FloatArray:
         """M^-1 r."""

@@ -26,25 +26,34 @@ def conjugate_gradients(
     *,
     rtol: float,
     max_iterations: int,
+    floor: float = 0.0,
 ) -> CGResult:
-    """Solve H s = b from s = 0 until √(rᵀM^-1r) ≤ rtol·√(bᵀM^-1b).
+    """Solve H s = b, H ≥ I, from s = 0 until √(rᵀM^-1r) ≤ rtol·√(bᵀM^-1b).
 
-    With M ≥ H (or M = H) that norm of the residual bounds the error in the energy norm: of the decrement
-    ½ bᵀH^-1b at most the share rtol² is then missing. Any iterate is a descent direction.
+    For M = H the share rtol² of the decrement ½ bᵀH^-1b is then missing at most; for other M that is a guess.
+    So where the decrement found, ½ bᵀs, is not above `floor`, iterations go on until it is, or until the
+    decrement is proved to be no larger than `floor`: what is missing of it, ½ rᵀH^-1r, is at most ½ rᵀr.
+    Any iterate is a descent direction.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
     p, rho = z.copy(), float(r @ z)
-    target = rtol**2 * rho
-    for iteration in range(1, max_iterations + 1):
-        if rho <= target or rho == 0.0:
-            return CGResult(s, iteration - 1, converged=True)
+    target, decrement = rtol**2 * rho, 0.0
+    for iteration in range(max_iterations + 1):
+        if rho <= target and (decrement > floor or decrement + 0.5 * float(r @ r) <= floor or rho == 0.0):
+            return CGResult(s, iteration, converged=True)
+        if iteration == max_iterations:
+            break
         Hp = product(p)
-        alpha = rho / float(p @ Hp)
+        curvature = float(p @ Hp)
+        if not curvature > 0.0:  # H is positive definite: rounding has the last word here
+            return CGResult(s, iteration + 1, converged=False)
+        alpha = rho / curvature
+        decrement += 0.5 * alpha * rho
         s += alpha * p
         r -= alpha * Hp
         z = precondition(r)
         rho, previous = float(r @ z), rho
         p *= rho / previous
         p += z
-    return CGResult(s, max_iterations, converged=rho <= target)
+    return CGResult(s, max_iterations, converged=False)

@@ -8,7 +8,7 @@ from rankviz.risk import RiskPoint
 SLOPE_TOLERANCE = 1e-2
 """Accept τ once |φ'(τ)| is this share of |φ'(0)|; φ is convex, so that is close to its minimum."""
 
-MAX_TRIALS = 30
+MAX_TRIALS = 100  # bisection alone then spans any scale; a Newton direction needs one or two
 
 
 def exact_step(ray: Ray, slope_at_0: float) -> tuple[float, RiskPoint]:

@@ -30,7 +30,7 @@ class TruncatedNewton:
     Attributes
     ----------
     tol : float
-        Stop once the Newton decrement ½|gᵀs| ≤ tol · objective.
+        Stop once the Newton decrement ½ gᵀH^-1g is at most tol · objective, which CG proves by its residual.
     max_iter : int
         Largest number of Newton steps.
     cg_rtol : float
@@ -80,9 +80,9 @@ class _Run:
             cg = self._direction(point)
             slope = float(point.gradient @ cg.s)
             row = self._row(iteration, point, cg, decrement=0.5 * abs(slope))
-            if row.decrement <= self.solver.tol * point.value or iteration == self.solver.max_iter:
+            done = cg.converged and row.decrement <= self.solver.tol * point.value
+            if done or iteration == self.solver.max_iter:
                 self.trace.append(row)
-                done = row.decrement <= self.solver.tol * point.value
                 return self._result(point, Status.CONVERGED if done else Status.MAX_ITERATIONS)
             ray = self.objective.ray(point, cg.s)
             tau, risk = exact_step(ray, slope)
@@ -105,6 +105,7 @@ class _Run:
             self.precondition,
             rtol=self.solver.cg_rtol,
             max_iterations=self.solver.cg_max_iter,
+            floor=self.solver.tol * point.value,
         )
         if self.solver.preconditioned and cg.iterations > self.solver.rebuild_after:
             self.precondition = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import Enum
 
 import pandas as pd
@@ -75,4 +75,5 @@ class SolverResult:
     @property
     def frame(self) -> pd.DataFrame:
         """The trace as a table, one row per iteration."""
-        return pd.DataFrame([asdict(row) for row in self.trace], columns=list(TraceRow.__annotations__))
+        types = {field.name: str(field.type) for field in fields(TraceRow)}
+        return pd.DataFrame([asdict(row) for row in self.trace], columns=list(types)).astype(types)
