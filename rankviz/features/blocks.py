@@ -45,3 +45,8 @@ def _cores() -> int:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_cores(), thread_name_prefix="rankviz-blocks")
+
+
+if hasattr(os, "register_at_fork"):
+    # a forked process has the pool but not its threads, and would wait for them for ever
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,9 @@ JITTER = 1e-10
 One absolute value for every m, or the maps would not be nested. The map then changes no kernel value by
 more than this: K − K(K + jI)^-1 K = jK(K + jI)^-1 has spectral norm below j.
 """
+
+
+BLOCK = 128  # landmarks factored at a time
 
 
 @dataclass(frozen=True)
@@ -64,21 +68,36 @@ def distinct_rows(X: FloatArray, m: int, seed: int) -> IntArray:
 def _cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
     """Factor K + jI = L Lᵀ in the given order without the landmarks that earlier ones already span.
 
-    The squared pivot of a landmark is what earlier landmarks leave of it, plus the jitter; at 2j or below
-    it adds nothing above the jitter. Whether it is skipped depends on earlier landmarks only: still nested.
+    The squared pivot of a landmark is what earlier kept landmarks leave of it, plus the jitter; at 2j or
+    below it adds nothing above the jitter. That depends on earlier landmarks only: still nested. Taking them
+    BLOCK at a time makes nearly all of it matrix products, and no rounding of K can make it fail.
     """
-    L = _cholesky(K)
-    kept = np.flatnonzero(np.diag(L) ** 2 > 2 * JITTER)
-    if len(kept) < len(K):
-        L = _cholesky(K[np.ix_(kept, kept)])
-    return kept, CholeskyBasis(L)
+    L, kept = np.zeros_like(K), np.zeros(0, np.int64)
+    for start in range(0, len(K), BLOCK):
+        block, r = np.arange(start, min(start + BLOCK, len(K))), len(kept)
+        spanned = CholeskyBasis(L[:r, :r]).contract(K[np.ix_(kept, block)])
+        left = K[np.ix_(block, block)] + JITTER * np.eye(len(block)) - spanned.T @ spanned
+        inner, factor = _cholesky_skipping(left)
+        kept = np.concatenate((kept, block[inner]))
+        L[r : len(kept), :r], L[r : len(kept), r : len(kept)] = spanned[:, inner].T, factor
+    return kept, CholeskyBasis(L[: len(kept), : len(kept)].copy())
 
 
-def _cholesky(K: FloatArray) -> FloatArray:
-    jittered = K.copy(order="F")
-    jittered[np.diag_indices(len(K))] += JITTER
-    L: FloatArray = linalg.cholesky(jittered, lower=True, overwrite_a=True, check_finite=False)
-    return L
+def _cholesky_skipping(S: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Indices of the rows of S with a pivot above 2j, and the Cholesky factor of S at these."""
+    with contextlib.suppress(linalg.LinAlgError):
+        L = linalg.cholesky(S, lower=True, check_finite=False)
+        if (np.diag(L) ** 2 > 2 * JITTER).all():
+            return np.arange(len(S)), L
+    S, columns = S.copy(), np.zeros_like(S)
+    kept = []
+    for j in range(len(S)):
+        if S[j, j] > 2 * JITTER:
+            columns[j:, j] = S[j:, j] / np.sqrt(S[j, j])
+            S[j + 1 :, j + 1 :] -= np.outer(columns[j + 1 :, j], columns[j + 1 :, j])
+            kept.append(j)
+    inner = np.array(kept, np.int64)
+    return inner, columns[np.ix_(inner, inner)]
 
 
 def _eigen_basis(K: FloatArray, rank: int) -> DenseBasis:
