@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from rankviz.datasets.types import DataError
 
 MAX_BYTES = 4 * 2**30
-"""No array of a file may claim more than this."""
+"""The arrays of a file may not claim more than this together."""
 
 Arrays = dict[str, NDArray[Any]]
 
 
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     """Write arrays and their JSON description to `path`; OSError where it is not writable."""
-    text = np.frombuffer(json.dumps(meta, allow_nan=False).encode(), np.uint8)
+    text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -41,19 +41,26 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
     try:
         with zipfile.ZipFile(path) as archive:
-            largest = max((entry.file_size for entry in archive.infolist()), default=0)
-        if largest > MAX_BYTES:
-            raise unreadable(path, what, f"an array claims {largest} bytes")
+            claimed = sum(entry.file_size for entry in archive.infolist())
+        if claimed > MAX_BYTES:
+            raise unreadable(path, what, f"its arrays claim {claimed} bytes")
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+            arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
     except DataError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise unreadable(path, what, str(error)) from error
+    except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
+        raise unreadable(path, what, str(error) or type(error).__name__) from error
     if not isinstance(meta, dict):
         raise unreadable(path, what, "its description is not an object")
     return meta, arrays
+
+
+def _plain(value: object) -> object:
+    """NumPy's numbers, which a grid search sets parameters to, as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written as JSON")
 
 
 def unreadable(path: Path, what: str, why: str) -> DataError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,9 +25,10 @@ def save(model: RankSVM, path: str | Path) -> Path:
     if not hasattr(model, "coef_"):
         raise ValueError("this RankSVM is not fitted yet; call fit before saving it")
     seed = model.random_state
+    repeatable = isinstance(seed, numbers.Integral)
     meta = {
         "format": FORMAT,
-        "params": model.get_params() | {"random_state": seed if isinstance(seed, int) else None},
+        "params": model.get_params() | {"random_state": seed if repeatable else None},
         "map": type(model.feature_map_).__name__,
         "gamma": model.gamma_,
         "n_features": model.n_features_in_,
@@ -47,12 +49,14 @@ def load(path: str | Path) -> RankSVM:
         if meta["format"] != FORMAT:
             raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
+        if not 0 < gamma < float("inf"):
+            raise ValueError(f"gamma is {gamma}")
         model = RankSVM(**meta["params"])
         model.feature_map_ = fitted = _MAPS[meta["map"]](arrays, d, gamma)
         model.coef_, model.gamma_ = _shaped(arrays, "coef", fitted.n_components), gamma
         model.n_features_in_, model.n_components_ = d, fitted.n_components
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise unreadable(path, "model", str(error)) from error
     return model
 
@@ -83,7 +87,10 @@ def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedMap:
     k = len(arrays["landmarks"])
     landmarks = _shaped(arrays, "landmarks", k, d)
     if "L" in arrays:
-        return FittedNystroem(landmarks, gamma, CholeskyBasis(_shaped(arrays, "L", k, k)))
+        L = _shaped(arrays, "L", k, k)
+        if not (np.diag(L) > 0).all():
+            raise ValueError("array 'L' is not a Cholesky factor")
+        return FittedNystroem(landmarks, gamma, CholeskyBasis(L))
     return FittedNystroem(landmarks, gamma, DenseBasis(_shaped(arrays, "T", k, arrays["T"].shape[1])))
 
 

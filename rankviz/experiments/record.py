@@ -92,7 +92,7 @@ class RunRecord:
                 trace=_trace(arrays["trace"], meta["trace"]),
                 **{name: meta[name] for name in _PLAIN},
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, "run record", str(error)) from error
 
 
@@ -100,7 +100,7 @@ _PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_mem
 
 
 def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
-    index = pd.Index(arrays[f"queries_{part}"], name="qid")
+    index = pd.Index(arrays[f"queries_{part}"], name="query")
     return pd.DataFrame(arrays[f"metrics_{part}"], index=index, columns=columns)
 
 
