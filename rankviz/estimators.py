@@ -25,6 +25,8 @@ from rankviz.timing import Stopwatch
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
+LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
+
 
 class RankSVM(BaseEstimator):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
@@ -48,6 +50,9 @@ class RankSVM(BaseEstimator):
         Stop when the Newton decrement is below tol times the objective.
     max_iter : int
         Largest number of Newton steps.
+    preconditioner : {"auto", "none"}
+        "auto" solves the Newton systems with the preconditioner that suits the map; "none" by plain
+        conjugate gradients, to see what it is worth.
 
     Attributes
     ----------
@@ -82,6 +87,7 @@ class RankSVM(BaseEstimator):
         rank: int | None = None,
         tol: float = 1e-6,
         max_iter: int = 100,
+        preconditioner: str = "auto",
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -92,6 +98,7 @@ class RankSVM(BaseEstimator):
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
+        self.preconditioner = preconditioner
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
@@ -112,6 +119,7 @@ class RankSVM(BaseEstimator):
                 remedy="Check the training part.",
                 path=data.name or None,
             )
+        _refuse_huge(data.X)
         report, clock = reporter(callback), Stopwatch()
         self.gamma_ = scale_gamma(data.X) if self.gamma == "scale" else float(self.gamma)
         seed = self._seed()
@@ -123,9 +131,10 @@ class RankSVM(BaseEstimator):
         risk = PairRisk(data.y, data.ptr, LOSSES[self.loss])
         self.n_pairs_ = risk.n_pairs
         clock.lap("pairs")
-        result = TruncatedNewton(tol=self.tol, max_iter=self.max_iter).solve(
-            RankObjective(features, risk, float(self.C), seed), report=report
+        solver = TruncatedNewton(
+            tol=self.tol, max_iter=self.max_iter, preconditioned=self.preconditioner == "auto"
         )
+        result = solver.solve(RankObjective(features, risk, float(self.C), seed), report=report)
         clock.lap("newton")
         self.n_features_in_, self.n_components_ = data.n_features, self.feature_map_.n_components
         self.coef_, self.objective_ = result.point.w, result.point.value
@@ -151,7 +160,14 @@ class RankSVM(BaseEstimator):
 
     def _checked(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "coef_")
-        out = np.ascontiguousarray(X, dtype=np.float64)
+        try:
+            out = np.ascontiguousarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"features that are not numbers ({error})",
+                expected="a numeric matrix with one row per document",
+                remedy="Convert the features to numbers first.",
+            ) from error
         if out.ndim != 2 or out.shape[1] != self.n_features_in_:
             raise DataError(
                 f"documents of shape {out.shape}",
@@ -164,16 +180,23 @@ class RankSVM(BaseEstimator):
                 expected="finite features",
                 remedy="Fill or drop missing values first.",
             )
+        _refuse_huge(out)
         return out
 
     def _seed(self) -> int:
         if isinstance(self.random_state, numbers.Integral):
+            if self.random_state < 0:
+                raise ValueError(f"random_state={self.random_state!r} must not be negative")
             return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as error:
+            raise ValueError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def _check_settings(self) -> None:
         _one_of("feature_map", self.feature_map, FEATURE_MAPS)
         _one_of("loss", self.loss, LOSSES)
+        _one_of("preconditioner", self.preconditioner, ("auto", "none"))
         _positive("C", self.C)
         _positive("tol", self.tol)
         if self.gamma != "scale":
@@ -184,8 +207,17 @@ class RankSVM(BaseEstimator):
             _count("rank", self.rank)
 
 
+def _refuse_huge(X: FloatArray) -> None:
+    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
+        raise DataError(
+            f"features beyond ±{LARGEST_FEATURE:g}",
+            expected="features whose squares are numbers",
+            remedy="Normalise the features first.",
+        )
+
+
 def _one_of(name: str, value: object, allowed: Collection[str]) -> None:
-    if value not in allowed:
+    if value not in tuple(allowed):
         raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
 
 

@@ -13,7 +13,8 @@ from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
-from rankviz.progress import Callback, Progress, reporter
+from rankviz.progress import Callback, Progress, reporter, silent
+from rankviz.solvers.result import Status
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
 
@@ -22,8 +23,9 @@ def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | Non
 
     `fold` is the spec's fold as read (before normalisation), for callers that have it open; otherwise it
     is looked up by name below the data roots. `callback` is told the progress; returning True stops.
+    Stopped during Newton steps it evaluates the weights so far, without asking again.
     Raises `DataError` for data that is missing or not the data the spec names, ValueError for a setting out
-    of range, `StopRequested` when stopped before there was a model.
+    of range, `StopRequested` when stopped before there was a model or during the evaluation.
     """
     report, clock = reporter(callback), Stopwatch()
     reset_peak_memory()
@@ -33,6 +35,7 @@ def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | Non
     clock.lap("data")
     model = model_of(spec).fit_data(used.train, callback=callback)
     clock.lap("training")
+    report = silent if model.status_ is Status.STOPPED else report
     scores, metrics = {}, {}
     for part, data in used.parts.items():
         report(Progress("evaluate"))
@@ -66,6 +69,7 @@ def model_of(spec: RunSpec) -> RankSVM:
         random_state=spec.seed,
         rank=spec.rank,
         tol=spec.tol,
+        preconditioner=spec.preconditioner,
     )
 
 

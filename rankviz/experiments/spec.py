@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
+import sys
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
@@ -34,6 +36,8 @@ class RunSpec:
         Newton decrement over objective at which training stops.
     rank : int or None
         Nyström only: eigenvalues kept.
+    preconditioner : str
+        "auto", or "none" for plain conjugate gradients.
     """
 
     dataset: str
@@ -48,6 +52,15 @@ class RunSpec:
     seed: int = 0
     tol: float = 1e-6
     rank: int | None = None
+    preconditioner: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""
+        for name in ("C", "gamma", "tol"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("n_components", "seed", "rank"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, operator.index(getattr(self, name)))
 
     def to_json(self) -> str:
         """The spec as JSON text with sorted keys: the same text for equal specs."""
@@ -73,7 +86,7 @@ class RunSpec:
         for name, value in values.items():
             if not _fits(value, str(types[name])):
                 raise ValueError(f"field {name!r} is {value!r}, expected {types[name]}")
-        return cls(**{name: _coerced(value, str(types[name])) for name, value in values.items()})
+        return cls(**values)
 
     @property
     def hash(self) -> str:
@@ -93,9 +106,5 @@ def _fits(value: object, kind: str) -> bool:
     if kind.startswith("int"):
         return isinstance(value, int)
     if kind == "float":
-        return isinstance(value, int | float) and abs(value) < float("inf")
+        return isinstance(value, int | float) and abs(value) <= sys.float_info.max
     return isinstance(value, str)
-
-
-def _coerced(value: Any, kind: str) -> Any:
-    return float(value) if kind == "float" else value
