@@ -1,0 +1,348 @@
+"""Kernels, feature maps and their operators: exactness, nesting, duplicates, convergence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import linalg
+from scipy.spatial.distance import cdist
+
+from rankviz.features import (
+    FEATURE_MAPS,
+    FeatureOperator,
+    Nystroem,
+    RandomFourier,
+    blocks,
+    rbf_kernel,
+    scale_gamma,
+)
+from rankviz.features.nystroem import BLOCK, JITTER, distinct_rows
+from rankviz.features.operator import CholeskyBasis, DenseBasis, IdentityBasis
+from rankviz.progress import Progress, StopRequested
+
+RNG = np.random.default_rng(0)
+DOCUMENTS = RNG.normal(size=(60, 5))
+OTHERS = RNG.normal(size=(17, 5))
+
+
+def repeated(X: np.ndarray) -> np.ndarray:
+    """Every document twice, and zero rows of both signs, in no particular order."""
+    zeros = np.zeros((6, X.shape[1])) * np.where(np.arange(6) % 2, 1.0, -1.0)[:, None]
+    return np.random.default_rng(1).permutation(np.vstack((X, X, zeros)))
+
+
+def kernel(X: np.ndarray, Z: np.ndarray, gamma: float) -> np.ndarray:
+    return np.exp(-gamma * cdist(X, Z, "sqeuclidean"))
+
+
+def approximation(fitted: object, X: np.ndarray, Z: np.ndarray | None = None) -> np.ndarray:
+    """K̃ = Φ(X) Φ(Z)ᵀ."""
+    Phi = fitted.operator(X).dense()
+    return Phi @ (Phi if Z is None else fitted.operator(Z).dense()).T
+
+
+# --- kernel -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [2.0**-12, 2.0**-6, 1.0, 32.0])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_kernel_is_that_of_the_distances(gamma: float, offset: float) -> None:
+    found = rbf_kernel(DOCUMENTS + offset, OTHERS + offset, gamma)
+    # the offset itself costs the features 1e6·1e-16, as it does those that cdist is given
+    expected = kernel(DOCUMENTS + offset, OTHERS + offset, gamma)
+    np.testing.assert_allclose(found, expected, atol=1e-12 if offset == 0 else 1e-8)
+    assert found.max() <= 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_identical_rows_have_kernel_one(scale: float) -> None:
+    X = scale * DOCUMENTS
+    diagonal = np.diag(rbf_kernel(X, X, 1.0))
+    assert (diagonal <= 1).all()
+    assert (1 - diagonal).max() <= 1e-14 * (1 + (X**2).sum(axis=1).max())
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rbf_kernel(DOCUMENTS, OTHERS, 0.3)
+    monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 7 * len(OTHERS))
+    told: list[Progress] = []
+    np.testing.assert_allclose(rbf_kernel(DOCUMENTS, OTHERS, 0.3, told.append), whole, rtol=1e-14)
+    assert [p.stage for p in told] == ["features"] * 9
+    assert [p.fraction for p in told] == [*(7 * i / 60 for i in range(1, 9)), 1.0]
+
+
+def test_large_blocks_are_shared_among_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_cores", lambda: 3)
+    X = RNG.normal(size=(700, 4))
+    np.testing.assert_allclose(rbf_kernel(X, X[:300], 0.5), kernel(X, X[:300], 0.5), atol=1e-13)
+
+
+def test_a_report_that_raises_ends_the_computation() -> None:
+    def stop(progress: Progress) -> None:
+        raise StopRequested
+
+    for fitted in (Nystroem(5, 1.0).fit(DOCUMENTS), RandomFourier(5, 1.0).fit(DOCUMENTS)):
+        with pytest.raises(StopRequested):
+            fitted.operator(DOCUMENTS, stop)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    """The pool's threads do not survive a fork; a child that waited for them would never end."""
+    code = """
+import os, signal, numpy as np
+from rankviz.features import blocks
+blocks._cores = lambda: 2
+block = np.ones((1000, 200))
+blocks.in_place(np.exp, block)
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    blocks.in_place(np.log, block)
+    os._exit(0 if np.allclose(block, 1) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=os.path.dirname(os.path.dirname(__file__)),
+    )
+    assert run.stdout.strip() == "0", run.stderr
+
+
+def test_scale_gamma() -> None:
+    assert scale_gamma(DOCUMENTS) == pytest.approx(1 / (5 * DOCUMENTS.var()))
+    assert scale_gamma(np.full((4, 3), 2.0)) == 1.0
+
+
+# --- operators --------------------------------------------------------------------------------------------
+
+L = np.linalg.cholesky(kernel(OTHERS, OTHERS, 0.5))
+OPERATORS = {
+    "identity": FeatureOperator(DOCUMENTS, IdentityBasis(5)),
+    "cholesky": FeatureOperator(RNG.normal(size=(60, 17)), CholeskyBasis(L)),
+    "dense": FeatureOperator(DOCUMENTS, DenseBasis(RNG.normal(size=(5, 3)))),
+}
+each_operator = pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
+
+
+@each_operator
+def test_product_and_adjoint(operator: FeatureOperator) -> None:
+    n, m = operator.shape
+    w, u = RNG.normal(size=m), RNG.normal(size=n)
+    T = operator.basis.expand(np.eye(m))
+    Phi = operator.base @ T
+    assert T.shape == operator.basis.shape
+    np.testing.assert_allclose(operator.dense(), Phi, atol=1e-10)
+    np.testing.assert_allclose(operator.product(w), Phi @ w, atol=1e-10)
+    np.testing.assert_allclose(operator.adjoint(u), Phi.T @ u, atol=1e-10)
+    assert operator.product(w) @ u == pytest.approx(w @ operator.adjoint(u), rel=1e-10)
+
+
+@each_operator
+def test_forms_and_row_differences(operator: FeatureOperator) -> None:
+    Phi, A = operator.dense(), RNG.normal(size=(4, operator.base.shape[1]))
+    T = operator.basis.expand(np.eye(operator.shape[1]))
+    np.testing.assert_allclose(operator.reduce(A.T @ A), T.T @ A.T @ A @ T, rtol=1e-9, atol=1e-9)
+    i, j = np.array([3, 0, 59]), np.array([1, 2, 1])
+    np.testing.assert_allclose(operator.row_differences(i, j), (Phi[i] - Phi[j]).T, atol=1e-10)
+
+
+# --- Nyström ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [2.0**-12, 0.1, 2.0])
+@pytest.mark.parametrize("X", [DOCUMENTS, repeated(DOCUMENTS)], ids=["distinct", "repeated"])
+def test_all_documents_as_landmarks_give_the_kernel(X: np.ndarray, gamma: float) -> None:
+    fitted = Nystroem(10_000, gamma).fit(X)
+    np.testing.assert_allclose(approximation(fitted, X), kernel(X, X, gamma), atol=1e-8)
+    np.testing.assert_allclose(approximation(fitted, X, OTHERS), kernel(X, OTHERS, gamma), atol=1e-5)
+    assert fitted.n_components <= len(np.unique(X + 0.0, axis=0))
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+@pytest.mark.parametrize("gamma", [2.0**-12, 0.1, 2.0])
+def test_never_above_the_kernel(gamma: float, rank: int | None) -> None:
+    X = repeated(DOCUMENTS)
+    missing = kernel(X, X, gamma) - approximation(Nystroem(20, gamma, rank).fit(X), X)
+    assert np.linalg.eigvalsh(missing).min() >= -1e-10
+
+
+@pytest.mark.parametrize("m", [1, 2, 8, 64])
+def test_landmarks_are_distinct_documents_in_a_nested_order(m: int) -> None:
+    X = repeated(DOCUMENTS)
+    index = distinct_rows(X, m, seed=3)
+    assert len(index) == min(m, 61)
+    assert len(np.unique(X[index] + 0.0, axis=0)) == len(index)
+    assert index.tolist() == distinct_rows(X, 61, seed=3)[:m].tolist()
+    assert m == 1 or index.tolist() != distinct_rows(X, m, seed=4).tolist()
+
+
+def test_every_distinct_document_is_equally_likely() -> None:
+    X = np.repeat(np.arange(4.0)[:, None], [50, 1, 1, 1], axis=0)
+    drawn = [float(X[distinct_rows(X, 1, seed)[0], 0]) for seed in range(400)]
+    counts = np.bincount(np.array(drawn, int), minlength=4)
+    assert (np.abs(counts - 100) < 45).all()
+
+
+def test_documents_that_repeat_do_not_change_the_map() -> None:
+    X = np.vstack((DOCUMENTS, DOCUMENTS[::-1]))
+    once, twice = Nystroem(30, 0.2, seed=7).fit(DOCUMENTS), Nystroem(30, 0.2, seed=7).fit(X)
+    np.testing.assert_array_equal(once.landmarks, twice.landmarks)
+
+
+LINE = np.random.default_rng(5).normal(size=(3 * BLOCK, 1)) @ np.ones((1, 3))  # numerical rank far below n
+
+
+@pytest.mark.parametrize(
+    ("X", "gamma", "skips"),
+    [
+        (DOCUMENTS, 0.2, False),
+        (repeated(DOCUMENTS), 0.2, False),
+        (LINE, 2.0**-12, True),
+        (LINE, 0.5, True),
+        (1e-4 * DOCUMENTS, 2.0**-12, True),
+    ],
+)
+def test_nested(X: np.ndarray, gamma: float, *, skips: bool) -> None:
+    large = Nystroem(len(X), gamma, seed=2).fit(X)
+    assert (large.n_components < len(np.unique(X + 0.0, axis=0))) == skips
+    Phi = large.operator(X).dense()
+    for m in (1, 2, 5, 31, BLOCK + 1):
+        small = Nystroem(m, gamma, seed=2).fit(X)
+        k = small.n_components
+        np.testing.assert_array_equal(small.landmarks, large.landmarks[:k])
+        features = small.operator(X).dense()
+        # columns of small pivots magnify the rounding of the kernel
+        np.testing.assert_allclose(features, Phi[:, :k], atol=1e-5 if skips else 1e-10)
+        np.testing.assert_allclose(features @ features.T, Phi[:, :k] @ Phi[:, :k].T, atol=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [2.0**-20, 2.0**-12, 2.0**-6, 1.0, 2.0**6])
+@pytest.mark.parametrize("X", [LINE, repeated(LINE)], ids=["line", "repeated"])
+def test_kernels_that_plain_cholesky_cannot_factor(X: np.ndarray, gamma: float) -> None:
+    fitted = Nystroem(len(X), gamma).fit(X)
+    assert (np.diag(fitted.basis.L) ** 2 > 2 * JITTER).all()
+    np.testing.assert_allclose(approximation(fitted, X), kernel(X, X, gamma), atol=1e-8)
+
+
+def test_a_kernel_that_rounding_made_indefinite() -> None:
+    """Features far apart, some documents nearly the same: errors of the kernel exceed the jitter."""
+    far = np.repeat(1e4 * DOCUMENTS, 2, axis=0)
+    far[1::2] += 1e-4
+    K = rbf_kernel(far, far, 1.0)
+    assert np.linalg.eigvalsh(K).min() < -100 * JITTER
+    fitted = Nystroem(len(far), 1.0).fit(far)
+    np.testing.assert_allclose(approximation(fitted, far), kernel(far, far, 1.0), atol=1e-2)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 1.0])
+def test_full_rank_is_the_cholesky_form_rotated(gamma: float) -> None:
+    X, m = DOCUMENTS, 25
+    cholesky, eigen = Nystroem(m, gamma).fit(X), Nystroem(m, gamma, rank=m).fit(X)
+    np.testing.assert_array_equal(cholesky.landmarks, eigen.landmarks)
+    np.testing.assert_allclose(approximation(cholesky, X), approximation(eigen, X), atol=1e-8)
+    np.testing.assert_allclose(approximation(eigen, X), approximation(Nystroem(m, gamma, rank=99).fit(X), X))
+
+
+@pytest.mark.parametrize("rank", [1, 3, 10])
+def test_rank_k_is_the_formula_of_the_paper(rank: int) -> None:
+    """chen2017 eq. 16: K̃ = K_nm (W_k)⁺ K_nmᵀ, W_k the best rank-k approximation of the landmarks' kernel."""
+    fitted = Nystroem(20, 0.3, rank).fit(DOCUMENTS)
+    K_nm, W = kernel(DOCUMENTS, fitted.landmarks, 0.3), kernel(fitted.landmarks, fitted.landmarks, 0.3)
+    U, sigma, Vt = linalg.svd(W)
+    W_k = (U[:, :rank] * sigma[:rank]) @ Vt[:rank]
+    expected = K_nm @ linalg.pinv(W_k, rtol=1e-12) @ K_nm.T
+    assert fitted.n_components == rank
+    np.testing.assert_allclose(approximation(fitted, DOCUMENTS), expected, atol=1e-9)
+
+
+def test_rank_of_a_kernel_that_has_less() -> None:
+    fitted = Nystroem(200, 2.0**-12, rank=150).fit(LINE)
+    assert fitted.n_components < 30
+    np.testing.assert_allclose(approximation(fitted, LINE), kernel(LINE, LINE, 2.0**-12), atol=1e-6)
+
+
+@pytest.mark.parametrize("rank", [None, 6])
+def test_documents_of_the_training_part_are_mapped_alike_later(rank: int | None) -> None:
+    fitted = Nystroem(20, 0.4, rank).fit(DOCUMENTS)
+    Phi = fitted.operator(DOCUMENTS).dense()
+    np.testing.assert_allclose(fitted.operator(DOCUMENTS[[7, 3]]).dense(), Phi[[7, 3]], atol=1e-12)
+    np.testing.assert_allclose(
+        approximation(Nystroem(60, 0.4).fit(DOCUMENTS), DOCUMENTS[:9], DOCUMENTS[9:]),
+        kernel(DOCUMENTS[:9], DOCUMENTS[9:], 0.4),
+        atol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+def test_one_document_and_constant_features(rank: int | None) -> None:
+    for X in (np.ones((1, 3)), np.zeros((5, 2))):
+        fitted = Nystroem(10, 1.0, rank).fit(X)
+        assert fitted.n_components == 1
+        np.testing.assert_allclose(approximation(fitted, X), 1.0, atol=1e-9)
+
+
+# --- random Fourier ---------------------------------------------------------------------------------------
+
+
+def test_fourier_features_by_the_formula() -> None:
+    fitted = RandomFourier(6, 0.7, seed=1).fit(DOCUMENTS)
+    expected = np.sqrt(2 / 6) * np.cos(DOCUMENTS @ fitted.frequencies + fitted.phases)
+    np.testing.assert_allclose(fitted.operator(DOCUMENTS).dense(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("m", [1, 3, 50])
+def test_fourier_features_are_nested(m: int) -> None:
+    small, large = (RandomFourier(k, 0.5, seed=9).fit(DOCUMENTS).operator(DOCUMENTS).dense() for k in (m, 64))
+    np.testing.assert_allclose(small, np.sqrt(64 / m) * large[:, :m], atol=1e-13)
+
+
+def test_fourier_features_have_the_kernel_as_their_mean() -> None:
+    """E[φφᵀ] = K, and the error of one draw falls as 1/√m: by 8 from m = 32 to m = 2048."""
+    X, gamma = DOCUMENTS[:20], 0.1
+    K = kernel(X, X, gamma)
+
+    def error(m: int) -> float:
+        draws = [approximation(RandomFourier(m, gamma, seed=s).fit(X), X) - K for s in range(40)]
+        return float(np.sqrt(np.mean(np.square(draws))))
+
+    def bias(m: int) -> float:
+        return float(
+            np.abs(
+                np.mean([approximation(RandomFourier(m, gamma, seed=s).fit(X), X) for s in range(40)], axis=0)
+                - K
+            ).max()
+        )
+
+    assert error(32) / error(2048) == pytest.approx(8, rel=0.15)
+    assert bias(2048) < 5 / np.sqrt(40 * 2048)
+
+
+def test_frequencies_have_the_variance_of_the_kernel() -> None:
+    fitted = RandomFourier(20_000, 0.3, seed=0).fit(np.zeros((1, 2)))
+    assert fitted.frequencies.var() == pytest.approx(0.6, rel=0.03)
+    assert fitted.phases.min() >= 0
+    assert fitted.phases.max() < 2 * np.pi
+    assert fitted.phases.mean() == pytest.approx(np.pi, rel=0.02)
+
+
+@pytest.mark.parametrize("name", FEATURE_MAPS)
+def test_maps_by_name_are_deterministic_in_their_seed(name: str) -> None:
+    def features(seed: int) -> np.ndarray:
+        return FEATURE_MAPS[name](12, 0.5, None, seed).fit(DOCUMENTS).operator(OTHERS).dense()
+
+    np.testing.assert_array_equal(features(1), features(1))
+    assert np.array_equal(features(1), features(2)) == (name == "linear")
+
+
+def test_the_linear_map_is_the_features() -> None:
+    fitted = FEATURE_MAPS["linear"](500, 1.0, None, 0).fit(DOCUMENTS)
+    assert fitted.n_components == 5
+    np.testing.assert_array_equal(fitted.operator(OTHERS).dense(), OTHERS)

@@ -1,0 +1,420 @@
+"""Conjugate gradients, line search and truncated Newton, against dense algebra and a generic optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from naive_ranking import GRADES, problem, slow_risk
+from scipy.optimize import minimize
+
+from rankviz import objective as module
+from rankviz.datasets import make_data
+from rankviz.features import FEATURE_MAPS
+from rankviz.losses import LOSSES
+from rankviz.objective import RankObjective
+from rankviz.progress import Progress, StopRequested
+from rankviz.risk import PairRisk
+from rankviz.solvers.cg import conjugate_gradients
+from rankviz.solvers.line_search import MAX_TRIALS, SLOPE_TOLERANCE, exact_step
+from rankviz.solvers.newton import TruncatedNewton, unpreconditioned
+from rankviz.solvers.result import Status, TraceRow
+
+MAPS = ("linear", "nystroem", "fourier")
+EXPONENTS = (-11, -6, -1, 4)
+
+
+def objective_of(feature_map: str, C: float, *, m: int = 40, seed: int = 0, **sizes: int) -> RankObjective:
+    X, y, ptr = problem(seed, **sizes)
+    features = FEATURE_MAPS[feature_map](m, 0.3, None, 1).fit(X).operator(X)
+    return RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), C)
+
+
+def slow_optimum(objective: RankObjective) -> float:
+    """The optimum by L-BFGS-B on the objective written out with the plain loops' pairs."""
+    Phi, risk = objective.features.dense(), objective.risk
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        loss, gradient, _ = slow_risk(Phi @ w, risk.y, risk.ptr)
+        return w @ w / 2 + objective.C * loss, w + objective.C * Phi.T @ gradient
+
+    options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 5000, "maxfun": 5000}
+    return float(minimize(value, np.zeros(Phi.shape[1]), jac=True, method="L-BFGS-B", options=options).fun)
+
+
+def exact_decrement(objective: RankObjective, w: np.ndarray) -> float:
+    """½ gᵀH^-1g with the Hessian formed."""
+    point, Phi = objective.at(w), objective.features.dense()
+    R = slow_risk(point.scores, objective.risk.y, objective.risk.ptr)[2]
+    H = np.eye(len(w)) + objective.C * Phi.T @ R @ Phi
+    return float(point.gradient @ np.linalg.solve(H, point.gradient)) / 2
+
+
+def stop_after(calls: int) -> tuple[list[Progress], object]:
+    told: list[Progress] = []
+
+    def report(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) > calls:
+            raise StopRequested
+
+    return told, report
+
+
+# --- conjugate gradients ----------------------------------------------------------------------------------
+
+
+def positive(n: int, seed: int, condition: float) -> np.ndarray:
+    """A matrix with eigenvalues 1 … condition."""
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, n)))[0]
+    return (Q * np.geomspace(1, condition, n)) @ Q.T
+
+
+@pytest.mark.parametrize("condition", [1.0, 10.0, 1e4])
+@pytest.mark.parametrize("preconditioned", [False, True])
+def test_cg_solves(condition: float, *, preconditioned: bool) -> None:
+    H, b = positive(20, 0, condition), np.random.default_rng(1).normal(size=20)
+    M_inv = np.diag(1 / np.diag(H)) if preconditioned else np.eye(20)
+    found = conjugate_gradients(H.__matmul__, b, M_inv.__matmul__, rtol=1e-10, max_iterations=200)
+    assert found.converged
+    np.testing.assert_allclose(H @ found.s, b, atol=1e-7)
+
+
+def test_cg_with_the_inverse_itself_takes_one_product() -> None:
+    H, b = positive(20, 0, 1e6), np.random.default_rng(1).normal(size=20)
+    found = conjugate_gradients(H.__matmul__, b, np.linalg.inv(H).__matmul__, rtol=0.1, max_iterations=50)
+    assert (found.iterations, found.converged) == (1, True)
+    np.testing.assert_allclose(H @ found.s, b, atol=1e-6)
+
+
+def test_cg_counts_products_and_gives_up() -> None:
+    H, b = positive(30, 2, 1e4), np.random.default_rng(3).normal(size=30)
+    products: list[np.ndarray] = []
+
+    def product(p: np.ndarray) -> np.ndarray:
+        products.append(p)
+        return H @ p
+
+    found = conjugate_gradients(product, b, unpreconditioned, rtol=1e-12, max_iterations=7)
+    assert (found.iterations, len(products), found.converged) == (7, 7, False)
+    assert b @ found.s > 0
+    # the energy error falls with every iteration: the iterate is the best of its Krylov space
+    errors = []
+    for k in range(8):
+        s = conjugate_gradients(H.__matmul__, b, unpreconditioned, rtol=0, max_iterations=k).s
+        errors.append((s - np.linalg.solve(H, b)) @ H @ (s - np.linalg.solve(H, b)))
+    assert (np.diff(errors) < 0).all()
+
+
+def test_cg_of_nothing_is_nothing() -> None:
+    found = conjugate_gradients(unpreconditioned, np.zeros(3), unpreconditioned, rtol=0.1, max_iterations=9)
+    assert (found.s.tolist(), found.iterations, found.converged) == ([0, 0, 0], 0, True)
+
+
+def test_cg_without_iterations() -> None:
+    found = conjugate_gradients(unpreconditioned, np.ones(3), unpreconditioned, rtol=0.1, max_iterations=0)
+    assert (found.s.tolist(), found.iterations, found.converged) == ([0, 0, 0], 0, False)
+
+
+def test_cg_ends_where_rounding_leaves_no_curvature() -> None:
+    found = conjugate_gradients(np.zeros_like, np.ones(3), unpreconditioned, rtol=0.1, max_iterations=9)
+    assert (found.s.tolist(), found.iterations, found.converged) == ([0, 0, 0], 1, False)
+
+
+def test_cg_proves_that_a_decrement_is_below_the_floor() -> None:
+    """A preconditioner blind to the soft direction, in which nearly all of the decrement lies."""
+    H, b = np.diag([4.0, 1e8]), np.array([2.0, 1e4])
+    blind = np.diag([1e-9, 1e-8])
+    true = b @ np.linalg.solve(H, b) / 2
+
+    def decrement(floor: float) -> float:
+        found = conjugate_gradients(
+            H.__matmul__, b, blind.__matmul__, rtol=0.1, max_iterations=50, floor=floor
+        )
+        assert found.converged
+        return b @ found.s / 2
+
+    assert decrement(0.0) < 0.51 * true  # what the residual in the preconditioned norm is content with
+    assert decrement(0.8 * true) > 0.8 * true  # proved to be above
+    assert decrement(1.2 * true) == pytest.approx(true)  # or below: then with what is missing
+
+
+# --- line search ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class FakeRay:
+    """φ'(τ) of a convex function, counting trials."""
+
+    slope: object
+    curvature: object
+    trials: int = 0
+
+    def at(self, tau: float) -> tuple[float, float, float]:
+        self.trials += 1
+        return self.slope(tau), self.curvature(tau), tau
+
+
+@pytest.mark.parametrize("root", [1e-6, 1e-3, 0.3, 1.0, 1.004, 40.0, 1e5])
+@pytest.mark.parametrize(
+    ("slope", "curvature"),
+    [
+        (lambda r: r - 1, lambda r: 1.0),  # a parabola: one Newton step
+        (lambda r: r**3 - 1, lambda r: 3 * r**2),
+        (lambda r: np.tanh(9 * r - 9), lambda r: 9 / np.cosh(min(9 * r - 9, 300)) ** 2),  # Newton overshoots
+        (lambda r: -1.0 if r < 0.5 else 2 * r - 2, lambda r: 1e-3),  # the curvature misleads
+    ],
+    ids=["parabola", "cubic", "saturated", "misled"],
+)
+def test_exact_step_finds_the_root(root: float, slope: object, curvature: object) -> None:
+    ray = FakeRay(lambda tau: slope(tau / root), lambda tau: max(curvature(tau / root) / root, 1e-300))
+    tau, risk = exact_step(ray, slope(0.0))
+    assert risk == tau, "the risk handed back is that of the step"
+    assert abs(ray.slope(tau)) <= SLOPE_TOLERANCE * abs(slope(0.0))
+
+
+def test_a_newton_step_out_of_the_bracket_is_bisected() -> None:
+    visited: list[float] = []
+
+    def slope(tau: float) -> float:
+        visited.append(tau)
+        return -1.0 if tau < 0.3 else 1.0 if tau > 0.3001 else 0.0
+
+    tau, _ = exact_step(FakeRay(slope, lambda tau: 1e-9), -1.0)
+    assert 0.3 <= tau <= 0.3001
+    assert visited[:3] == [1.0, 0.5, 0.25]
+
+
+def test_the_step_is_doubled_until_the_slope_turns() -> None:
+    visited: list[float] = []
+
+    def slope(tau: float) -> float:
+        visited.append(tau)
+        return -1.0 if tau < 90 else 0.0 if tau < 100 else 1.0
+
+    # a curvature below what the function has, as beside a kink: Newton's step would go back
+    tau, _ = exact_step(FakeRay(slope, lambda tau: -1e-3), -1.0)
+    assert visited == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 96.0]
+    assert tau == 96.0
+
+
+def test_the_search_gives_up_after_enough_trials() -> None:
+    ray = FakeRay(lambda tau: -1.0 if tau <= 0.3 else 1.0, lambda tau: 1e-9)
+    tau, risk = exact_step(ray, -1.0)
+    assert ray.trials == MAX_TRIALS + 1
+    assert tau == risk == pytest.approx(0.3, abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 1e3, 1e8])
+def test_badly_scaled_directions_end_at_the_same_place(scale: float) -> None:
+    objective = objective_of("linear", 1.0)
+    point = objective.at(objective.start())
+    s = -scale * point.gradient
+    tau, risk = exact_step(objective.ray(point, s), float(point.gradient @ s))
+    end = objective.ray(point, s).end(tau, risk)
+    fine = np.linspace(0.98, 1.02, 41) * tau
+    assert end.value <= min(objective.at(t * s).value for t in fine) + 1e-4 * (point.value - end.value)
+    assert abs(end.gradient @ s) <= SLOPE_TOLERANCE * abs(point.gradient @ s) * (1 + 1e-9)
+
+
+# --- Newton -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_reaches_the_optimum_of_a_generic_optimiser(feature_map: str, exponent: int) -> None:
+    objective = objective_of(feature_map, 2.0**exponent)
+    optimum = slow_optimum(objective)
+    for solver in (TruncatedNewton(tol=1e-8), TruncatedNewton(tol=1e-8, preconditioned=False)):
+        result = solver.solve(objective)
+        assert result.status is Status.CONVERGED
+        assert result.point.value == pytest.approx(optimum, rel=1e-6)
+        assert result.point.value >= optimum * (1 - 1e-7)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("exponent", [-11, -1, 4, 10])
+@pytest.mark.parametrize("columns", [0, 256])
+def test_the_last_decrement_is_proved(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, exponent: int, columns: int
+) -> None:
+    """Wherever a solve says that it converged, ½ gᵀH^-1g with the Hessian formed agrees."""
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
+    objective = objective_of(feature_map, 2.0**exponent)
+    for preconditioned in (True, False):
+        result = TruncatedNewton(tol=1e-6, preconditioned=preconditioned).solve(objective)
+        assert result.status is Status.CONVERGED
+        last = result.trace[-1]
+        true = exact_decrement(objective, result.point.w)
+        assert last.decrement <= true * (1 + 1e-6) + 1e-15 * result.point.value
+        assert true <= 1e-6 * result.point.value * (1 + 1e-9)
+
+
+def test_a_large_c_is_not_taken_for_converged() -> None:
+    """Loose conjugate gradients called this converged at an objective far above the optimum."""
+    objective = objective_of("fourier", 2.0**30, m=300)
+    result = TruncatedNewton().solve(objective)
+    if result.status is Status.CONVERGED:
+        assert exact_decrement(objective, result.point.w) <= 2e-6 * result.point.value
+    assert np.isfinite(result.point.value)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_half_the_squared_gradient_bounds_the_gap(feature_map: str) -> None:
+    objective = objective_of(feature_map, 0.5)
+    result = TruncatedNewton(tol=1e-12).solve(objective)
+    optimum = result.point.value
+    for row in result.trace:
+        gap = row.objective - optimum
+        assert -1e-12 * optimum <= gap <= row.gradient_norm**2 / 2 * (1 + 1e-9) + 1e-12 * optimum
+    for seed in range(20):
+        w = np.random.default_rng(seed).normal(size=objective.features.shape[1])
+        point = objective.at(w)
+        assert point.value - optimum <= point.gradient @ point.gradient / 2
+
+
+def test_the_trace_tells_each_iteration() -> None:
+    objective = objective_of("nystroem", 4.0)
+    result = TruncatedNewton().solve(objective)
+    frame = result.frame
+    assert list(frame.columns) == list(TraceRow.__annotations__)
+    assert frame["iteration"].tolist() == list(range(len(frame)))
+    assert (frame["objective"].diff().dropna() < 0).all()
+    assert frame["objective"].iloc[-1] == result.point.value
+    assert frame["objective"].iloc[0] == 4.0 * objective.n_pairs
+    assert frame["active_share"].iloc[0] == 1.0
+    assert (frame["active_pairs"] == (frame["active_share"] * objective.n_pairs).round()).all()
+    assert (frame["step"].iloc[:-1] > 0).all()
+    assert frame["step"].iloc[-1] == 0
+    assert frame["seconds"].is_monotonic_increasing
+    assert frame["gradient_norm"].iloc[-1] == pytest.approx(np.linalg.norm(result.point.gradient))
+
+
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
+@pytest.mark.parametrize("columns", [0, 256])
+def test_the_preconditioner_saves_products(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, columns: int
+) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
+    data = make_data(n_queries=40, documents_per_query=(5, 40), n_features=10, seed=1)
+    features = FEATURE_MAPS[feature_map](200, 0.1, None, 1).fit(data.X).operator(data.X)
+    objective = RankObjective(features, PairRisk(data.y, data.ptr, LOSSES["squared_hinge"]), 4.0)
+    products = []
+    for preconditioned in (True, False):
+        result = TruncatedNewton(preconditioned=preconditioned).solve(objective)
+        products.append(sum(row.cg_iterations for row in result.trace))
+    assert products[0] < 0.5 * products[1]
+
+
+def test_linear_with_the_closed_form_takes_few_products() -> None:
+    result = TruncatedNewton().solve(objective_of("linear", 2.0**-11))
+    assert [row.cg_iterations for row in result.trace] == [1, 1]
+
+
+def test_a_warm_start_takes_fewer_steps() -> None:
+    objective = objective_of("nystroem", 2.0)
+    cold = TruncatedNewton(tol=1e-10).solve(objective)
+    warm = TruncatedNewton().solve(objective, cold.point.w)
+    assert len(warm.trace) == 1 < len(cold.trace)
+    np.testing.assert_array_equal(warm.point.w, cold.point.w)
+
+
+def test_the_preconditioner_is_rebuilt_when_it_has_aged(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[float] = []
+    original = RankObjective.preconditioner
+
+    def counting(self: RankObjective, point: object) -> object:
+        built.append(self.C)
+        return original(self, point)
+
+    monkeypatch.setattr(RankObjective, "preconditioner", counting)
+    objective = objective_of("nystroem", 64.0)
+    TruncatedNewton(rebuild_after=10_000).solve(objective)
+    assert len(built) == 1
+    result = TruncatedNewton(rebuild_after=0).solve(objective)
+    assert len(built) == 1 + len(result.trace)
+
+
+# --- how it ends ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_max_iterations(max_iter: int) -> None:
+    result = TruncatedNewton(max_iter=max_iter).solve(objective_of("nystroem", 16.0))
+    assert result.status is Status.MAX_ITERATIONS
+    assert [row.step > 0 for row in result.trace] == [True] * max_iter + [False]
+
+
+def test_a_tolerance_beyond_rounding_stalls_or_converges() -> None:
+    for feature_map in MAPS:
+        objective = objective_of(feature_map, 3.0)
+        result = TruncatedNewton(tol=1e-40).solve(objective)
+        assert result.status in (Status.STALLED, Status.CONVERGED)
+        assert result.point.value == pytest.approx(slow_optimum(objective), rel=1e-9)
+
+
+def test_a_step_that_does_not_lower_the_objective_stalls() -> None:
+    class Uphill(RankObjective):
+        def hessian_product(self, point: object, s: np.ndarray) -> np.ndarray:
+            return np.zeros_like(s)
+
+    given = objective_of("linear", 1.0)
+    result = TruncatedNewton().solve(Uphill(given.features, given.risk, 1.0))
+    assert result.status is Status.STALLED
+    assert result.point.w.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("calls", [0, 1, 3, 6, 10])
+def test_stopping_keeps_the_last_finished_iteration(calls: int) -> None:
+    objective = objective_of("nystroem", 16.0)
+    whole = TruncatedNewton().solve(objective)
+    told, report = stop_after(calls)
+    result = TruncatedNewton().solve(replace(objective), report=report)
+    assert result.status is Status.STOPPED
+    assert "request" in result.status.value
+    assert len(told) == calls + 1
+    done = len(result.trace)
+    assert done < len(whole.trace)
+    assert result.point.value == whole.trace[done].objective
+    assert [row.step for row in result.trace] == [row.step for row in whole.trace[:done]]
+    assert list(result.frame.columns) == list(whole.frame.columns)
+    assert (result.frame.dtypes == whole.frame.dtypes).all()
+
+
+def test_reports_carry_the_latest_row() -> None:
+    told: list[Progress] = []
+    result = TruncatedNewton().solve(objective_of("nystroem", 16.0), report=told.append)
+    assert {p.stage for p in told} == {"newton"}
+    assert told[0].record is None
+    seen = {p.record["iteration"] for p in told if p.record}
+    assert seen == {row.iteration for row in result.trace[:-1]}
+    assert len(told) == len(result.trace) + sum(row.cg_iterations for row in result.trace)
+
+
+@pytest.mark.parametrize("columns", [0, 256])
+@pytest.mark.parametrize("name", ["no pairs", "one document", "one grade", "single documents"])
+def test_no_pairs(monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
+    y, ptr = GRADES[name]
+    X = np.arange(2.0 * len(y)).reshape(-1, 2)
+    features = FEATURE_MAPS["linear"](1, 1.0, None, 0).fit(X).operator(X)
+    objective = RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), 1.0)
+    result = TruncatedNewton().solve(objective)
+    assert (result.status, result.point.value, result.point.w.tolist()) == (Status.CONVERGED, 0.0, [0.0, 0.0])
+    assert [(row.cg_iterations, row.decrement, row.active_share) for row in result.trace] == [(0, 0.0, 0.0)]
+    away = TruncatedNewton().solve(objective, np.array([3.0, -2.0]))
+    assert (away.status, away.point.value) == (Status.CONVERGED, 0.0)
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+@pytest.mark.parametrize("C", [1e-300, 1e-162, 1e-12, 1e6, 1e12, 1e100])
+def test_extreme_c_neither_warns_nor_hangs(feature_map: str, C: float) -> None:
+    for columns in (200, 12):  # with and without repeated information in the features
+        objective = objective_of(feature_map, C, m=columns, n_queries=5)
+        result = TruncatedNewton().solve(objective)
+        assert np.isfinite(result.point.w).all()
+        assert result.point.value <= C * objective.n_pairs
+        if C < 1e-6:
+            assert result.status is Status.CONVERGED
+            assert result.point.value == pytest.approx(C * objective.n_pairs)

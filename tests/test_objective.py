@@ -1,0 +1,182 @@
+"""The chain rule between features and risk, rays, and the preconditioners against the Hessian formed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive_ranking import GRADES, problem, slow_risk
+
+from rankviz import objective as module
+from rankviz.features import FEATURE_MAPS
+from rankviz.losses import LOSSES
+from rankviz.objective import CholeskyPreconditioner, Point, RankObjective
+from rankviz.risk import PairRisk
+
+MAPS = ("linear", "nystroem", "fourier")
+each_map = pytest.mark.parametrize("feature_map", MAPS)
+
+
+def objective_of(
+    feature_map: str = "linear", C: float = 0.25, *, m: int = 15, rank: int | None = None, seed: int = 0
+) -> RankObjective:
+    X, y, ptr = problem(seed)
+    features = FEATURE_MAPS[feature_map](m, 0.5, rank, 3).fit(X).operator(X)
+    return RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), C)
+
+
+def dense_hessian(objective: RankObjective, point: Point) -> np.ndarray:
+    """I + C Φᵀ R Φ with R from the plain loops."""
+    Phi = objective.features.dense()
+    R = slow_risk(point.scores, objective.risk.y, objective.risk.ptr)[2]
+    return np.eye(Phi.shape[1]) + objective.C * Phi.T @ R @ Phi
+
+
+def weights(objective: RankObjective, seed: int = 1, scale: float = 0.3) -> np.ndarray:
+    return scale * np.random.default_rng(seed).normal(size=objective.features.shape[1])
+
+
+@each_map
+def test_value_and_gradient_by_the_formula(feature_map: str) -> None:
+    objective = objective_of(feature_map)
+    w = weights(objective)
+    point, Phi = objective.at(w), objective.features.dense()
+    value, gradient, _ = slow_risk(Phi @ w, objective.risk.y, objective.risk.ptr)
+    assert point.value == pytest.approx(w @ w / 2 + 0.25 * value)
+    np.testing.assert_allclose(point.gradient, w + 0.25 * Phi.T @ gradient, atol=1e-9)
+    np.testing.assert_allclose(point.scores, Phi @ w, atol=1e-10)
+
+
+@each_map
+def test_gradient_and_hessian_by_finite_differences(feature_map: str) -> None:
+    objective, h = objective_of(feature_map), 1e-6
+    w, v = weights(objective), weights(objective, 2)
+    ahead, behind, here = objective.at(w + h * v), objective.at(w - h * v), objective.at(w)
+    assert len(ahead.risk.active) == len(behind.risk.active), "a kink in between: choose other weights"
+    assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, rel=1e-6)
+    bend = (ahead.gradient - behind.gradient) / (2 * h)
+    np.testing.assert_allclose(objective.hessian_product(here, v), bend, rtol=1e-5, atol=1e-6)
+
+
+@each_map
+def test_hessian_product_is_that_of_the_formed_hessian(feature_map: str) -> None:
+    objective = objective_of(feature_map)
+    point, v = objective.at(weights(objective)), weights(objective, 5)
+    expected = dense_hessian(objective, point) @ v
+    np.testing.assert_allclose(objective.hessian_product(point, v), expected, atol=1e-8)
+    assert v @ expected >= v @ v
+
+
+@each_map
+def test_rays(feature_map: str) -> None:
+    objective, h, tau = objective_of(feature_map), 1e-6, 0.7
+    point, s = objective.at(weights(objective)), weights(objective, 8)
+    ray = objective.ray(point, s)
+    slope, curvature, risk = ray.at(tau)
+    there, ahead, behind = (objective.at(point.w + t * s) for t in (tau, tau + h, tau - h))
+    assert slope == pytest.approx(there.gradient @ s)
+    assert slope == pytest.approx((ahead.value - behind.value) / (2 * h), rel=1e-5)
+    assert curvature == pytest.approx(s @ objective.hessian_product(there, s))
+    end = ray.end(tau, risk)
+    assert end.value == pytest.approx(there.value)
+    np.testing.assert_allclose(end.gradient, there.gradient, atol=1e-9)
+    np.testing.assert_allclose(end.w, point.w + tau * s)
+
+
+@each_map
+@pytest.mark.parametrize("C", [2.0**-11, 1.0, 16.0])
+def test_closed_form_is_the_hessian_at_zero(feature_map: str, C: float) -> None:
+    objective = objective_of(feature_map, C)
+    point = objective.at(objective.start())
+    preconditioner = objective.preconditioner(point)
+    assert preconditioner.kind == "closed form"
+    H = dense_hessian(objective, point)
+    np.testing.assert_allclose(preconditioner.factor @ preconditioner.factor.T, H, rtol=1e-9, atol=1e-8)
+    r = weights(objective)
+    np.testing.assert_allclose(H @ preconditioner(r), r, atol=1e-7)
+
+
+def test_closed_form_away_from_zero_is_scaled_by_the_active_share() -> None:
+    objective = objective_of("linear", 1.0)
+    point, start = objective.at(weights(objective, scale=2.0)), objective.at(objective.start())
+    share = len(point.risk.active) / objective.n_pairs
+    assert 0.1 < share < 0.9
+    factor = objective.preconditioner(point).factor
+    full = dense_hessian(objective, start) - np.eye(4)
+    np.testing.assert_allclose(factor @ factor.T, np.eye(4) + share * full, atol=1e-9)
+
+
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
+@pytest.mark.parametrize("scale", [0.0, 0.5])
+def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, scale: float
+) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
+    X, y, ptr = problem(n_queries=3)
+    features = FEATURE_MAPS[feature_map](400, 2.0, None, 3).fit(
+        np.vstack((X, np.random.default_rng(0).normal(size=(400, 4))))
+    )
+    objective = RankObjective(features.operator(X), PairRisk(y, ptr, LOSSES["squared_hinge"]), 2.0)
+    point = objective.at(weights(objective, scale=scale))
+    assert 0 < len(point.risk.active) <= objective.features.shape[1]
+    preconditioner = objective.preconditioner(point)
+    assert preconditioner.kind == "sampled pairs"
+    H = dense_hessian(objective, point)
+    np.testing.assert_allclose(preconditioner.factor @ preconditioner.factor.T, H, rtol=1e-8, atol=1e-7)
+
+
+def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
+    objective = objective_of("nystroem", 1.0, m=30)
+    point = objective.at(weights(objective))
+    assert len(point.risk.active) > objective.features.shape[1]
+    factors = [objective.preconditioner(point).factor for _ in range(400)]
+    mean = np.mean([F @ F.T for F in factors], axis=0)
+    H = dense_hessian(objective, point)
+    assert np.abs(mean - H).max() < 0.1 * np.abs(H).max()
+    assert np.abs(factors[0] - factors[1]).max() > 0  # the pairs are drawn anew each time
+
+
+@each_map
+def test_preconditioners_are_symmetric_and_positive(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str
+) -> None:
+    for columns in (0, 256):
+        monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
+        objective = objective_of(feature_map, 4.0)
+        precondition = objective.preconditioner(objective.at(weights(objective)))
+        M_inv = np.array([precondition(e) for e in np.eye(objective.features.shape[1])])
+        np.testing.assert_allclose(M_inv, M_inv.T, atol=1e-10)
+        assert np.linalg.eigvalsh(M_inv).min() > 0
+
+
+@pytest.mark.parametrize("columns", [0, 256])
+@pytest.mark.parametrize("name", ["no pairs", "one document", "one grade"])
+def test_no_pairs(monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
+    y, ptr = GRADES[name]
+    features = (
+        FEATURE_MAPS["linear"](1, 1.0, None, 0).fit(np.ones((len(y), 2))).operator(np.ones((len(y), 2)))
+    )
+    objective = RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), 1.0)
+    point = objective.at(np.array([3.0, 4.0]))
+    assert (point.value, point.gradient.tolist(), objective.n_pairs) == (12.5, [3.0, 4.0], 0)
+    assert objective.preconditioner(point)(np.array([1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
+def test_a_form_that_rounding_made_indefinite_is_factored_all_the_same() -> None:
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(40, 3))
+    M = np.eye(40) + 1e18 * B @ B.T
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(M)
+    kept = M.copy()
+    precondition = CholeskyPreconditioner.of(M, "test")
+    np.testing.assert_array_equal(M, kept)
+    r = B[:, 0]
+    assert r @ precondition(r) > 0
+    np.testing.assert_allclose(M @ precondition(r), r, rtol=1e-3, atol=1e-3)
+
+
+def test_a_form_that_is_no_preconditioner_is_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        CholeskyPreconditioner.of(-np.eye(3), "test")

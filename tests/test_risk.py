@@ -1,0 +1,92 @@
+"""The risk in score space against plain loops, finite differences and the formed pair matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive_ranking import GRADES, pair_matrix, random_grades, slow_risk
+
+from rankviz.losses import LOSSES
+from rankviz.risk import PairRisk
+
+each_case = pytest.mark.parametrize(("y", "ptr"), GRADES.values(), ids=GRADES)
+
+
+def risk_of(y: np.ndarray, ptr: np.ndarray) -> PairRisk:
+    return PairRisk(y, ptr, LOSSES["squared_hinge"])
+
+
+def dyadic(n: int, seed: int = 0) -> np.ndarray:
+    """Scores whose differences are exact, many of them exactly 1, where the squared hinge has its kink."""
+    return np.random.default_rng(seed).integers(-8, 9, n) / 4.0
+
+
+@each_case
+@pytest.mark.parametrize("scores", ["normal", "dyadic", "zero", "perfect"])
+def test_equals_the_plain_loops(y: np.ndarray, ptr: np.ndarray, scores: str) -> None:
+    f = {
+        "normal": np.random.default_rng(0).normal(size=len(y)),
+        "dyadic": dyadic(len(y)),
+        "zero": np.zeros(len(y)),
+        "perfect": 2.0 * y,
+    }[scores]
+    value, gradient, hessian = slow_risk(f, y, ptr)
+    point = risk_of(y, ptr).at(f)
+    assert point.value == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(point.gradient, gradient, atol=1e-12)
+    found = np.array([point.hessian_product(e) for e in np.eye(len(y))]).reshape(len(y), len(y))
+    np.testing.assert_allclose(found, hessian, atol=1e-12)
+    assert len(point.active) == len(point.curvature) == np.trace(hessian) / 4
+
+
+def test_a_pair_at_the_kink_is_inactive() -> None:
+    y, ptr = np.array([1, 0]), np.array([0, 2])
+    at, below = risk_of(y, ptr).at(np.array([1.0, 0.0])), risk_of(y, ptr).at(np.array([0.75, 0.0]))
+    assert (at.value, len(at.active), at.gradient.tolist()) == (0.0, 0, [0.0, 0.0])
+    assert (below.value, len(below.active), below.gradient.tolist()) == (0.0625, 1, [-0.5, 0.5])
+    assert below.hessian_product(np.array([1.0, 0.0])).tolist() == [2.0, -2.0]
+
+
+@each_case
+def test_gradient_and_hessian_by_finite_differences(y: np.ndarray, ptr: np.ndarray) -> None:
+    rng, risk, h = np.random.default_rng(3), risk_of(y, ptr), 1e-6
+    f, v = rng.normal(size=len(y)), rng.normal(size=len(y))
+    ahead, behind, here = risk.at(f + h * v), risk.at(f - h * v), risk.at(f)
+    scale = 1 + 20 * risk.n_pairs
+    assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, abs=1e-9 * scale)
+    if len(ahead.active) == len(behind.active):  # no kink in between
+        bend = (ahead.gradient - behind.gradient) / (2 * h)
+        np.testing.assert_allclose(here.hessian_product(v), bend, atol=1e-8 * scale)
+
+
+@each_case
+def test_hessian_is_symmetric_and_not_negative(y: np.ndarray, ptr: np.ndarray) -> None:
+    rng = np.random.default_rng(4)
+    point = risk_of(y, ptr).at(dyadic(len(y)))
+    u, v = rng.normal(size=(2, len(y)))
+    assert u @ point.hessian_product(v) == pytest.approx(v @ point.hessian_product(u), abs=1e-10)
+    assert v @ point.hessian_product(v) >= -1e-12
+
+
+@each_case
+def test_only_differences_within_a_query_matter(y: np.ndarray, ptr: np.ndarray) -> None:
+    f = dyadic(len(y), 5)
+    shifted = f + np.repeat(np.arange(len(ptr) - 1) * 16.0, np.diff(ptr))
+    here, there = risk_of(y, ptr).at(f), risk_of(y, ptr).at(shifted)
+    assert here.value == there.value
+    assert here.gradient.tolist() == there.gradient.tolist()
+    assert abs(here.gradient.sum()) <= 1e-12 * (1 + np.abs(here.gradient).sum())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_gram_of_all_pairs_is_that_of_the_formed_pair_matrix(seed: int) -> None:
+    y, ptr = random_grades(seed, 1 + seed % 5)
+    A, B = pair_matrix(y, ptr), np.random.default_rng(seed).normal(size=(len(y), 6))
+    np.testing.assert_allclose(risk_of(y, ptr).all_pairs_gram(B), B.T @ A.T @ A @ B, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [name for name in GRADES if name != "no document"])
+def test_gram_of_particular_grades(name: str) -> None:
+    y, ptr = GRADES[name]
+    A = pair_matrix(y, ptr)
+    np.testing.assert_allclose(risk_of(y, ptr).all_pairs_gram(np.eye(len(y))), A.T @ A, atol=1e-12)
