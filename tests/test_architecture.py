@@ -1,0 +1,134 @@
+"""The boundaries of ARCHITECTURE.md, read from the imports."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CORE = sorted((REPOSITORY / "rankviz").rglob("*.py"))
+APP = sorted(p for folder in ("pages", "ui") for p in (REPOSITORY / folder).rglob("*.py"))
+APP += [p for p in [REPOSITORY / "app.py"] if p.is_file()]
+
+LAYERS = (
+    {"_typing"},
+    {"datasets", "progress", "timing", "threads"},
+    {"pairs", "losses", "features", "metrics", "npz", "significance"},
+    {"risk"},
+    {"objective"},
+    {"solvers"},
+    {"estimators"},
+    {"dual"},
+    {"spectra", "kernel_error", "storage"},
+    {"experiments"},
+    {"plots", "worker"},
+)
+"""Parts of the core, each importing only from layers before its own (and from itself)."""
+
+RANK = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names that a module imports anywhere in it, also inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide where a name comes from"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def package(name: str) -> str:
+    return name.split(".")[0]
+
+
+def part_of(path: Path) -> str:
+    """The part of the core that a file belongs to: a module or a subpackage of rankviz."""
+    return path.relative_to(REPOSITORY / "rankviz").parts[0].removesuffix(".py")
+
+
+def parts_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imports(path) if name.startswith("rankviz.")}
+
+
+def label(path: Path) -> str:
+    return str(path.relative_to(REPOSITORY))
+
+
+each_core_module = pytest.mark.parametrize("path", CORE, ids=label)
+each_app_module = pytest.mark.parametrize("path", APP, ids=label)
+
+
+@each_core_module
+def test_the_core_never_imports_the_app(path: Path) -> None:
+    assert not {package(name) for name in imports(path)} & {"streamlit", "app", "pages", "ui"}
+
+
+@each_core_module
+def test_only_plots_draw(path: Path) -> None:
+    assert part_of(path) == "plots" or "plotly" not in {package(name) for name in imports(path)}
+
+
+@each_core_module
+def test_dependencies_run_one_way(path: Path) -> None:
+    part = part_of(path)
+    if part == "__init__":
+        return
+    assert part in RANK, f"put {part} into a layer"
+    for other in parts_imported(path) - {part}:
+        assert RANK[other] < RANK[part], f"{label(path)} imports rankviz.{other}"
+
+
+@each_core_module
+def test_nobody_imports_from_the_front_door(path: Path) -> None:
+    """`from rankviz import …` within the core would make every module depend on all."""
+    public = {
+        name for name in imports(path) if name.startswith("rankviz.") and name.split(".")[1] not in RANK
+    }
+    assert not public
+    assert "rankviz" not in imports(path)
+
+
+@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "datasets"], ids=label)
+def test_datasets_know_no_numerics(path: Path) -> None:
+    assert parts_imported(path) <= {"datasets", "_typing"}
+
+
+@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) in ("risk", "losses", "pairs")], ids=label)
+def test_the_risk_knows_no_features(path: Path) -> None:
+    assert parts_imported(path) <= {"_typing", "losses", "pairs"}
+
+
+@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "solvers"], ids=label)
+def test_solvers_see_an_objective_only(path: Path) -> None:
+    assert not parts_imported(path) & {"features", "pairs", "losses", "datasets"}
+
+
+@each_app_module
+def test_the_app_trains_through_execute_only(path: Path) -> None:
+    assert not parts_imported(path) & {"solvers", "objective", "risk"}
+
+
+@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "plots"], ids=label)
+def test_plots_read_records_and_not_models(path: Path) -> None:
+    assert not parts_imported(path) & {"estimators", "solvers", "objective"}
+
+
+def test_there_is_something_to_test() -> None:
+    assert {part_of(path) for path in CORE} - {"__init__"} >= {"pairs", "features", "solvers", "plots"}
+    assert {"numpy", "rankviz.losses.Loss"} <= imports(REPOSITORY / "rankviz" / "risk.py")
+    assert imports(Path(__file__)) >= {"ast", "pathlib.Path"}
+
+
+def test_importing_the_library_loads_neither_streamlit_nor_plotly() -> None:
+    code = "import sys, rankviz; print([m for m in ('streamlit', 'plotly') if m in sys.modules])"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    assert run.stdout.strip() == "[]"

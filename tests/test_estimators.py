@@ -1,0 +1,365 @@
+"""RankSVM: scikit-learn's conventions, bad settings and data, repeatability, odd data, and the real folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from naive_ranking import problem, qid_of
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rankviz
+from rankviz import DataError, Progress, RankSVM, StopRequested, estimators
+from rankviz.datasets import make_data
+from rankviz.solvers.result import Status
+
+X, Y, PTR = problem(n_queries=12)
+QID = qid_of(PTR)
+MAPS: dict[str, dict[str, object]] = {
+    "linear": {},
+    "nystroem": {"n_components": 30, "gamma": 0.2},
+    "fourier": {"n_components": 30, "gamma": 0.2},
+    "truncated": {"feature_map": "nystroem", "n_components": 30, "rank": 10},
+}
+
+
+def model(name: str = "linear", **settings: object) -> RankSVM:
+    return RankSVM(**{"feature_map": name, "C": 0.1} | MAPS[name] | settings)
+
+
+def fitted(name: str = "linear", **settings: object) -> RankSVM:
+    return model(name, **settings).fit(X, Y, qid=QID)
+
+
+each_map = pytest.mark.parametrize("name", MAPS)
+
+
+# --- scikit-learn's conventions ---------------------------------------------------------------------------
+
+
+def test_parameters() -> None:
+    given = model("truncated", tol=1e-4)
+    assert given.get_params()["rank"] == 10
+    copy = clone(given)
+    assert copy.get_params() == given.get_params()
+    assert copy.set_params(C=7.0, gamma="scale") is copy
+    assert (copy.C, given.C) == (7.0, 0.1)
+    with pytest.raises(ValueError, match="nonsense"):
+        given.set_params(nonsense=1)
+    assert "feature_map='nystroem'" in repr(given)
+
+
+def test_fit_leaves_parameters_and_data_alone() -> None:
+    ours, y, qid = X.copy(), Y.copy(), QID.copy()
+    svm = model("nystroem")
+    before = svm.get_params()
+    assert svm.fit(ours, y, qid=qid) is svm
+    assert svm.get_params() == before
+    np.testing.assert_array_equal(ours, X)
+    assert ours.flags.writeable
+    assert not hasattr(clone(svm), "coef_")
+
+
+def test_not_fitted() -> None:
+    with pytest.raises(NotFittedError):
+        RankSVM().predict(X)
+
+
+@each_map
+def test_what_a_fit_leaves(name: str) -> None:
+    svm = fitted(name)
+    assert svm.coef_.shape == (svm.n_components_,)
+    assert (svm.n_features_in_, svm.status_, svm.n_pairs_) == (
+        4,
+        Status.CONVERGED,
+        svm.trace_["active_pairs"][0],
+    )
+    assert svm.objective_ == svm.trace_["objective"].iloc[-1]
+    assert svm.n_iter_ == len(svm.trace_) - 1
+    assert list(svm.seconds_) == ["features", "pairs", "newton"]
+    assert isinstance(svm.trace_, pd.DataFrame)
+    scores = svm.predict(X)
+    wrong = [max(0, 1 - scores[i] + scores[j]) ** 2 for i, j in _pairs()]
+    assert svm.objective_ == pytest.approx(svm.coef_ @ svm.coef_ / 2 + 0.1 * sum(wrong))
+
+
+def _pairs() -> list[tuple[int, int]]:
+    return [(i, j) for i in range(len(Y)) for j in range(len(Y)) if QID[i] == QID[j] and Y[i] > Y[j]]
+
+
+def test_grid_search_by_query_chooses_sensibly() -> None:
+    """Where all of the signal is smooth and none of it linear, a kernel with enough landmarks wins."""
+    data = make_data(
+        n_queries=40, documents_per_query=(12, 20), n_features=5, nonlinearity=1, noise=0.1, seed=3
+    )
+    kernels = {"feature_map": ["nystroem"], "n_components": np.array([2, 80]), "gamma": [2.0], "C": [1.0]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        svm = RankSVM().set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(svm, [{"C": [1e-4, 1e-2]}, kernels], cv=GroupKFold(3))
+        search.fit(data.X, data.y, qid=data.qid, groups=data.qid)
+    best = search.best_estimator_
+    assert (best.feature_map, best.n_components) == ("nystroem", 80)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[3] > max(scores[:3]) + 0.02
+    assert best.score(data.X, data.y, qid=data.qid) > search.best_score_
+
+
+def test_in_a_pipeline() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        svm = RankSVM(C=0.1).set_fit_request(qid=True).set_score_request(qid=True)
+        pipe = make_pipeline(StandardScaler(), svm).fit(100 * X + 5, Y, qid=QID)
+        by_hand = RankSVM(C=0.1).fit(StandardScaler().fit_transform(100 * X + 5), Y, qid=QID)
+        np.testing.assert_allclose(
+            pipe.predict(100 * X + 5), by_hand.predict(StandardScaler().fit_transform(X))
+        )
+
+
+def test_score_is_the_mean_ndcg_at_10() -> None:
+    svm, data = fitted(), rankviz.RankingData.from_arrays(X, Y, QID)
+    assert svm.score(X, Y, qid=QID) == rankviz.evaluate(svm.predict(X), data).mean["NDCG@10"]
+
+
+# --- bad settings and bad data ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *(("feature_map", v) for v in ("rbf", "", None, ["linear"])),
+        *(("loss", v) for v in ("hinge", 3)),
+        *(("preconditioner", v) for v in ("sampled", None)),
+        *((name, v) for name in ("C", "tol") for v in (0, -1.0, np.nan, np.inf, "1", None, 1j)),
+        *(("gamma", v) for v in (0.0, -1, np.nan, "auto", None)),
+        *((name, v) for name in ("n_components", "max_iter") for v in (0, -5, 2.5, "10", None)),
+        *(("rank", v) for v in (0, 1.5, "all")),
+        *(("random_state", v) for v in (-1, "seed", 1.5)),
+    ],
+)
+def test_settings_out_of_range_are_named(setting: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"^{setting}=") as caught:
+        model("nystroem").set_params(**{setting: value}).fit(X, Y, qid=QID)
+    assert not isinstance(caught.value, DataError)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"X": X[:, 0]}, "shape"),
+        ({"X": X[:-1]}, "grades"),
+        ({"y": Y[:-1]}, "grades"),
+        ({"qid": QID[:-1]}, "query ids"),
+        ({"X": np.where(np.arange(4) == 2, np.nan, X)}, "feature 3 of document 1"),
+        ({"X": np.where(np.arange(4) == 2, -np.inf, X)}, "feature 3 of document 1"),
+        ({"X": np.full(X.shape, "a")}, "not numbers"),
+        ({"X": X * 1e200}, "beyond"),
+        ({"X": X[:, :0]}, "0 features"),
+        ({"X": X[:0], "y": Y[:0], "qid": QID[:0]}, "0 documents"),
+        ({"y": Y - 1}, "grade -1"),
+        ({"y": Y + 0.5}, "grade"),
+    ],
+)
+def test_data_that_cannot_be_fitted(change: dict[str, np.ndarray], words: str) -> None:
+    data = {"X": X, "y": Y, "qid": QID} | change
+    with pytest.raises(DataError, match=words):
+        model().fit(data["X"], data["y"], qid=data["qid"])
+
+
+@pytest.mark.parametrize(
+    ("documents", "words"),
+    [
+        (X[:, :3], r"\(.*, 4\)"),
+        (X[0], r"shape \(4,\)"),
+        (np.where(np.arange(4) == 1, np.nan, X), "not finite"),
+        (np.full(X.shape, "a"), "not numbers"),
+        ([[1, 2, 3, 4], [1, 2]], "not numbers"),
+        (X * 1e200, "beyond"),
+    ],
+)
+def test_data_that_cannot_be_scored(documents: object, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        fitted().predict(documents)
+
+
+# --- repeatable, and indifferent to order -----------------------------------------------------------------
+
+
+@each_map
+def test_a_seed_makes_fits_equal_bit_for_bit(name: str) -> None:
+    one, two = fitted(name, random_state=5), fitted(name, random_state=5)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    other = fitted(name, random_state=6)
+    assert np.array_equal(other.predict(X), one.predict(X)) == (name == "linear")
+
+
+def test_the_preconditioner_changes_the_way_and_not_the_end() -> None:
+    settings = {"C": 10.0, "tol": 1e-10}
+    auto, none = (fitted("nystroem", preconditioner=kind, **settings) for kind in ("auto", "none"))
+    assert auto.objective_ == pytest.approx(none.objective_, rel=1e-9)
+    assert auto.trace_["cg_iterations"].sum() < none.trace_["cg_iterations"].sum()
+
+
+def test_other_random_states() -> None:
+    draws = [fitted("fourier", random_state=np.random.RandomState(3)).predict(X) for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    state = np.random.RandomState(3)
+    first, second = (fitted("fourier", random_state=state).predict(X) for _ in range(2))
+    assert not np.array_equal(first, second)
+    assert fitted("fourier", random_state=None).status_ is Status.CONVERGED
+    np.testing.assert_array_equal(
+        fitted("fourier", random_state=np.int64(2)).coef_, fitted("fourier", random_state=2).coef_
+    )
+
+
+@each_map
+def test_the_order_of_documents_and_queries_does_not_matter(name: str) -> None:
+    # landmarks are drawn by position, so all documents are taken; the truncated map drops some of them again
+    settings = {"tol": 1e-10} | ({"n_components": len(X)} if MAPS[name].get("n_components") else {})
+    order = np.random.default_rng(0).permutation(len(X))
+    here, there = fitted(name, **settings), model(name, **settings).fit(X[order], Y[order], qid=QID[order])
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-7)
+    np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-4)
+
+
+@each_map
+def test_scores_belong_to_their_rows(name: str) -> None:
+    svm, order = fitted(name), np.random.default_rng(0).permutation(len(X))
+    np.testing.assert_allclose(svm.predict(X[order]), svm.predict(X)[order], atol=1e-12)
+    assert svm.score(X[order], Y[order], qid=QID[order]) == pytest.approx(svm.score(X, Y, qid=QID))
+    assert svm.predict(X[:0]).shape == (0,)
+    np.testing.assert_allclose(svm.predict(pd.DataFrame(X)), svm.predict(X.tolist()))
+
+
+@each_map
+@pytest.mark.parametrize("entries", [1, 100, 10_000])
+def test_predicting_in_blocks_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, entries: int
+) -> None:
+    svm = fitted(name)
+    whole = svm.predict(X)
+    monkeypatch.setattr(estimators, "PREDICT_ENTRIES", entries)
+    np.testing.assert_allclose(svm.predict(X), whole, rtol=1e-12, atol=1e-13)
+
+
+# --- odd data ---------------------------------------------------------------------------------------------
+
+
+@each_map
+@pytest.mark.parametrize(
+    ("features", "grades"),
+    [
+        (np.ones((1, 3)), [1]),
+        (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
+        (np.zeros((4, 1)), [0, 1, 1, 0]),
+        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
+    ],
+    ids=["one document", "constant", "zero", "one grade"],
+)
+def test_data_with_nothing_to_learn(name: str, features: np.ndarray, grades: list[int]) -> None:
+    svm = model(name, gamma="scale").fit(features, grades, qid=[1] * len(grades))
+    assert svm.status_ is Status.CONVERGED
+    assert svm.objective_ == pytest.approx(0.1 * svm.n_pairs_)
+    np.testing.assert_allclose(svm.predict(features), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [None, 10_000])
+def test_more_landmarks_than_documents(rank: int | None) -> None:
+    double = np.vstack((X, X))
+    svm = model("nystroem", n_components=10_000, rank=rank).fit(double, np.tile(Y, 2), qid=np.tile(QID, 2))
+    assert svm.n_components_ == len(X)
+
+
+def test_scores_of_the_full_rank_are_those_of_the_cholesky_form() -> None:
+    settings = {"n_components": 40, "gamma": 0.2, "C": 1.0, "tol": 1e-12}
+    cholesky, eigen = fitted("nystroem", **settings), fitted("nystroem", rank=40, **settings)
+    np.testing.assert_allclose(cholesky.predict(X), eigen.predict(X), atol=1e-5)
+    assert cholesky.objective_ == pytest.approx(eigen.objective_, rel=1e-8)
+
+
+def test_scale_gamma_makes_the_unit_of_features_irrelevant() -> None:
+    one, other = (model("nystroem", gamma="scale").fit(s * X, Y, qid=QID) for s in (1.0, 1e5))
+    assert one.gamma_ == pytest.approx(1 / (4 * X.var()))
+    assert other.gamma_ == pytest.approx(1e-10 * one.gamma_)
+    np.testing.assert_allclose(other.predict(1e5 * X), one.predict(X), atol=1e-6)
+    assert fitted("nystroem", gamma=1).gamma_ == 1.0
+
+
+# --- progress and stopping --------------------------------------------------------------------------------
+
+
+def test_progress_is_told_stage_by_stage() -> None:
+    told: list[Progress] = []
+    fit = model("nystroem").fit(X, Y, qid=QID, callback=lambda p: told.append(p))
+    assert list(dict.fromkeys(p.stage for p in told)) == ["features", "pairs", "newton"]
+    assert fit.status_ is Status.CONVERGED
+
+
+@pytest.mark.parametrize("stage", ["features", "pairs"])
+def test_stopped_before_there_is_a_model(stage: str) -> None:
+    with pytest.raises(StopRequested):
+        model("nystroem").fit(X, Y, qid=QID, callback=lambda p: p.stage == stage)
+
+
+def test_stopped_during_newton_keeps_the_weights() -> None:
+    svm = model("nystroem", C=10.0).fit(
+        X, Y, qid=QID, callback=lambda p: (p.record or {}).get("iteration") == 1
+    )
+    assert (svm.status_, svm.n_iter_, len(svm.trace_)) == (Status.STOPPED, 2, 2)
+    assert svm.objective_ < svm.trace_["objective"].iloc[-1]
+    at_once = model().fit(X, Y, qid=QID, callback=lambda p: p.stage == "newton")
+    assert (at_once.status_, at_once.n_iter_, len(at_once.trace_)) == (Status.STOPPED, 0, 0)
+    assert at_once.predict(X).tolist() == [0.0] * len(X)
+
+
+# --- the real folds ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ohsumed(letor_root: Path) -> dict[int, rankviz.Fold]:
+    return {k: rankviz.load_fold(letor_root / "OHSUMED", k) for k in range(1, 6)}
+
+
+def test_ohsumed_linear_objective(ohsumed: dict[int, rankviz.Fold]) -> None:
+    svm = RankSVM(C=2.0**-11, tol=1e-9).fit_data(ohsumed[1].train)
+    assert svm.n_pairs_ == 367_663
+    assert round(svm.objective_, 4) == 161.3243
+
+
+def mean_of_folds(ohsumed: dict[int, rankviz.Fold], **settings: object) -> pd.Series:
+    rows = []
+    for fold in ohsumed.values():
+        svm = RankSVM(**settings).fit_data(fold.train)
+        rows.append(rankviz.evaluate(svm.predict(fold.test.X), fold.test).mean)
+    return pd.DataFrame(rows).mean()
+
+
+def test_ohsumed_linear_table(ohsumed: dict[int, rankviz.Fold]) -> None:
+    """chapelle2010 Table 3 prints 0.454."""
+    mean = mean_of_folds(ohsumed, C=1e-4)
+    assert mean["NDCG@10"] == pytest.approx(0.4536, abs=2e-4)
+    assert mean["MAP"] == pytest.approx(0.4471, abs=2e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_ohsumed_nystroem_table(ohsumed: dict[int, rankviz.Fold], seed: int) -> None:
+    """chen2017 Table 4, RankNyström."""
+    printed = {
+        "NDCG@1": 0.5730,
+        "NDCG@3": 0.4874,
+        "NDCG@5": 0.4780,
+        "P@1": 0.6801,
+        "P@3": 0.5890,
+        "MAP": 0.4473,
+    }
+    mean = mean_of_folds(
+        ohsumed, feature_map="nystroem", n_components=500, gamma=2.0**-6, C=2.0**-7, random_state=seed
+    )
+    for name, value in printed.items():
+        assert mean[name] == pytest.approx(value, abs=6e-4), name

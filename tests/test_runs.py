@@ -1,0 +1,330 @@
+"""RunSpec, RunRecord and `execute`: values that survive JSON and files, and runs that are what they say."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankviz
+from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute, npz
+from rankviz.datasets import NORMALISATIONS, make_fold, normalise
+from rankviz.experiments import run as run_module
+from rankviz.experiments.run import model_of
+from rankviz.solvers.result import Status, TraceRow
+from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
+
+SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def record(fold: Fold) -> RunRecord:
+    return execute(SPEC, fold=fold)
+
+
+# --- RunSpec ----------------------------------------------------------------------------------------------
+
+SPECS = [
+    RunSpec("demo"),
+    SPEC,
+    RunSpec("OHSUMED", "Fold3", "00ff", "query_minmax", "fourier", 1, 1e-300, 1e300, seed=2**70, tol=0.5),
+    RunSpec('name with "quotes", √ and \\', rank=4),
+    SPEC.linear(2.0),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_json_round_trip(spec: RunSpec) -> None:
+    again = RunSpec.from_json(spec.to_json())
+    assert again == spec
+    assert again.to_json() == spec.to_json()
+    assert again.hash == spec.hash
+    assert RunSpec.from_dict(dataclasses.asdict(spec)) == spec
+    assert list(json.loads(spec.to_json())) == sorted(f.name for f in dataclasses.fields(RunSpec))
+
+
+def test_hash_is_that_of_the_sorted_text_in_any_process() -> None:
+    text = json.dumps(dataclasses.asdict(SPEC), sort_keys=True)
+    assert SPEC.hash == hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    code = f"import rankviz; print(rankviz.RunSpec.from_json({SPEC.to_json()!r}).hash)"
+    root = Path(__file__).resolve().parent.parent
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    assert run.stdout.strip() == SPEC.hash
+
+
+def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
+    whole = RunSpec("a", C=1, gamma=2, tol=1, n_components=np.int64(5), seed=np.int32(2), rank=np.int64(3))
+    plain = RunSpec("a", C=1.0, gamma=np.float64(2), tol=np.float32(1), n_components=5, seed=2, rank=3)
+    assert whole == plain
+    assert whole.to_json() == plain.to_json()
+    changes = {
+        "dataset": "b",
+        "fold": "Fold2",
+        "digest": "1",
+        "normalisation": "x",
+        "feature_map": "linear",
+        "loss": "y",
+        "preconditioner": "none",
+    }
+    numbers = {"n_components": 6, "C": 1.5, "gamma": 2.5, "seed": 3, "tol": 0.5, "rank": None}
+    others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]
+    assert {f.name for f in dataclasses.fields(RunSpec)} == set(changes | numbers)
+    assert len({plain.hash, *(s.hash for s in others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "dataset"),
+        ({"dataset": "a", "nonsense": 1}, "nonsense"),
+        *(({"dataset": v}, "dataset") for v in (None, 3, ["a"], True)),
+        *(({"dataset": "a", "C": v}, "'C'") for v in ("1", None, True, [1.0], 10**400, -(10**400))),
+        *(({"dataset": "a", "n_components": v}, "n_components") for v in (2.0, "5", None, False)),
+        *(({"dataset": "a", "rank": v}, "rank") for v in (2.0, "5", True)),
+        *(({"dataset": "a", "feature_map": v}, "feature_map") for v in (None, 1, {})),
+    ],
+)
+def test_other_objects_are_refused_by_field(values: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        RunSpec.from_dict(values)
+    with pytest.raises(ValueError, match=words):
+        RunSpec.from_json(json.dumps(values))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "null", '"a"', '{"dataset": "a", "C": NaN}', '{"dataset": "a", "gamma": 1e400}'],
+)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        RunSpec.from_json(text)
+
+
+def test_fields_may_be_left_out_and_null() -> None:
+    assert RunSpec.from_json('{"dataset": "a", "C": 2, "rank": null}') == RunSpec("a", C=2.0)
+
+
+def test_frozen_and_hashable() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SPEC.C = 1.0
+    assert len({SPEC, dataclasses.replace(SPEC), SPEC.linear(1.0)}) == 2
+
+
+def test_the_linear_baseline_depends_on_data_and_c_only() -> None:
+    other = dataclasses.replace(SPEC, n_components=7, gamma=9.0, rank=3, seed=8, feature_map="fourier")
+    assert other.linear(0.5) == SPEC.linear(0.5)
+    assert SPEC.linear(0.5).C == 0.5
+    assert model_of(SPEC.linear(0.5)).get_params()["feature_map"] == "linear"
+
+
+def test_every_field_of_the_model_is_in_the_spec() -> None:
+    params = model_of(SPEC).get_params()
+    assert params.pop("random_state") == 3
+    assert params.pop("max_iter") == RankSVM().max_iter
+    assert params == {name: getattr(SPEC, name) for name in params}
+
+
+# --- execute ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_execute_is_training_and_evaluating_by_hand(fold: Fold, normalisation: str) -> None:
+    spec = dataclasses.replace(SPEC, normalisation=normalisation)
+    record, used = execute(spec, fold=fold), normalise(fold, normalisation)
+    svm = RankSVM("nystroem", n_components=25, gamma=0.5, C=0.25, random_state=3)
+    svm.fit(used.train.X, used.train.y, qid=used.train.qid)
+    np.testing.assert_array_equal(record.weights, svm.coef_)
+    assert list(record.metrics) == list(record.scores) == ["train", "vali", "test"]
+    for part, data in used.parts.items():
+        np.testing.assert_array_equal(record.scores[part], svm.predict(data.X))
+        pd.testing.assert_frame_equal(
+            record.metrics[part], rankviz.evaluate(svm.predict(data.X), data).per_query
+        )
+    assert (record.objective, record.n_pairs, record.n_components) == (
+        svm.objective_,
+        svm.n_pairs_,
+        svm.n_components_,
+    )
+    assert record.status == Status.CONVERGED.value
+    assert record.spec == dataclasses.replace(spec, digest=fold.digest)
+
+
+def test_a_record_says_what_it_took(record: RunRecord) -> None:
+    assert list(record.seconds) == ["features", "pairs", "newton", "data", "evaluate"]
+    assert min(record.seconds.values()) >= 0
+    assert record.peak_memory > 10_000_000
+    assert record.versions["numpy"] == np.__version__
+    assert list(record.trace.columns) == list(TraceRow.__annotations__)
+
+
+def test_equal_specs_give_equal_results(fold: Fold, record: RunRecord) -> None:
+    again = execute(record.spec, fold=fold)
+    np.testing.assert_array_equal(again.weights, record.weights)
+    pd.testing.assert_frame_equal(again.trace.drop(columns="seconds"), record.trace.drop(columns="seconds"))
+    assert again.spec.hash == record.spec.hash
+
+
+def test_other_data_than_the_spec_names(fold: Fold) -> None:
+    with pytest.raises(DataError, match="digest") as caught:
+        execute(dataclasses.replace(SPEC, digest="0" * 32), fold=fold)
+    assert fold.digest in str(caught.value)
+
+
+def test_data_are_looked_up_by_name(monkeypatch: pytest.MonkeyPatch, fold: Fold, record: RunRecord) -> None:
+    asked: list[tuple[object, object]] = []
+
+    def open_fold(dataset: object, name: object) -> Fold:
+        asked.append((dataset, name))
+        return fold
+
+    monkeypatch.setattr(run_module, "find_datasets", lambda: {"demo": "the demo", "other": "another"})
+    monkeypatch.setattr(run_module, "open_fold", open_fold)
+    np.testing.assert_array_equal(execute(record.spec).weights, record.weights)
+    assert asked == [("the demo", "Fold1")]
+    with pytest.raises(DataError, match="one of demo, other"):
+        execute(RunSpec("nowhere"))
+
+
+def test_settings_out_of_range(fold: Fold) -> None:
+    for change in (
+        {"C": -1.0},
+        {"feature_map": "rbf"},
+        {"n_components": 0},
+        {"seed": -1},
+        {"normalisation": "x"},
+    ):
+        with pytest.raises(ValueError, match=str(next(iter(change.values())))):
+            execute(dataclasses.replace(SPEC, **change), fold=fold)
+
+
+def test_progress_is_told_to_the_end(fold: Fold) -> None:
+    told: list[Progress] = []
+    execute(SPEC, told.append, fold=fold)
+    assert list(dict.fromkeys(p.stage for p in told)) == ["features", "pairs", "newton", "evaluate"]
+
+
+@pytest.mark.parametrize("stage", ["features", "pairs", "evaluate"])
+def test_stopped_without_a_result(fold: Fold, stage: str) -> None:
+    with pytest.raises(StopRequested):
+        execute(SPEC, lambda p: p.stage == stage, fold=fold)
+
+
+def test_stopped_during_newton_gives_a_record_though_the_stop_stands(fold: Fold, tmp_path: Path) -> None:
+    stopped: list[bool] = []
+
+    def stop(progress: Progress) -> bool:
+        stopped.extend([True] if progress.stage == "newton" else [])
+        return bool(stopped)
+
+    record = execute(SPEC, stop, fold=fold)
+    assert record.status == Status.STOPPED.value
+    assert len(record.trace) == 0
+    assert record.weights.tolist() == [0.0] * 25
+    assert_same(RunRecord.load(record.save(tmp_path / "r")), record)
+
+
+# --- RunRecord --------------------------------------------------------------------------------------------
+
+
+def assert_same(one: RunRecord, other: RunRecord) -> None:
+    for field in dataclasses.fields(RunRecord):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "metrics":
+            assert list(a) == list(b)
+            for part in a:
+                pd.testing.assert_frame_equal(a[part], b[part])
+        elif field.name == "scores":
+            assert list(a) == list(b)
+            for part in a:
+                np.testing.assert_array_equal(a[part], b[part])
+        elif field.name == "trace":
+            pd.testing.assert_frame_equal(a, b)
+        elif field.name == "weights":
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert a == b, field.name
+
+
+@pytest.mark.parametrize("change", [{}, {"feature_map": "linear"}, {"feature_map": "fourier"}, {"rank": 5}])
+def test_record_round_trip(fold: Fold, tmp_path: Path, change: dict[str, object]) -> None:
+    record = execute(dataclasses.replace(SPEC, **change), fold=fold)
+    assert_same(RunRecord.load(record.save(tmp_path / "r.npz")), record)
+    assert [p.name for p in tmp_path.iterdir()] == ["r.npz"]
+
+
+DAMAGE = {
+    "format": lambda m, a: (m | {"format": 0}, a),
+    "no spec": lambda m, a: ({k: v for k, v in m.items() if k != "spec"}, a),
+    "spec with more": lambda m, a: (m | {"spec": m["spec"] | {"x": 1}}, a),
+    "spec is text": lambda m, a: (m | {"spec": "x"}, a),
+    "no status": lambda m, a: ({k: v for k, v in m.items() if k != "status"}, a),
+    "columns in a list": lambda m, a: (m | {"columns": ["train"]}, a),
+    "columns missing": lambda m, a: (m | {"columns": m["columns"] | {"test": ["MAP"]}}, a),
+    "part without scores": lambda m, a: (m, {k: v for k, v in a.items() if k != "scores_vali"}),
+    "queries missing": lambda m, a: (m, a | {"queries_test": a["queries_test"][1:]}),
+    "flat trace": lambda m, a: (m, a | {"trace": a["trace"][0]}),
+    "trace not finite": lambda m, a: (m, a | {"trace": a["trace"] + np.nan}),
+    "trace of one number": lambda m, a: (m, a | {"trace": np.array(1.0)}),
+    "no weights": lambda m, a: (m, {k: v for k, v in a.items() if k != "weights"}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_records(record: RunRecord, tmp_path: Path, damage: object) -> None:
+    path = record.save(tmp_path / "r")
+    npz.write_npz(path, *damage(*npz.read_npz(path, "run record")))
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(path)
+
+
+def test_other_files_are_no_records(record: RunRecord, tmp_path: Path, fold: Fold) -> None:
+    svm = RankSVM().fit_data(fold.train)
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(rankviz.save(svm, tmp_path / "m"))
+    with pytest.raises(DataError, match="model"):
+        rankviz.load(record.save(tmp_path / "r"))
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(tmp_path / "missing")
+
+
+# --- timing -----------------------------------------------------------------------------------------------
+
+
+def test_stopwatch_adds_up() -> None:
+    clock = Stopwatch()
+    clock.lap("a")
+    clock.lap("b")
+    first = clock.laps["a"]
+    sum(range(10_000))
+    clock.lap("a")
+    assert list(clock.laps) == ["a", "b"]
+    assert clock.laps["a"] > first >= 0
+
+
+def test_peak_memory_sees_an_allocation() -> None:
+    reset_peak_memory()
+    before = peak_memory()
+    block = np.ones(8_000_000)
+    assert peak_memory() - before > 0.5 * block.nbytes
+
+
+def test_peak_memory_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "write_text", refuse)
+    reset_peak_memory()
+    assert peak_memory() > 10_000_000

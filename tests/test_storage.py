@@ -1,0 +1,276 @@
+"""Models as files: exact round trips, writing aside, and nothing but DataError for what is no model."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_ranking import problem, qid_of
+
+import rankviz
+from rankviz import DataError, RankSVM, npz
+
+X, Y, PTR = problem()
+QID = qid_of(PTR)
+MODELS: dict[str, dict[str, object]] = {
+    "linear": {},
+    "nystroem": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3},
+    "truncated": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3, "rank": 5},
+    "fourier": {"feature_map": "fourier", "n_components": 20, "gamma": "scale"},
+}
+
+
+def fitted(name: str, **settings: object) -> RankSVM:
+    return RankSVM(**MODELS[name] | settings).fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_predicts_exactly_the_same(tmp_path: Path, name: str) -> None:
+    svm = fitted(name)
+    path = rankviz.save(svm, tmp_path / "model.npz")
+    again = rankviz.load(str(path))
+    others = np.random.default_rng(1).normal(size=(30, 4))
+    np.testing.assert_array_equal(again.predict(others), svm.predict(others))
+    assert again.get_params() == svm.get_params()
+    for attribute in ("gamma_", "objective_", "n_features_in_", "n_components_", "n_pairs_"):
+        assert getattr(again, attribute) == getattr(svm, attribute)
+    assert again.score(X, Y, qid=QID) == svm.score(X, Y, qid=QID)
+    np.testing.assert_array_equal(
+        rankviz.load(rankviz.save(again, tmp_path / "twice")).predict(X), svm.predict(X)
+    )
+    assert [p.name for p in sorted(tmp_path.iterdir())] == ["model.npz", "twice"]
+
+
+def test_parameters_of_a_grid_search_can_be_saved(tmp_path: Path) -> None:
+    svm = fitted("nystroem", n_components=np.int64(7), C=np.float32(0.5), random_state=np.int64(3))
+    again = rankviz.load(rankviz.save(svm, tmp_path / "m"))
+    assert again.get_params() == svm.get_params()
+    assert type(again.n_components) is int
+
+
+def test_a_random_state_that_is_not_a_number_is_not_kept(tmp_path: Path) -> None:
+    svm = fitted("fourier", random_state=np.random.RandomState(1))
+    again = rankviz.load(rankviz.save(svm, tmp_path / "m"))
+    assert again.random_state is None
+    np.testing.assert_array_equal(again.predict(X), svm.predict(X))
+
+
+def test_saving_a_model_that_was_not_fitted(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not fitted"):
+        rankviz.save(RankSVM(), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        rankviz.save(fitted("linear"), tmp_path / "nowhere" / "m")
+
+
+@pytest.mark.parametrize("fault", [OSError("disk full"), KeyboardInterrupt()], ids=["error", "interrupt"])
+def test_an_interrupted_save_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    path = rankviz.save(fitted("linear"), tmp_path / "m")
+    before = path.read_bytes()
+
+    def replace(*paths: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(type(fault)):
+        rankviz.save(fitted("fourier"), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# --- files that are no models -----------------------------------------------------------------------------
+
+
+def contents(name: str, folder: Path) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    return npz.read_npz(rankviz.save(fitted(name), folder / "source.npz"), "model")
+
+
+def rewrite(path: Path, meta: object, arrays: dict[str, np.ndarray], *, pickles: bool = False) -> Path:
+    text = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=pickles, meta=text, **arrays)
+    return path
+
+
+def refused(path: Path, words: str | None = None) -> None:
+    with pytest.raises(DataError, match=words) as caught:
+        rankviz.load(path)
+    assert caught.value.path == str(path)
+    assert "model" in str(caught.value)
+
+
+META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
+    "other format": lambda m: m | {"format": 2},
+    "no format": lambda m: {k: v for k, v in m.items() if k != "format"},
+    "a list": lambda m: [1, 2],
+    "a number": lambda m: 7,
+    "no parameters": lambda m: {k: v for k, v in m.items() if k != "params"},
+    "unknown parameter": lambda m: m | {"params": {"nonsense": 1}},
+    "parameters in a list": lambda m: m | {"params": [1]},
+    "unknown map": lambda m: m | {"map": "os.system"},
+    "map in a list": lambda m: m | {"map": ["FittedLinear"]},
+    "another map": lambda m: m | {"map": "FittedFourier"},
+    "more features": lambda m: m | {"n_features": 5},
+    "infinite features": lambda m: m | {"n_features": float("inf")},
+    "no features": lambda m: m | {"n_features": None},
+    "gamma is text": lambda m: m | {"gamma": "scale?"},
+    "gamma is not a number": lambda m: m | {"gamma": float("nan")},
+    "gamma is negative": lambda m: m | {"gamma": -1.0},
+    "objective is a list": lambda m: m | {"objective": []},
+}
+
+
+@pytest.mark.parametrize("change", META_CHANGES.values(), ids=META_CHANGES)
+def test_other_descriptions(tmp_path: Path, change: Callable[[dict[str, object]], object]) -> None:
+    meta, arrays = contents("nystroem", tmp_path)
+    refused(rewrite(tmp_path / "m", change(meta), arrays))
+
+
+ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]]] = {
+    "no weights": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "coef"}),
+    "too few weights": ("nystroem", lambda a: a | {"coef": a["coef"][:-1]}),
+    "weights of the linear map": ("linear", lambda a: {"coef": a["coef"][:-1]}),
+    "weights not finite": ("linear", lambda a: {"coef": a["coef"] * np.nan}),
+    "weights in float32": ("linear", lambda a: {"coef": a["coef"].astype(np.float32)}),
+    "weights in a matrix": ("linear", lambda a: {"coef": a["coef"][None]}),
+    "weights as text": ("linear", lambda a: {"coef": a["coef"].astype(str)}),
+    "no landmarks": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "landmarks"}),
+    "landmarks are a number": ("nystroem", lambda a: a | {"landmarks": np.array(1.0)}),
+    "narrow landmarks": ("nystroem", lambda a: a | {"landmarks": a["landmarks"][:, 1:]}),
+    "infinite landmarks": ("nystroem", lambda a: a | {"landmarks": a["landmarks"] * np.inf}),
+    "small factor": ("nystroem", lambda a: a | {"L": a["L"][1:, 1:]}),
+    "singular factor": ("nystroem", lambda a: a | {"L": 0 * a["L"]}),
+    "no factor": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "L"}),
+    "flat basis": ("truncated", lambda a: a | {"T": a["T"][0]}),
+    "wrong basis": ("truncated", lambda a: a | {"T": a["T"][1:]}),
+    "fewer frequencies": ("fourier", lambda a: a | {"frequencies": a["frequencies"][:, 1:]}),
+    "phases are a number": ("fourier", lambda a: a | {"phases": np.array(2.0)}),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), ARRAY_CHANGES.values(), ids=ARRAY_CHANGES)
+def test_other_arrays(
+    tmp_path: Path, name: str, change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
+) -> None:
+    meta, arrays = contents(name, tmp_path)
+    with np.errstate(invalid="ignore"):
+        changed = change(arrays)
+    refused(rewrite(tmp_path / "m", meta, changed))
+
+
+def test_pickled_objects_are_not_read(tmp_path: Path) -> None:
+    meta, arrays = contents("linear", tmp_path)
+    objects = np.array([print, None], dtype=object)
+    refused(rewrite(tmp_path / "m", meta, arrays | {"coef": objects}, pickles=True), "allow_pickle")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.9, 0.99])
+def test_truncated_files(tmp_path: Path, share: float) -> None:
+    path = rankviz.save(fitted("nystroem"), tmp_path / "m")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    refused(path)
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    """Whatever byte is changed, loading gives a model or DataError, and never a warning or another error."""
+    path = rankviz.save(fitted("linear"), tmp_path / "m")
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    refusals = 0
+    for at in rng.choice(len(whole), 250, replace=False):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            assert np.isfinite(rankviz.load(path).predict(X)).all()
+        except DataError:
+            refusals += 1
+    assert refusals > 100
+
+
+def zipped(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return path
+
+
+def array_bytes(shape: str) -> bytes:
+    """An npy header that claims float64 of `shape`, with no data behind it."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+
+
+def test_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    refused(path, "No such file")
+    refused(tmp_path)
+    for content in (b"", b"not a model", b"\x80\x04K\x01.", b"PK\x05\x06" + 18 * b"\0"):
+        path.write_bytes(content)
+        refused(path)
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(3))
+    path.write_bytes(buffer.getvalue())
+    refused(path)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"meta": b"no array at all"},
+        {"meta.npy": b"no array at all"},
+        {"meta.npy": array_bytes("(1 << 60,)")},
+        {"meta.npy": array_bytes("(1152921504606846976,)")},
+        {"meta.npy": array_bytes("(-1,)")},
+        {"meta.npy": array_bytes("'x'")},
+        {"a.npy": array_bytes("(0,)")},
+        {"meta.npy": array_bytes("(0,)")},
+    ],
+)
+def test_crafted_archives(tmp_path: Path, entries: dict[str, bytes]) -> None:
+    refused(zipped(tmp_path / "m", entries))
+
+
+def test_deeply_nested_descriptions(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, np.frombuffer(b"[" * 100_000, np.uint8))
+    refused(zipped(tmp_path / "m", {"meta.npy": buffer.getvalue()}))
+
+
+def test_a_damaged_compressed_stream(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "m", {"meta.npy": array_bytes("(9,)") + 72 * b"a"}, zipfile.ZIP_DEFLATED)
+    data = bytearray(path.read_bytes())
+    data[40:60] = 20 * b"\xff"
+    path.write_bytes(data)
+    refused(path)
+
+
+def test_files_that_claim_too_much_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = rankviz.save(fitted("fourier"), tmp_path / "m")
+    with zipfile.ZipFile(path) as archive:
+        claimed = [entry.file_size for entry in archive.infolist()]
+    monkeypatch.setattr(npz, "MAX_BYTES", sum(claimed))
+    rankviz.load(path)
+    monkeypatch.setattr(npz, "MAX_BYTES", sum(claimed) - 1)
+    assert max(claimed) < npz.MAX_BYTES
+    monkeypatch.setattr(np, "load", lambda *args, **kwargs: pytest.fail("it was read"))
+    refused(path, f"claim {sum(claimed)} bytes")
+
+
+def test_what_json_cannot_hold_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="JSON"):
+        npz.write_npz(tmp_path / "m", {"a": object()}, {})
+    with pytest.raises(ValueError, match="JSON"):
+        npz.write_npz(tmp_path / "m", {"a": float("nan")}, {})
+    assert not list(tmp_path.iterdir())
