@@ -14,10 +14,14 @@ from rankviz.plots.style import describe
 from rankviz.significance import compare
 from ui.runs import run
 from ui.settings import COMPONENTS, linear_C, spec_from_state
-from ui.show import definition_caption, show_figure
+from ui.show import bold_sentence, definition_caption, show_figure
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)
+PAGES = (
+    ("pages/train.py", "model_training", "**Train** one model: its rankings, margins and convergence"),
+    ("pages/ndcg_vs_m.py", "show_chart", "**NDCG against m**: how many features are enough, over seeds"),
+)
 
 
 def headline(state: Any, data: RankingData) -> None:
@@ -26,10 +30,10 @@ def headline(state: Any, data: RankingData) -> None:
     kernels = [spec_from_state(state, name) for name in ("nystroem", "fourier")]
     grid = sorted({*GRID, *(spec.n_components for spec in kernels)})
     baseline, *curves = run(linear, *(replace(spec, n_components=m) for spec in kernels for m in grid))
-    table = metric_vs_m.data([baseline, *curves], "vali", METRIC)
+    table = metric_vs_m.data([baseline, *curves], "vali", [METRIC])
     m = kernels[0].n_components
     show_figure(
-        metric_vs_m.figure(table, METRIC, None if state["map"] == "linear" else m),
+        metric_vs_m.figure(table, None if state["map"] == "linear" else m),
         table,
         key="ndcg-against-m",
         alt="NDCG at 10 against the number of features, Nyström and random Fourier over the linear level.",
@@ -38,7 +42,7 @@ def headline(state: Any, data: RankingData) -> None:
     )
     at_m = next(r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m)
     found = compare(at_m.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
-    st.markdown(f"**{found.sentence(f'Nyström with m = {m}', 'the linear model', METRIC)}.**")
+    st.markdown(bold_sentence(found.sentence(f"Nyström with m = {m}", "the linear model", METRIC)))
 
 
 def what_is_true(dataset: str) -> None:
@@ -60,9 +64,5 @@ def where_to_go() -> None:
     """Links to the other pages; the settings stay as they are."""
     st.subheader("Where to go")
     params = {key: str(value) for key, value in st.query_params.items()}
-    st.page_link(
-        "pages/train.py",
-        label="**Train** one model: its rankings, margins and convergence, beside the linear one",
-        icon=":material/model_training:",
-        query_params=params,
-    )
+    for page, icon, label in PAGES:
+        st.page_link(page, label=label, icon=f":material/{icon}:", query_params=params)

@@ -22,6 +22,7 @@ def configure() -> st.Page:
         [
             st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
+            st.Page("pages/ndcg_vs_m.py", title="NDCG against m", icon=":material/show_chart:"),
         ]
     )
 

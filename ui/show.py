@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,10 +21,23 @@ TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
 
 
-def show_figure(figure: go.Figure, table: pd.DataFrame, *, key: str, alt: str, caption: str) -> None:
-    """A figure with a text for those who cannot see it, its caption, and its data and page to download."""
+def show_figure(
+    figure: go.Figure,
+    table: pd.DataFrame,
+    *,
+    key: str,
+    alt: str,
+    caption: str,
+    on_select: Literal["ignore", "rerun"] = "ignore",
+) -> Any:
+    """A figure with a text for those who cannot see it, its caption, and its data and page to download.
+
+    Returns what is selected in it where `on_select` is "rerun".
+    """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    st.plotly_chart(_themed(figure), width="stretch", key=key, alt=alt, config=config)
+    event = st.plotly_chart(
+        _themed(figure), width="stretch", key=key, alt=alt, config=config, on_select=on_select
+    )
     text, menu = st.columns([6, 1], vertical_alignment="center")
     text.caption(caption)
     with menu.popover("Save", width="stretch", help="Take the figure or its numbers with you."):
@@ -44,6 +59,7 @@ def show_figure(figure: go.Figure, table: pd.DataFrame, *, key: str, alt: str, c
             on_click="ignore",
             width="stretch",
         )
+    return event
 
 
 def _themed(figure: go.Figure) -> go.Figure:
@@ -60,6 +76,11 @@ def tiles(n: int) -> list[DeltaGenerator]:
     """Places for n metric tiles in a row that wraps to two or three to a line on narrow screens."""
     row = st.container(horizontal=True, gap="medium")
     return [row.container(width=TILE_WIDTH) for _ in range(n)]
+
+
+def bold_sentence(text: str) -> str:
+    """The reading under a figure: one sentence in bold, beginning with a capital and ending with a stop."""
+    return f"**{text[0].upper()}{text[1:].rstrip('.')}.**"
 
 
 def what_is_shown(spec: RunSpec, part: str) -> None:

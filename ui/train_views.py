@@ -12,7 +12,7 @@ from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
 from rankviz.plots.style import METHODS, PART_NAMES, describe, method_label, power_of_two
 from rankviz.significance import compare
-from ui.show import definition_caption, show_figure, tiles
+from ui.show import bold_sentence, definition_caption, show_figure, tiles
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -44,7 +44,7 @@ def _reading(baseline: RunRecord, record: RunRecord, part: str) -> str:
     found = compare(record.metrics[part][metric], baseline.metrics[part][metric])
     name = METHODS[record.spec.feature_map].name
     linear = f"the linear model (C = {power_of_two(baseline.spec.C)})"
-    return f"**{found.sentence(name, linear, metric)}.**"
+    return bold_sentence(found.sentence(name, linear, metric))
 
 
 def one_query(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:

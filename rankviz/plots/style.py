@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.spec import RunSpec
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
@@ -61,7 +62,7 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
         words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
     words.append(spec.loss.replace("_", " "))
     if spec.normalisation != "none":
-        words.append(spec.normalisation.replace("_", " "))
+        words.append(f"normalised: {NORMALISATIONS[spec.normalisation].label}")
     return " · ".join(words + ([PART_NAMES[part]] if part else []))
 
 
@@ -94,3 +95,9 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
 def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
     """An axis range around [low, high] ending on multiples of `step`: small changes don't move it."""
     return [step * (math.ceil(low / step) - 1), step * (math.floor(high / step) + 1)]
+
+
+def translucent(feature_map: str, share: float = 0.18) -> str:
+    """A method's colour for bands behind its line."""
+    red, green, blue = (int(METHODS[feature_map].colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {share})"

@@ -1,0 +1,165 @@
+"""The views of the NDCG-against-m page: what to compute, the figure, its reading and its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import metric_vs_m
+from rankviz.plots.style import METHODS, describe, method_label
+from rankviz.significance import compare
+from ui.runs import run
+from ui.settings import COMPONENTS, linear_C, query_params, spec_from_state, state_of
+from ui.show import bold_sentence, definition_caption, show_figure
+
+FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
+METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
+KERNELS = ("nystroem", "fourier")
+LARGEST_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What this page adds to the sidebar."""
+
+    metrics: tuple[str, ...]
+    seeds: int
+    grid: tuple[int, ...]
+
+
+def settings(spec: RunSpec) -> Settings:
+    """Draw the page's own controls."""
+    metric, seeds, largest, panels = st.columns([2, 2, 3, 3], vertical_alignment="bottom")
+    st.session_state.setdefault("metric", "NDCG@10")
+    st.session_state.setdefault("seeds", 1)
+    st.session_state.setdefault("upto", LARGEST_AT_ONCE)
+    four = panels.toggle(
+        "Four panels of chen2017's Figure 2",
+        key="figure2",
+        bind="query-params",
+        help="NDCG@1, NDCG@3, MeanNDCG and MAP at once, as in the paper (which shows MQ2007).",
+    )
+    chosen = metric.selectbox(
+        "Metric", METRICS, key="metric", bind="query-params", disabled=four, help="Mean over queries."
+    )
+    number = seeds.slider(
+        "Seeds",
+        1,
+        10,
+        key="seeds",
+        bind="query-params",
+        help="Draws of landmarks and frequencies at every m, beginning with the sidebar's seed. The band "
+        "runs from the lowest to the highest of them.",
+    )
+    upto = largest.select_slider(
+        "Up to m",
+        COMPONENTS[1:],
+        key="upto",
+        bind="query-params",
+        help="The largest m of the curve; the time grows about in proportion.",
+    )
+    grid = tuple(sorted({m for m in COMPONENTS if m <= upto}))
+    return Settings(FIGURE_2 if four else (chosen,), number, grid)
+
+
+def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """The linear model, then both approximations at every m and seed, the small m first."""
+    state = st.session_state
+    kernels = [spec_from_state(state, name) for name in KERNELS]
+    first = int(state["seed"])
+    return [spec_from_state(state, "linear").linear(linear_C(state))] + [
+        replace(kernel, n_components=m, seed=first + k)
+        for m in chosen.grid
+        for kernel in kernels
+        for k in range(chosen.seeds)
+    ]
+
+
+def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
+    """The runs of the curve."""
+    return run(*specs(spec, chosen))
+
+
+def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: RankingData, part: str) -> None:
+    """The curves with the linear level, what the queries support, and the run behind a chosen point."""
+    table = metric_vs_m.data(found, part, chosen.metrics)
+    marked = spec.n_components if spec.feature_map != "linear" and spec.n_components in chosen.grid else None
+    seeds = "one seed" if chosen.seeds == 1 else f"mean and range of {chosen.seeds} seeds"
+    kernel = spec_from_state(st.session_state, KERNELS[0])
+    event = show_figure(
+        metric_vs_m.figure(table, marked),
+        table,
+        key="ndcg-against-m",
+        alt=f"{', '.join(chosen.metrics)} against the number of features, both maps over the linear level.",
+        caption=f"{describe(replace(kernel, n_components=chosen.grid[-1]), part)} and random Fourier alike, "
+        f"m from {chosen.grid[0]} to {chosen.grid[-1]}, {seeds}. Mean over queries; "
+        f"{definition_caption(data)}. Click a point to open its run.",
+        on_select="rerun",
+    )
+    st.markdown(bold_sentence(reading(found, part, chosen.metrics[0])))
+    _open_selected(event, found)
+
+
+def reading(found: list[RunRecord], part: str, metric: str) -> str:
+    """From which m on each approximation is distinguishable from the linear model, by the paired interval."""
+    linear = next(r for r in found if r.spec.feature_map == "linear").metrics[part][metric]
+    return "; ".join(_crossing(found, part, metric, name, linear) for name in KERNELS)
+
+
+def _crossing(found: list[RunRecord], part: str, metric: str, name: str, linear: pd.Series) -> str:
+    verdicts = {}
+    for m in sorted({r.spec.n_components for r in found if r.spec.feature_map == name}):
+        runs = [r for r in found if r.spec.feature_map == name and r.spec.n_components == m]
+        over_seeds = sum(r.metrics[part][metric] for r in runs) / len(runs)
+        comparison = compare(over_seeds, linear)
+        verdicts[m] = int(np.sign(comparison.difference)) if comparison.distinguishable else 0
+    if not verdicts:
+        return f"no run of {METHODS[name].name} yet"
+    return f"{METHODS[name].name} {_in_words(verdicts)} ({metric}, {len(linear)} queries)"
+
+
+def _in_words(verdicts: dict[int, int]) -> str:
+    """What m → better (1), worse (−1) or not distinguishable (0) comes to."""
+    grid = sorted(verdicts)
+    better = [m for m in grid if all(verdicts[n] > 0 for n in grid if n >= m)]
+    worse = [m for m in grid if verdicts[m] < 0]
+    last = grid[-1]
+    if better:
+        words = f"is better than the linear model from m = {better[0]} on"
+    elif verdicts[last] < 0:
+        return f"is worse than the linear model at m = {last}"
+    else:
+        words = f"is not distinguishable from the linear model at m = {last}"
+    return f"{words} and worse up to m = {worse[-1]}" if worse else words
+
+
+def _open_selected(event: Any, found: list[RunRecord]) -> None:
+    """A link to the run behind the point that was clicked."""
+    chosen = {point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")}
+    for record in (r for r in found if r.spec.hash in chosen):
+        values = state_of(record.spec) | {"clin": st.session_state["clin"]}
+        st.page_link(
+            "pages/train.py",
+            label=f"Open {method_label(record.spec)}, seed {record.spec.seed} on the Train page",
+            icon=":material/open_in_new:",
+            query_params=query_params(values),
+        )
+
+
+def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """The means behind the figure, one row per m, one column per method and metric."""
+    with st.expander("Numbers"):
+        table = metric_vs_m.data(found, part, chosen.metrics)
+        wide = table.assign(method=[METHODS[name].name for name in table["method"]]).pivot_table(
+            index="m", columns=["method", "metric"], values="value", aggfunc="mean", sort=False
+        )
+        wide.columns = [f"{method}, {metric}" for method, metric in wide.columns]
+        st.dataframe(wide.sort_index().round(4))
+        st.caption("Means over queries and seeds; m = 0 is the linear model.")
