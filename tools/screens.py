@@ -37,7 +37,11 @@ LOOKS = (
 )
 
 STATES: dict[str, dict[str, str]] = {
-    "train": {"linear": "map=linear", "fourier": "map=fourier&m=25", "wrong": "map=nonsense&fold=Fold9"},
+    "train": {
+        "linear": "map=linear",
+        "fourier": "map=random+Fourier&m=25",
+        "wrong": "map=nonsense&fold=Fold9",
+    },
 }
 """Further query strings by page: name of the state -> query string."""
 

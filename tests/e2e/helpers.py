@@ -1,0 +1,68 @@
+"""What the browser tests do and read: controls by their labels, figures by their keys."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+from tools.browser import wait_settled
+
+_TRACES = """chart => (chart._fullData || []).map(trace => ({
+    name: trace.name,
+    x: Array.from(trace.x || [], String),
+    y: Array.from(trace.y || [], Number),
+}))"""
+
+
+def sidebar(page: Page) -> Locator:
+    """The shared sidebar."""
+    return page.get_by_test_id("stSidebar")
+
+
+def traces(page: Page, key: str) -> list[dict[str, Any]]:
+    """Name, x and y of every trace of the figure with this key, as Plotly draws them."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    expect(chart).to_have_count(1)
+    drawn: list[dict[str, Any]] = chart.evaluate(_TRACES)
+    assert drawn, f"the figure {key} shows nothing"
+    return drawn
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose an option of a selectbox in the sidebar."""
+    sidebar(page).get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    wait_settled(page)
+
+
+def step_slider(page: Page, label: str, steps: int) -> None:
+    """Move a slider in the sidebar by the arrow keys, right or (negative) left."""
+    slider = sidebar(page).get_by_role("group", name=label, exact=True).get_by_role("slider")
+    for _ in range(abs(steps)):
+        slider.press("ArrowRight" if steps > 0 else "ArrowLeft")
+    wait_settled(page)
+
+
+def query_of(page: Page) -> dict[str, str]:
+    """The state in the address bar (`page.url` lags behind it)."""
+    return dict(parse_qsl(urlsplit(page.evaluate("location.href")).query))
+
+
+def assert_no_errors_shown(page: Page) -> None:
+    """No error box and no uncaught exception on the page."""
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+
+
+def tile(page: Page, label: str) -> str:
+    """The number that a tile of the page shows."""
+    metric = page.get_by_test_id("stMetric").filter(has_text=label)
+    return metric.get_by_test_id("stMetricValue").inner_text().strip()
+
+
+def reveal_test(page: Page) -> None:
+    """Flip the "Reveal test" switch."""
+    page.get_by_test_id("stMain").get_by_text("Reveal test", exact=True).click()
+    wait_settled(page)

@@ -1,0 +1,196 @@
+"""The app in a browser on the bundled folds: open, train, move, share, reveal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers import (
+    assert_no_errors_shown,
+    choose,
+    query_of,
+    reveal_test,
+    sidebar,
+    step_slider,
+    tile,
+    traces,
+)
+from playwright.sync_api import Page, expect
+
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from tools.browser import Server, open_page, wait_settled
+
+
+def test_home_opens_on_the_bundled_folds_with_a_figure(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("synthetic-demo")
+    curves = traces(page, "ndcg-against-m")
+    assert any(len(curve["y"]) > 5 for curve in curves)
+    assert all(0 <= value <= 1 for curve in curves for value in curve["y"])
+    assert_no_errors_shown(page)
+
+
+def test_train_is_reached_from_home_with_the_settings_kept(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/?m=50")
+    page.get_by_test_id("stMain").get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page)["m"] == "50"
+    assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 50"
+
+
+def test_moving_m_changes_the_model_and_leaves_the_baseline(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train")
+    linear, kernel = traces(page, "ndcg-at-k")
+    step_slider(page, "Features m", -3)
+    linear_after, kernel_after = traces(page, "ndcg-at-k")
+    assert query_of(page)["m"] == "25"
+    assert kernel_after["name"] == "Nyström, m = 25"
+    assert kernel_after["y"] != kernel["y"]
+    assert linear_after == linear
+    assert_no_errors_shown(page)
+
+
+def test_the_page_shows_what_the_library_computes(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?map=random+Fourier&m=25&c=-3&g=-1&seed=7&fold=Fold2")
+    spec = RunSpec(
+        dataset="synthetic-demo",
+        fold="Fold2",
+        feature_map="fourier",
+        n_components=25,
+        C=2.0**-3,
+        gamma=2.0**-1,
+        seed=7,
+    )
+    means = execute(spec).metrics["vali"].mean()
+    for name in ("NDCG@10", "MeanNDCG", "MAP", "P@10"):
+        assert tile(page, name) == f"{means[name]:.4f}"
+
+
+def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train")
+    step_slider(page, "Features m", -2)
+    step_slider(page, "C", 3)
+    choose(page, "Fold", "Fold2")
+    link, state, shown = page.evaluate("location.href"), query_of(page), traces(page, "ndcg-at-k")
+    assert state.items() >= {"m": "50", "c": "-1", "fold": "Fold2"}.items()
+
+    page.reload()
+    wait_settled(page)
+    assert query_of(page) == state
+    assert traces(page, "ndcg-at-k") == shown
+
+    other = page.context.new_page()
+    open_page(other, link)
+    assert query_of(other) == state
+    assert traces(other, "ndcg-at-k") == shown
+
+
+def test_the_link_with_every_setting_spelled_out_gives_the_same(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50&map=random+Fourier")
+    shown = traces(page, "ndcg-at-k")
+    sidebar(page).get_by_role("button", name="Presets and link").click()
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    assert re.search(r"[?&]seed=0&", f"{link}&")
+    open_page(page, f"{server.url}/train{link}")
+    assert traces(page, "ndcg-at-k") == shown
+    expect(page.get_by_text("random Fourier m = 50").first).to_be_visible()
+
+
+def test_the_link_carries_the_seed(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=10")
+    first = traces(page, "ndcg-at-k")[-1]
+    open_page(page, f"{server.url}/train?m=10&seed=3")
+    assert traces(page, "ndcg-at-k")[-1] != first
+    assert query_of(page)["seed"] == "3"
+
+
+def test_test_part_is_hidden_until_revealed_and_looks_are_counted(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=25")
+    main = page.get_by_test_id("stMain")
+    looked = main.get_by_text(re.compile("looked at"))
+    expect(looked).to_have_count(0)
+    validation = traces(page, "ndcg-at-k")
+
+    reveal_test(page)
+    expect(looked).to_contain_text("looked at once")
+    assert traces(page, "ndcg-at-k") != validation
+
+    step_slider(page, "Features m", 1)
+    expect(looked).to_contain_text("2 times")
+    step_slider(page, "Features m", -1)  # the first experiment again
+    expect(looked).to_contain_text("2 times")
+
+    reveal_test(page)
+    assert traces(page, "ndcg-at-k") == validation
+    expect(looked).to_contain_text("2 times")
+
+
+@pytest.mark.parametrize("tab", ["Margins", "Convergence"])
+def test_every_tab_of_train_draws_its_figure(server: Server, page: Page, tab: str) -> None:
+    open_page(page, f"{server.url}/train?m=25")
+    page.get_by_role("tab", name=tab).click()
+    wait_settled(page)
+    assert any(curve["y"] for curve in traces(page, tab.lower()))
+    assert_no_errors_shown(page)
+
+
+def test_values_in_a_link_that_do_not_exist_do_no_harm(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?map=nonsense&m=3.7&c=999&fold=Fold99&seed=-1&data=../../etc&query=x")
+    assert_no_errors_shown(page)
+    assert traces(page, "ndcg-at-k")
+
+
+@pytest.mark.parametrize("path", ["", "/train"])
+def test_nothing_is_wider_than_a_narrow_screen(server: Server, page: Page, path: str) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    open_page(page, f"{server.url}{path}")
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert_no_errors_shown(page)
+
+
+@pytest.mark.parametrize("path", ["", "/train"])
+def test_every_figure_has_a_text_for_those_who_cannot_see_it(server: Server, page: Page, path: str) -> None:
+    open_page(page, f"{server.url}{path}")
+    charts = page.get_by_test_id("stPlotlyChart").filter(visible=True)
+    named = page.get_by_role("figure", name=re.compile(r"\w+ \w+"))
+    assert charts.count() == named.count() > 0
+
+
+def test_the_theme_follows_the_system(server: Server, page: Page) -> None:
+    colour = "box => getComputedStyle(box).backgroundColor"
+    open_page(page, server.url)
+    light = page.get_by_test_id("stApp").evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    open_page(page, server.url)
+    assert light == "rgb(255, 255, 255)"
+    assert page.get_by_test_id("stApp").evaluate(colour) == "rgb(23, 22, 20)"
+
+
+def test_a_link_to_a_page_may_be_the_first_visit_of_all(
+    page: Page, start_server: Callable[..., Server]
+) -> None:
+    """Streamlit runs `pages/train.py` without app.py then, until a navigation has been announced."""
+    open_page(page, f"{start_server().url}/train?m=25")
+    assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 25"
+    assert_no_errors_shown(page)
+
+
+def test_a_broken_file_is_told_in_a_sentence(
+    page: Page, start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    fold = tmp_path / "data" / "Broken" / "Fold1"
+    fold.mkdir(parents=True)
+    for part in ("train", "vali", "test"):
+        (fold / f"{part}.txt").write_text(f"2 qid:{len(part)} 1:0.5\n1 qid:{len(part)} 1:NULL\n")
+    open_page(page, f"{start_server(RANKVIZ_DATA=str(tmp_path / 'data')).url}/train?data=Broken")
+    told = page.get_by_test_id("stAlertContentError")
+    for words in ("train.txt", "line 2", "NULL"):
+        expect(told).to_contain_text(words)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    choose(page, "Data set", "synthetic-demo")
+    assert traces(page, "ndcg-at-k")

@@ -1,0 +1,41 @@
+"""The app in a browser on the real folds: the same page gives what the library gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import assert_no_errors_shown, choose, query_of, reveal_test, sidebar, tile, traces
+from playwright.sync_api import Page, expect
+
+from rankviz.datasets import load_fold
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from tools.browser import Server, open_page, wait_settled
+
+pytestmark = pytest.mark.letor
+
+
+def test_ohsumed_is_chosen_and_shown(letor_server: Server, page: Page) -> None:
+    open_page(page, f"{letor_server.url}/train?m=25")
+    bundled = traces(page, "ndcg-at-k")
+    choose(page, "Data set", "OHSUMED")
+    assert query_of(page)["data"] == "OHSUMED"
+    assert traces(page, "ndcg-at-k") != bundled
+    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED fold 1").first).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text("21 queries").first).to_be_visible()
+    assert_no_errors_shown(page)
+
+
+def test_the_preset_of_chen2017_gives_the_librarys_test_figures(
+    letor_server: Server, letor_root: Path, page: Page
+) -> None:
+    open_page(page, f"{letor_server.url}/train?data=OHSUMED")
+    sidebar(page).get_by_role("button", name="Presets and link").click()
+    page.get_by_role("button", name="chen2017").click()
+    wait_settled(page)
+    reveal_test(page)
+    spec = RunSpec(dataset="OHSUMED", n_components=500, C=2.0**-7, gamma=2.0**-6)
+    means = execute(spec, fold=load_fold(letor_root / "OHSUMED", 1)).metrics["test"].mean()
+    for name in ("NDCG@10", "MeanNDCG", "MAP", "P@10"):
+        assert tile(page, name) == f"{means[name]:.4f}"
