@@ -21,6 +21,9 @@ GRID = tuple(m for m in COMPONENTS if m <= 500)
 PAGES = (
     ("pages/train.py", "model_training", "**Train** one model: its rankings, margins and convergence"),
     ("pages/ndcg_vs_m.py", "show_chart", "**NDCG against m**: how many features are enough, over seeds"),
+    ("pages/convergence.py", "trending_down", "**Convergence**: what preconditioner and C change about it"),
+    ("pages/kernel_approximation.py", "blur_on", "**Kernel approximation**: how close to the exact kernel"),
+    ("pages/low_rank.py", "grid_on", "**Low rank**: the dual variables of each query, and their spectra"),
 )
 
 

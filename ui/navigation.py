@@ -23,6 +23,9 @@ def configure() -> st.Page:
             st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
             st.Page("pages/ndcg_vs_m.py", title="NDCG against m", icon=":material/show_chart:"),
+            st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:"),
+            st.Page("pages/kernel_approximation.py", title="Kernel approximation", icon=":material/blur_on:"),
+            st.Page("pages/low_rank.py", title="Low rank", icon=":material/grid_on:"),
         ]
     )
 

@@ -1,0 +1,116 @@
+"""One query's dual variables as a heat map: preferred documents down, the others across."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.dual import DualBlock
+from rankviz.plots.style import finished
+
+MOST = 400
+"""Rows or columns drawn; of more documents, this many evenly spaced ones in the order shown."""
+
+ORDERS: dict[str, Callable[[DualBlock], IntArray]] = {
+    "grade": lambda block: np.lexsort((-block.f, -block.y)),
+    "score": lambda block: np.argsort(-block.f, kind="stable"),
+}
+"""Orders of the documents of a query, best first: by grade and then score, or by score alone."""
+
+SIDES: dict[str, Callable[[DualBlock], tuple[IntArray, IntArray]]] = {
+    "block": lambda block: (block.winners, block.losers),
+    "symmetrised": lambda block: (np.arange(len(block.y)), np.arange(len(block.y))),
+}
+"""Documents in the rows and in the columns of each matrix of `rankviz.spectra.MATRICES`."""
+
+FULL: dict[str, Callable[[DualBlock], FloatArray]] = {
+    "block": DualBlock.full,
+    "symmetrised": DualBlock.symmetrised,
+}
+
+
+def data(block: DualBlock, matrix: str, order: str) -> pd.DataFrame:
+    """One row per entry that stands for a pair and is drawn.
+
+    Columns row, column (places in the order, from 1), grade and score of both documents, and alpha.
+    """
+    place = np.argsort(ORDERS[order](block))
+    rows, columns = (_drawn(side[np.argsort(place[side])]) for side in SIDES[matrix](block))
+    y, f, alpha = block.y, block.f, FULL[matrix](block)[np.ix_(rows, columns)]
+    gap = y[rows][:, None] - y[columns]
+    at, across = np.nonzero(gap > 0 if matrix == "block" else gap != 0)
+    return pd.DataFrame(
+        {
+            "row": at + 1,
+            "column": across + 1,
+            "row_grade": y[rows][at],
+            "column_grade": y[columns][across],
+            "row_score": f[rows][at],
+            "column_score": f[columns][across],
+            "alpha": alpha[at, across],
+        }
+    )
+
+
+def _drawn(documents: IntArray) -> IntArray:
+    if len(documents) <= MOST:
+        return documents
+    return documents[np.linspace(0, len(documents) - 1, MOST).round().astype(np.int64)]
+
+
+def figure(table: pd.DataFrame, matrix: str, order: str) -> go.Figure:
+    """Cividis from 0 to the largest α; where there is no pair, nothing is drawn."""
+    shape = int(table["row"].max()), int(table["column"].max())
+    alpha = np.full(shape, np.nan)
+    alpha[table["row"] - 1, table["column"] - 1] = table["alpha"]
+    y_labels, x_labels = (_labels(table, side, n) for side, n in zip(("row", "column"), shape, strict=True))
+    fig = go.Figure()
+    fig.add_heatmap(
+        z=alpha,
+        x=x_labels,
+        y=y_labels,
+        colorscale="Cividis",
+        zmin=0,
+        zmax=float(table["alpha"].max()) or 1.0,
+        colorbar={"title": "α", "thickness": 14, "exponentformat": "power"},
+        hoverongaps=False,
+        hovertemplate="%{y}<br>over %{x}<br>α = %{z:.4g}<extra></extra>",
+    )
+    rows, columns = _SIDE_WORDS[matrix]
+    by = "by grade, then score" if order == "grade" else "by score"
+    ticks = {"showticklabels": True, "showgrid": False, "zeroline": False}
+    return finished(
+        fig,
+        xaxis={"title": f"{columns}, {by} →"} | ticks | _grade_ticks(table, "column", x_labels, order),
+        yaxis={"title": f"← {rows}, {by}", "autorange": "reversed"}
+        | ticks
+        | _grade_ticks(table, "row", y_labels, order),
+        margin={"l": 60, "r": 10, "t": 30, "b": 55},
+    )
+
+
+_SIDE_WORDS = {
+    "block": ("preferred document", "other document"),
+    "symmetrised": ("document", "document"),
+}
+
+
+def _labels(table: pd.DataFrame, side: str, n: int) -> list[str]:
+    """Place, grade and score of each row or column; a document without a drawn pair has its place only."""
+    labels = [str(place) for place in range(1, n + 1)]
+    known = table.drop_duplicates(side)
+    for place, grade, score in zip(known[side], known[f"{side}_grade"], known[f"{side}_score"], strict=True):
+        labels[place - 1] = f"{place}: grade {grade}, score {score:.4g}"
+    return labels
+
+
+def _grade_ticks(table: pd.DataFrame, side: str, labels: list[str], order: str) -> dict[str, object]:
+    """Ticks in the middle of each grade where documents are sorted by grade, none where they are not."""
+    if order != "grade":
+        return {"showticklabels": False}
+    places = table.groupby(f"{side}_grade")[side].agg(lambda p: int((p.min() + p.max()) // 2))
+    return {"tickvals": [labels[p - 1] for p in places], "ticktext": [f"grade {g}" for g in places.index]}

@@ -1,0 +1,51 @@
+"""Numerical rank of each query's dual variables against the share of its pairs that are active."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.plots.style import METHODS, finished
+from rankviz.spectra import Spectra
+
+
+def data(found: Spectra) -> pd.DataFrame:
+    """Columns query, documents, pairs, active, active_share, rank, law, one row per query."""
+    table = found.table[["query", "documents", "pairs", "active", "rank", "law"]]
+    return table.assign(active_share=table["active"] / table["pairs"])
+
+
+def figure(table: pd.DataFrame, method: str) -> go.Figure:
+    """Hollow markers where every pair is active: there the squared hinge bounds the rank (dashed level)."""
+    style, fig = METHODS[method], go.Figure()
+    lawful = table["active"] == table["pairs"]
+    for rows, symbol, name in (
+        (table[~lawful], style.symbol, "some pairs inactive"),
+        (table[lawful], f"{style.symbol}-open", "every pair active"),
+    ):
+        fig.add_scatter(
+            x=rows["active_share"],
+            y=rows["rank"],
+            mode="markers",
+            name=name,
+            marker={"color": style.colour, "symbol": symbol, "size": 9, "opacity": 0.8},
+            customdata=rows[["query", "documents", "pairs"]],
+            hovertemplate="query %{customdata[0]}, %{customdata[1]} documents<br>%{x:.1%} of "
+            "%{customdata[2]:,} pairs active, rank %{y}<extra></extra>",
+        )
+    if len(table):
+        fig.add_hline(
+            y=float(table["law"].max()),
+            line={"width": 1, "dash": "dash", "color": "#999999"},
+            annotation_text="largest rank if every pair is active",
+            annotation_position="top left",
+        )
+    return finished(
+        fig,
+        xaxis={
+            "title": "share of the query's pairs that are active",
+            "range": [-0.02, 1.03],
+            "tickformat": ".0%",
+        },
+        yaxis={"title": "numerical rank", "rangemode": "tozero"},
+    )
