@@ -21,6 +21,8 @@ VERSION = "1"
 COMPONENTS = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 LARGEST_SEED = 2**31 - 1
+C_EXPONENTS = (-15, 10)
+GAMMA_EXPONENTS = (-12, 4)
 DEFAULTS: dict[str, Any] = {
     "map": "nystroem",
     "m": 200,
@@ -164,8 +166,7 @@ def _model_settings() -> None:
     _start("c")
     st.slider(
         "C",
-        -15,
-        10,
+        *C_EXPONENTS,
         step=1,
         format="2^%d",
         key="c",
@@ -176,8 +177,7 @@ def _model_settings() -> None:
     _start("g")
     st.slider(
         "γ",
-        -12,
-        4,
+        *GAMMA_EXPONENTS,
         step=1,
         format="2^%d",
         key="g",
@@ -210,8 +210,7 @@ def _more_settings() -> None:
     _start("clin")
     st.slider(
         "C of the linear baseline",
-        -15,
-        10,
+        *C_EXPONENTS,
         step=1,
         format="2^%d",
         key="clin",

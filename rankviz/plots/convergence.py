@@ -1,26 +1,120 @@
-"""How training went: the objective and the Newton decrement at each iteration."""
+"""How training went, by iteration: one run on two panels, or any quantity of several runs on one."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import finished, line_of, method_label
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.labels import distinct_labels
+from rankviz.plots.style import METHODS, finished, line_of
+from rankviz.solvers.result import Status
 
-TITLES = ("Objective", "Newton decrement / objective")
+REFERENCE_TOL = 1e-10
+"""Tolerance of the run that the best objective is taken from; smaller gaps cannot be told apart."""
 
 
-def data(records: list[RunRecord]) -> pd.DataFrame:
-    """The traces of runs one below the other, with columns method and label."""
+@dataclass(frozen=True)
+class Quantity:
+    """What a vertical axis shows of a run.
+
+    Attributes
+    ----------
+    name, title : str
+        In the choice, and on the axis.
+    column : str
+        Of the table that `data` returns.
+    log : bool
+        Whether the axis is logarithmic.
+    """
+
+    name: str
+    title: str
+    column: str
+    log: bool = True
+
+
+QUANTITIES = {
+    "gap": Quantity("objective above the best", "(objective − best) / best", "gap"),
+    "gradient": Quantity("gradient norm", "‖gradient‖", "gradient_norm"),
+    "decrement": Quantity("Newton decrement", "Newton decrement / objective", "relative_decrement"),
+    "cg": Quantity("CG iterations", "CG iterations so far", "cg_total", log=False),
+    "active": Quantity("active pairs", "share of pairs that are active", "active_share", log=False),
+}
+
+# title, column where an iteration begins, column where it has ended
+AXES = {
+    "iteration": ("Newton iteration", "iteration", "iteration"),
+    "seconds": ("seconds since the solver started", "reached_seconds", "seconds"),
+    "cg": ("CG iterations spent", "reached_cg", "cg_total"),
+}
+
+_SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon")
+_FADED = (1.0, 0.7, 0.5, 0.4)
+
+
+def objective_key(spec: RunSpec) -> RunSpec:
+    """The reference run of a spec's objective: equal for runs that minimise the same function."""
+    return replace(spec, preconditioner="auto", tol=REFERENCE_TOL)
+
+
+def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
+    """The traces of runs one below the other, one row per iteration.
+
+    Columns are those of the trace (at the point where the iteration begins; seconds when it has ended) and
+    method, label, setting (number of the settings among those of the method), plain (no preconditioner),
+    tol, cg_total (CG iterations by its end), reached_seconds and reached_cg (when its point was reached),
+    relative_decrement, and gap = (objective − best)/best with the lowest objective of all runs and
+    references of the same objective as best (NaN without any reference).
+    """
+    best = _best([*records, *references]) if references else {}
+    labels = distinct_labels([record.spec for record in records])
+    settings = _settings([record.spec for record in records])
     frames = [
-        record.trace.assign(
-            method=record.spec.feature_map, label=method_label(record.spec), tol=record.spec.tol
-        )
-        for record in records
+        _trace(record, best.get(objective_key(record.spec))).assign(label=label, setting=setting)
+        for record, label, setting in zip(records, labels, settings, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def _best(records: Sequence[RunRecord]) -> Mapping[RunSpec, float]:
+    found: dict[RunSpec, float] = {}
+    for record in records:
+        key = objective_key(record.spec)
+        found[key] = min(found.get(key, record.objective), record.objective)
+    return found
+
+
+def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
+    trace = record.trace
+    total = trace["cg_iterations"].cumsum()
+    positive = trace["objective"].where(trace["objective"] > 0)
+    return trace.assign(
+        method=record.spec.feature_map,
+        plain=record.spec.preconditioner == "none",
+        tol=record.spec.tol,
+        cg_total=total,
+        reached_seconds=trace["seconds"].shift(fill_value=0.0),
+        reached_cg=total.shift(fill_value=0),
+        relative_decrement=trace["decrement"] / positive,
+        gap=(trace["objective"] - best) / best if best else float("nan"),
+    )
+
+
+def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
+    """Number of each spec among those of its feature map, with and without preconditioner alike."""
+    known: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        alike, same = known.setdefault(spec.feature_map, []), replace(spec, preconditioner="auto")
+        if same not in alike:
+            alike.append(same)
+        yield alike.index(same)
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
@@ -28,35 +122,118 @@ def figure(table: pd.DataFrame) -> go.Figure:
     fig = make_subplots(
         cols=2, subplot_titles=("Objective", "Newton decrement / objective"), horizontal_spacing=0.12
     )
-    for (method, label), rows in table.groupby(["method", "label"], sort=False):
-        style = line_of(str(method))
-        ratio = rows["decrement"] / rows["objective"].where(rows["objective"] > 0)
-        for column, y in ((1, rows["objective"]), (2, ratio)):
-            fig.add_scatter(
-                x=rows["iteration"],
-                y=y,
-                name=label,
-                legendgroup=label,
-                showlegend=column == 1,
-                mode="lines+markers",
-                customdata=rows[["cg_iterations", "step", "active_share"]],
-                hovertemplate=(
-                    f"{label}, iteration %{{x}}: %{{y:.6g}}<br>CG iterations %{{customdata[0]}}, step "
-                    "%{customdata[1]:.3g}, active pairs %{customdata[2]:.1%}<extra></extra>"
-                ),
-                row=1,
-                col=column,
-                **style,
-            )
-    if len(table):
-        fig.add_hline(
-            y=float(table["tol"].max()),
-            row=1,
-            col=2,
-            line={"width": 1, "dash": "dash"},
-            annotation_text="tolerance",
-        )
+    _add_runs(fig, table, "iteration", "objective", row=1, col=1)
+    _add_runs(fig, table, "iteration", "relative_decrement", row=1, col=2, showlegend=False)
+    _add_tolerance(fig, table, row=1, col=2)
     fig.update_xaxes(title_text="Newton iteration", dtick=1)
     fig.update_yaxes(title_text="½‖w‖² + C·loss", row=1, col=1)
     fig.update_yaxes(type="log", exponentformat="power", row=1, col=2)
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})
+
+
+def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
+    """One quantity (a name in `QUANTITIES`) of all runs against an axis (a name in `AXES`).
+
+    Against seconds or CG iterations a line ends with the work that proves the last point good enough, at
+    the same height. Gaps below `REFERENCE_TOL` are drawn there.
+    """
+    quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
+    fig = go.Figure()
+    if y == "cg":
+        _add_runs(fig, table, ends, quantity.column)
+    else:
+        shown = table.assign(gap=table["gap"].clip(lower=REFERENCE_TOL)) if y == "gap" else table
+        _add_runs(
+            fig, shown if x == "iteration" else _with_ends(shown, begins, ends), begins, quantity.column
+        )
+    if y == "decrement":
+        _add_tolerance(fig, table)
+    fig.update_xaxes(title_text=title)
+    if x == "iteration" and len(table) and table["iteration"].max() <= 20:
+        fig.update_xaxes(dtick=1)
+    if quantity.log:
+        fig.update_yaxes(type="log", exponentformat="power", dtick=1 if y != "gap" else 2)
+    else:
+        fig.update_yaxes(rangemode="tozero", tickformat=".0%" if y == "active" else ",d")
+    fig.update_yaxes(title_text=quantity.title)
+    return finished(fig, height=460)
+
+
+def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
+    """The table with the last row of each run once more, where that iteration has ended."""
+    last = table.groupby("label", sort=False).tail(1)
+    after = last.assign(**{begins: last[ends]})
+    return pd.concat([table, after]).sort_index(kind="stable").reset_index(drop=True)
+
+
+def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any) -> None:
+    hover = ["iteration", "cg_iterations", "step", "active_share", "active_pairs"]
+    for label, rows in table.groupby("label", sort=False):
+        fig.add_scatter(
+            x=rows[x],
+            y=rows[y],
+            name=label,
+            legendgroup=label,
+            mode="lines+markers",
+            customdata=rows[hover],
+            hovertemplate=(
+                f"{label}, iteration %{{customdata[0]}}: %{{y:.6g}}<br>CG iterations %{{customdata[1]}}, "
+                "step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
+                "(%{customdata[3]:.1%})<extra></extra>"
+            ),
+            **_look(rows.iloc[0]),
+            **place,
+        )
+
+
+def _look(row: pd.Series[Any]) -> dict[str, Any]:
+    """The method's colour; dashes without preconditioner; marker and strength by setting."""
+    style, setting = line_of(str(row["method"])), int(row["setting"])
+    if row["plain"]:
+        style["line"]["dash"] = "dashdot" if METHODS[str(row["method"])].dash == "dot" else "dash"
+        style["marker"]["symbol"] += "-open"
+    if setting:
+        symbol = _SYMBOLS[1 + (setting - 1) % (len(_SYMBOLS) - 1)]
+        style["marker"]["symbol"] = f"{symbol}-open" if row["plain"] else symbol
+    return style | {"opacity": _FADED[min(setting, len(_FADED) - 1)]}
+
+
+def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
+    if len(table):
+        guide = {"width": 1, "dash": "dash", "color": "#999999"}
+        fig.add_hline(y=float(table["tol"].max()), line=guide, annotation_text="tolerance", **place)
+
+
+def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
+    """What a run took, and what the same took without preconditioner, in one sentence."""
+    if plain is None:
+        return f"{_effort(record)} in {_time(record)}"
+    if _converged(record) and _converged(plain):
+        return (
+            f"With the preconditioner {_effort(record)} in {_time(record)}, without it {_cg(plain)} in "
+            f"{_time(plain)}"
+        )
+    return (
+        f"With the preconditioner {_effort(record)} in {_time(record)}; without it {_effort(plain)} "
+        f"in {_time(plain)}"
+    )
+
+
+def _effort(record: RunRecord) -> str:
+    cg = int(record.trace["cg_iterations"].sum())
+    noun = "CG iteration" if cg == 1 else "CG iterations"
+    verb = ("reaches" if cg == 1 else "reach") if _converged(record) else "do not reach"
+    return f"{_cg(record)} {noun} {verb} the tolerance"
+
+
+def _cg(record: RunRecord) -> str:
+    return f"{int(record.trace['cg_iterations'].sum()):,}"
+
+
+def _converged(record: RunRecord) -> bool:
+    return record.status == Status.CONVERGED.value
+
+
+def _time(record: RunRecord) -> str:
+    seconds = float(record.trace["seconds"].iloc[-1])
+    return f"{seconds:.2f} s" if seconds >= 0.01 else "under 0.01 s"

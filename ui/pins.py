@@ -1,0 +1,112 @@
+"""Pinned settings: short texts in the URL that stand for models on the data that the sidebar names.
+
+`nystroem_m200_g-2_s0_c-4_t6` is Nyström with m = 200, γ = 2^-2, seed 0, C = 2^-4 and tolerance 10^-6; `_r50`
+behind it keeps rank 50. Data set, fold and normalisation are the sidebar's, so that pins compare.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import streamlit as st
+
+from rankviz.experiments.spec import RunSpec
+from ui.settings import C_EXPONENTS, COMPONENTS, GAMMA_EXPONENTS, LARGEST_SEED, TOLERANCES
+
+KEY = "pins"
+MOST = 6
+
+_TOKEN = re.compile(
+    r"(?P<map>linear|nystroem|fourier)(?:_m(?P<m>\d{1,4})_g(?P<g>-?\d{1,2})_s(?P<s>\d{1,10}))?"
+    r"_c(?P<c>-?\d{1,2})_t(?P<t>\d)(?:_r(?P<r>\d{1,4}))?"
+)
+
+
+def token(spec: RunSpec) -> str:
+    """The text that stands for a spec's model; its C, γ and tolerance are powers, as in the sidebar."""
+    kernel = "" if spec.feature_map == "linear" else _kernel(spec)
+    rank = "" if spec.rank is None else f"_r{spec.rank}"
+    return f"{spec.feature_map}{kernel}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}"
+
+
+def _kernel(spec: RunSpec) -> str:
+    return f"_m{spec.n_components}_g{_log2(spec.gamma)}_s{spec.seed}"
+
+
+def _log2(value: float) -> int:
+    return round(math.log2(value))
+
+
+def from_token(text: str, data: RunSpec) -> RunSpec | None:
+    """The spec that a text stands for, on the data of another spec; None where it is none of ours."""
+    found = _TOKEN.fullmatch(text)
+    if found is None or (found["map"] == "linear") != (found["m"] is None):
+        return None
+    values = {name: int(value) for name, value in found.groupdict().items() if name != "map" and value}
+    if not _in_range(values):
+        return None
+    spec = replace(
+        data,
+        feature_map=found["map"],
+        n_components=values.get("m", 1),
+        gamma=2.0 ** values.get("g", 0),
+        seed=values.get("s", 0),
+        C=2.0 ** values["c"],
+        tol=10.0 ** -values["t"],
+        rank=values.get("r") if found["map"] == "nystroem" else None,
+    )
+    return spec.linear(spec.C) if spec.feature_map == "linear" else spec
+
+
+def _in_range(values: dict[str, int]) -> bool:
+    return (
+        values.get("m", COMPONENTS[0]) in COMPONENTS
+        and C_EXPONENTS[0] <= values["c"] <= C_EXPONENTS[1]
+        and GAMMA_EXPONENTS[0] <= values.get("g", GAMMA_EXPONENTS[0]) <= GAMMA_EXPONENTS[1]
+        and values.get("s", 0) <= LARGEST_SEED
+        and values["t"] in [round(-math.log10(tol)) for tol in TOLERANCES]
+        and 1 <= values.get("r", 1) <= max(COMPONENTS)
+    )
+
+
+def pinned(spec: RunSpec) -> list[RunSpec]:
+    """The models that are pinned, on the data of `spec`; told in the URL, and remembered between pages."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = [text for text in st.query_params.get(KEY, "").split(".") if text]
+    texts = st.session_state[KEY]
+    found = [from_token(text, spec) for text in texts]
+    st.session_state[KEY] = [text for text, one in zip(texts, found, strict=True) if one is not None][:MOST]
+    if len(st.session_state[KEY]) < len(texts):
+        st.warning(f"Up to {MOST} pins are shown; pins in the address that cannot be read are left out.")
+    if st.session_state[KEY]:
+        st.query_params[KEY] = ".".join(st.session_state[KEY])
+    elif KEY in st.query_params:
+        del st.query_params[KEY]
+    return [one for one in found if one is not None][:MOST]
+
+
+def buttons(spec: RunSpec) -> None:
+    """Buttons that pin the sidebar's model and let all pins go; pinning beyond the most drops the oldest."""
+    pins = st.session_state[KEY]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Pin this run",
+            key="pin",
+            icon=":material/keep:",
+            on_click=_pin,
+            args=(token(spec),),
+            disabled=token(spec) in pins,
+            help=f"Keep this model on the figure while the sidebar moves on; up to {MOST}. Pins follow the "
+            "data set, fold and normalisation of the sidebar, and are part of the address.",
+        )
+        st.button("Clear pins", key="unpin", on_click=_clear, disabled=not pins)
+
+
+def _pin(text: str) -> None:
+    st.session_state[KEY] = [*st.session_state[KEY], text][-MOST:]
+
+
+def _clear() -> None:
+    st.session_state[KEY] = []
