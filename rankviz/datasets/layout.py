@@ -68,18 +68,16 @@ def dataset_at(path: Path) -> Dataset:
     """Describe the data set in exactly this folder (or file), as `scan` would; raises `DataError` if none."""
     path = Path(os.path.realpath(path))
     if os.path.isfile(path):
-        return _single_file(path, path.parent, _stem(path.name))
+        return _single_file(path, path.parent, stem(path.name))
     entries = _entries(path, path) if os.path.isdir(path) else {}
     if folds := _folds_in(entries, path):
         return Dataset(_title(path), path, path, _copied(folds))
     if parts := _parts_in(entries):
-        number = _FOLD.match(path.name)
-        folder = path.parent if number else path
-        return Dataset(
-            _title(folder), folder, folder, {f"Fold{int(number[1])}" if number else "Fold1": dict(parts)}
-        )
+        fold = fold_named(path.name)
+        folder = path.parent if fold else path
+        return Dataset(_title(folder), folder, folder, {fold or "Fold1": dict(parts)})
     for name, below in entries.items():
-        if name.casefold() in _PLAIN_LEVELS and os.path.isdir(below):
+        if is_plain_level(name) and os.path.isdir(below):
             return dataset_at(below)
     raise DataError(
         "a folder without folds" if os.path.isdir(path) else "no folder of this name",
@@ -90,7 +88,29 @@ def dataset_at(path: Path) -> Dataset:
 
 
 def _title(folder: Path) -> str:
-    return folder.parent.name if folder.name.casefold() in _PLAIN_LEVELS else folder.name
+    return folder.parent.name if is_plain_level(folder.name) else folder.name
+
+
+def part_named(name: str) -> str | None:
+    """Return the part ("train", "vali", "test") that a file name stands for, None where it is no part's."""
+    plain = re.sub(r"[ _-]", "", stem(name).casefold())
+    return next((part for part, spellings in _SPELLINGS.items() if plain in spellings), None)
+
+
+def fold_named(name: str) -> str | None:
+    """Return the fold ("Fold1", …) that a folder name stands for, None where it is no fold's."""
+    number = _FOLD.match(name)
+    return f"Fold{int(number[1])}" if number else None
+
+
+def is_plain_level(name: str) -> bool:
+    """Whether a folder of this name says nothing about the data set in it."""
+    return name.casefold() in _PLAIN_LEVELS
+
+
+def stem(name: str) -> str:
+    """A file name without the endings of LETOR text and gzip."""
+    return _SUFFIX.sub("", name)
 
 
 def check_inside(path: Path, root: Path) -> Path:
@@ -113,10 +133,10 @@ def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iter
         return
     for name, path in entries.items():
         if os.path.isdir(path) and depth < _DEPTH and not folder.is_relative_to(path):
-            below = levels if levels and name.casefold() in _PLAIN_LEVELS else (*levels, name)
+            below = levels if levels and is_plain_level(name) else (*levels, name)
             yield from _scan(path, root, below, depth + 1)
-        elif os.path.isfile(path) and _stem(name) != name and _looks_like_letor(path):
-            yield _single_file(path, root, "/".join((*levels, _stem(name))))
+        elif os.path.isfile(path) and stem(name) != name and _looks_like_letor(path):
+            yield _single_file(path, root, "/".join((*levels, stem(name))))
 
 
 def _entries(folder: Path, root: Path) -> dict[str, Path]:
@@ -148,9 +168,9 @@ def _folds_in(entries: Mapping[str, Path], root: Path) -> dict[str, dict[str, Pa
     """Return the fold folders among `entries` that hold at least one part."""
     folds: dict[str, dict[str, Path]] = {}
     for name, path in entries.items():
-        number = _FOLD.match(name)
-        if number and os.path.isdir(path) and (parts := _parts_in(_entries(path, root))):
-            folds.setdefault(f"Fold{int(number[1])}", parts)
+        fold = fold_named(name)
+        if fold and os.path.isdir(path) and (parts := _parts_in(_entries(path, root))):
+            folds.setdefault(fold, parts)
     return folds
 
 
@@ -162,19 +182,11 @@ def _lone_fold(entries: Mapping[str, Path]) -> dict[str, dict[str, Path]]:
 def _parts_in(entries: Mapping[str, Path]) -> dict[str, Path]:
     """Return the files that are parts, in the order train, vali, test; of two spellings the first."""
     found = {}
-    for part, spellings in _SPELLINGS.items():
-        files = [path for name, path in entries.items() if _plain(name) in spellings and os.path.isfile(path)]
+    for part in PARTS:
+        files = [path for name, path in entries.items() if part_named(name) == part and os.path.isfile(path)]
         if files:
             found[part] = files[0]
     return found
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[ _-]", "", _stem(name).casefold())
-
-
-def _stem(name: str) -> str:
-    return _SUFFIX.sub("", name)
 
 
 def _single_file(path: Path, root: Path, name: str) -> Dataset:

@@ -64,10 +64,16 @@ def parse_letor(
     return data
 
 
-def read_noting(path: StrPath, progress: Progress | None = None) -> tuple[RankingData, str | None]:
-    """As `read_letor`, but return the text of the warning (None where there is none) instead of warning."""
+def read_noting(
+    path: StrPath, progress: Progress | None = None, *, called: str | None = None
+) -> tuple[RankingData, str | None]:
+    """As `read_letor`, but return the text of the warning (None where there is none) instead of warning.
+
+    `called` stands for the path in messages and in the data's name.
+    """
     with open_bytes(path) as stream:
-        return _parse(stream, os.fspath(path), os.path.basename(os.fspath(path)), progress)
+        name = os.path.basename(os.fspath(path)) if called is None else called
+        return _parse(stream, called or os.fspath(path), name, progress)
 
 
 def _warn(note: str | None) -> None:

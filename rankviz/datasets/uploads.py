@@ -1,0 +1,298 @@
+"""Uploaded data sets: checked by the strict reader, then put into a folder of the visitor's own.
+
+An upload is LETOR text, such text compressed with gzip, or a zip archive of them; the names in it say which
+fold and part a file is, and the files are written under names of ours: NAME/FoldK/{train,vali,test}.txt, or
+NAME.txt for a single file. All is written and read aside, in a hidden folder that `scan` does not look into,
+and appears with one rename: nothing half-written and nothing unusable is ever found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import platformdirs
+
+from rankviz.datasets.archives import MB, Limits, Member, Upload, members, shown_name, unpacked
+from rankviz.datasets.layout import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
+from rankviz.datasets.letor import read_noting
+from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
+from rankviz.datasets.textfile import Progress
+from rankviz.datasets.types import DataError, Fold
+from rankviz.datasets.write import write_letor
+
+ENVIRONMENT = "RANKVIZ_UPLOADS"
+LIMITS = Limits()
+STALE_SECONDS = 3600
+"""A half-written upload older than this was left by a process that died."""
+_SHARE_OF_UNPACKING = 0.2  # for progress
+_LONGEST_NAME = 60
+_PROSE = re.compile(
+    r"(readme|licen[cs]e|copying|changelog|notes?)\b|.*\.(md|pdf|html?|docx?|m|py|pl)$", re.IGNORECASE
+)
+_NAMING = Lock()
+
+_Folds = dict[str, dict[str, Member]]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An upload that became a data set: where it lies, and what is worth knowing about it."""
+
+    folder: Path
+    notes: tuple[str, ...]
+
+
+def uploads_folder() -> Path:
+    """Folder of all uploads: RANKVIZ_UPLOADS from the environment, or one below the user's data folder."""
+    return Path(os.environ.get(ENVIRONMENT) or Path(platformdirs.user_data_dir("rankviz")) / "uploads")
+
+
+def visitor_root(visitor: str) -> Path:
+    """The data root with the uploads of one visitor, whether it exists yet or not.
+
+    `visitor` is a secret (32 hexadecimal digits of `secrets`, say); the folder's name does not give it away.
+    """
+    key = hashlib.blake2b(visitor.encode(), digest_size=16, person=b"rankviz-uploads").hexdigest()
+    return uploads_folder() / key / "uploaded"
+
+
+def accept(
+    uploads: Sequence[Upload],
+    root: Path,
+    *,
+    name: str = "",
+    limits: Limits = LIMITS,
+    progress: Progress | None = None,
+) -> Accepted:
+    """Check an upload and make it a data set below `root`, called `name` or after its files.
+
+    Several files are the parts of one fold and are told apart by their names; one file alone is split by
+    query whatever its name. Raises `DataError`, naming the file as it was sent, for all that `members`,
+    `unpacked` and `read_letor` refuse, for folds without three parts, and beyond the limits.
+    """
+    found = members(uploads, limits)
+    folds, above, left_out = _recognised(found)
+    _require_parts(folds)
+    called = _tidy(name or above or _name_of(uploads))
+    with _aside(root) as aside:
+        files = _written(folds, aside, limits, root, progress)
+        notes: list[str] = []
+        reading = _reading(progress)
+        for number, (fold, parts) in enumerate(folds.items()):
+            notes += _checked(parts, files[fold], _share_of(reading, number, len(folds)))
+        whole = files["Fold1"].get(WHOLE)
+        folder = _moved(whole or aside, root, called, ".txt" if whole else "")
+    if left_out:
+        notes.append(f"Left out: {', '.join(left_out[:5])}{' and more' if len(left_out) > 5 else ''}.")
+    return Accepted(folder, tuple(notes))
+
+
+def keep_fold(fold: Fold, root: Path, name: str) -> Path:
+    """Write a fold that was made here as the data set `name` below `root`, and return its folder."""
+    with _aside(root) as aside:
+        (aside / "Fold1").mkdir()
+        for part, data in fold.parts.items():
+            write_letor(data, aside / "Fold1" / f"{part}.txt")
+        return _moved(aside, root, _tidy(name), "")
+
+
+def remove(folder: Path, root: Path) -> None:
+    """Delete a data set that lies directly below `root`; raises `DataError` for anything else."""
+    if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
+        raise DataError(
+            f"{folder.name} is no upload of yours", expected="one of your uploads", remedy="Choose another."
+        )
+    gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
+    folder.rename(gone)
+    _delete(gone)
+
+
+# What the files are: their names say which fold and part.
+
+
+def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
+    """Members by fold and part, the folder's name above the folds, and what was left out."""
+    if len(found) == 1:
+        return {"Fold1": {WHOLE: found[0]}}, "", []
+    sets: dict[tuple[str, ...], _Folds] = {}
+    for member in found:
+        if part := part_named(member.path[-1]):
+            fold = fold_named(member.path[-2]) if len(member.path) > 1 else None
+            above = member.path[: -2 if fold else -1]
+            parts = sets.setdefault(above, {}).setdefault(fold or "Fold1", {})
+            if part in parts:
+                raise _unclear(member, f"a second file for {part}", "Upload each part once.")
+            parts[part] = member
+    if not sets:
+        return _lone_file(found)
+    if len(sets) > 1:
+        names = " and ".join(sorted("/".join(above) or "(no folder)" for above in sets))
+        raise _unclear(found[0], f"{len(sets)} data sets: {names}", "Upload one at a time.")
+    ((above, folds),) = sets.items()
+    used = {id(member) for parts in folds.values() for member in parts.values()}
+    title = next((level for level in reversed(above) if not is_plain_level(level)), "")
+    return folds, title, ["/".join(member.path) for member in found if id(member) not in used]
+
+
+def _require_parts(folds: _Folds) -> None:
+    for fold, parts in folds.items():
+        missing = [part for part in PARTS if part not in parts] if WHOLE not in parts else []
+        if missing:
+            raise DataError(
+                f"no {' and no '.join(f'{part}.txt' for part in missing)} in {fold}",
+                expected="train.txt, vali.txt and test.txt in every fold",
+                remedy="Add what is missing; or upload one file alone, which is then split by query.",
+                path=next(iter(parts.values())).shown.partition(": ")[0],
+            )
+
+
+def _lone_file(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
+    data = [member for member in found if not _PROSE.match(member.path[-1])]
+    if len(data) == 1:
+        rest = ["/".join(member.path) for member in found if member is not data[0]]
+        return {"Fold1": {WHOLE: data[0]}}, stem(data[0].path[-1]), rest
+    names = ", ".join(member.path[-1] for member in found[:3]) or "no files"
+    more = ", …" if len(found) > 3 else ""
+    raise DataError(
+        f"{names}{more}",
+        expected="train.txt, vali.txt and test.txt (in Fold1, Fold2, … if there are more), or one file",
+        remedy="Name the files after the parts that they are.",
+        path=found[0].shown.partition(": ")[0] if found else None,
+    )
+
+
+def _unclear(member: Member, found: str, remedy: str) -> DataError:
+    return DataError(found, expected="one data set, each part once", remedy=remedy, path=member.shown)
+
+
+# Writing aside, and reading what was written.
+
+
+def _written(
+    folds: _Folds, aside: Path, limits: Limits, root: Path, progress: Progress | None
+) -> dict[str, dict[str, Path]]:
+    """Unpack all members below `aside`; returns the files by fold and part."""
+    files: dict[str, dict[str, Path]] = {}
+    room = min(limits.text_bytes, limits.kept_bytes - _bytes_below(root))
+    packed = sum(member.packed for parts in folds.values() for member in parts.values())
+    done = 0
+    for fold, parts in folds.items():
+        (aside / fold).mkdir()
+        for part, member in parts.items():
+            files.setdefault(fold, {})[part] = path = aside / fold / f"{part}.txt"
+            room -= _write(member, path, limits, room)
+            done += member.packed
+            if progress is not None:
+                progress(_SHARE_OF_UNPACKING * done / max(packed, 1))
+    return files
+
+
+def _write(member: Member, path: Path, limits: Limits, room: int) -> int:
+    size = 0
+    with open(path, "xb") as stream:
+        for block in unpacked(member, limits):
+            size += len(block)
+            if size > room:
+                raise DataError(
+                    f"more than {limits.text_bytes / MB:,.0f} MB unpacked, or more than "
+                    f"{limits.kept_bytes / MB:,.0f} MB with your earlier uploads",
+                    expected="less text",
+                    remedy="Upload fewer folds, remove an earlier upload, or use a data folder.",
+                    path=member.shown,
+                )
+            stream.write(block)
+    return size
+
+
+def _checked(
+    parts: Mapping[str, Member], files: Mapping[str, Path], progress: Progress | None
+) -> Iterator[str]:
+    """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file."""
+    read = {}
+    for number, (part, path) in enumerate(files.items()):
+        share = _share_of(progress, number, len(files))
+        read[part], note = read_noting(path, share, called=parts[part].shown)
+        if note is not None:
+            yield f"{note}."
+    if WHOLE in read:
+        cyclic_fold(read[WHOLE], 1)
+    refuse_shared_queries(read)
+
+
+def _reading(progress: Progress | None) -> Progress | None:
+    """Progress of reading, which comes after unpacking."""
+    return (
+        None if progress is None else lambda f: progress(_SHARE_OF_UNPACKING + (1 - _SHARE_OF_UNPACKING) * f)
+    )
+
+
+def _share_of(progress: Progress | None, number: int, of: int) -> Progress | None:
+    """Progress of step `number` of so many."""
+    return None if progress is None else lambda fraction: progress((number + fraction) / of)
+
+
+# Folders and names.
+
+
+@contextmanager
+def _aside(root: Path) -> Iterator[Path]:
+    """A hidden folder below `root`, gone afterwards unless it was moved."""
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for left in root.glob(".*.tmp"):
+        if left.stat().st_mtime < time.time() - STALE_SECONDS:
+            _delete(left)
+    aside = root / f".{secrets.token_hex(8)}.tmp"
+    aside.mkdir(mode=0o700)
+    try:
+        yield aside
+    finally:
+        _delete(aside)
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _moved(source: Path, root: Path, name: str, suffix: str) -> Path:
+    """Rename to the first free name; a data set that is there already is never replaced."""
+    with _NAMING:
+        number, free = 1, name
+        while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
+            number += 1
+            free = f"{name} {number}"
+        target = root / f"{free}{suffix}"
+        source.rename(target)
+    return target
+
+
+def _bytes_below(root: Path) -> int:
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else 0
+
+
+def _name_of(uploads: Sequence[Upload]) -> str:
+    """What to call an upload after its files: the archive's or the only file's name."""
+    if len(uploads) > 1:
+        return "upload"
+    return re.sub(r"\.zip$", "", stem(shown_name(uploads[0].name)), flags=re.IGNORECASE)
+
+
+def _tidy(name: str) -> str:
+    """Letters, digits and a few signs, so that a name is fit for a file, a menu and an address."""
+    plain = re.sub(r"[^\w.+-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:_LONGEST_NAME]
+    if not plain or part_named(plain) or fold_named(plain) or is_plain_level(plain):
+        return f"upload-{plain}" if plain else "upload"
+    return plain
