@@ -37,9 +37,6 @@ class Settings:
 def settings(spec: RunSpec) -> Settings:
     """Draw the page's own controls."""
     metric, seeds, largest, panels = st.columns([2, 2, 3, 3], vertical_alignment="bottom")
-    st.session_state.setdefault("metric", "NDCG@10")
-    st.session_state.setdefault("seeds", 1)
-    st.session_state.setdefault("upto", LARGEST_AT_ONCE)
     four = panels.toggle(
         "Four panels of chen2017's Figure 2",
         key="figure2",
@@ -47,7 +44,13 @@ def settings(spec: RunSpec) -> Settings:
         help="NDCG@1, NDCG@3, MeanNDCG and MAP at once, as in the paper (which shows MQ2007).",
     )
     chosen = metric.selectbox(
-        "Metric", METRICS, key="metric", bind="query-params", disabled=four, help="Mean over queries."
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key="metric",
+        bind="query-params",
+        disabled=four,
+        help="Mean over queries.",
     )
     number = seeds.slider(
         "Seeds",
@@ -61,6 +64,7 @@ def settings(spec: RunSpec) -> Settings:
     upto = largest.select_slider(
         "Up to m",
         COMPONENTS[1:],
+        LARGEST_AT_ONCE,
         key="upto",
         bind="query-params",
         help="The largest m of the curve; the time grows about in proportion.",

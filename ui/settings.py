@@ -130,10 +130,10 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
         "with `make app DATA=folder`.",
     )
     folds = list(datasets[chosen].folds)
-    _start("fold", folds)
     st.selectbox(
         "Fold",
         folds,
+        _default("fold", folds),
         key="fold",
         bind="query-params",
         help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
@@ -142,10 +142,10 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
 
 
 def _model_settings() -> None:
-    _start("map", list(METHODS))
     st.selectbox(
         "Feature map",
         list(METHODS),
+        _default("map", list(METHODS)),
         format_func=_LABELS["map"],
         key="map",
         bind="query-params",
@@ -153,20 +153,20 @@ def _model_settings() -> None:
         "Fourier: the RBF kernel through m random frequencies.",
     )
     linear = st.session_state["map"] == "linear"
-    _start("m", COMPONENTS)
     st.select_slider(
         "Features m",
         COMPONENTS,
+        COMPONENTS[_default("m", COMPONENTS)],
         key="m",
         bind="query-params",
         disabled=linear,
         help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
         "take longer. The linear model has none.",
     )
-    _start("c")
     st.slider(
         "C",
         *C_EXPONENTS,
+        DEFAULTS["c"],
         step=1,
         format="2^%d",
         key="c",
@@ -174,10 +174,10 @@ def _model_settings() -> None:
         help="Weight of the loss against ½‖w‖². It multiplies the plain squared hinge, as in chen2017 "
         "eq. 22: larger fits the training pairs more closely.",
     )
-    _start("g")
     st.slider(
         "γ",
         *GAMMA_EXPONENTS,
+        DEFAULTS["g"],
         step=1,
         format="2^%d",
         key="g",
@@ -188,29 +188,29 @@ def _model_settings() -> None:
 
 
 def _more_settings() -> None:
-    _start("norm", list(NORMALISATIONS))
     st.selectbox(
         "Normalisation",
         list(NORMALISATIONS),
+        _default("norm", list(NORMALISATIONS)),
         format_func=_LABELS["norm"],
         key="norm",
         bind="query-params",
         help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
     )
-    _start("seed")
     st.number_input(
         "Seed",
         0,
         LARGEST_SEED,
+        DEFAULTS["seed"],
         step=1,
         key="seed",
         bind="query-params",
         help="Of the landmarks or frequencies that are drawn. The same seed gives the same model.",
     )
-    _start("clin")
     st.slider(
         "C of the linear baseline",
         *C_EXPONENTS,
+        DEFAULTS["clin"],
         step=1,
         format="2^%d",
         key="clin",
@@ -218,20 +218,20 @@ def _more_settings() -> None:
         disabled=st.session_state["map"] == "linear",
         help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
     )
-    _start("tol", TOLERANCES)
     st.select_slider(
         "Tolerance",
         TOLERANCES,
+        TOLERANCES[_default("tol", TOLERANCES)],
         format_func=_LABELS["tol"],
         key="tol",
         bind="query-params",
         help="Training stops when the Newton decrement is below this share of the objective.",
     )
-    _start("rank")
     st.number_input(
         "Rank of the Nyström map (0: all)",
         0,
         max(COMPONENTS),
+        DEFAULTS["rank"],
         step=1,
         key="rank",
         bind="query-params",
@@ -241,12 +241,16 @@ def _more_settings() -> None:
     st.caption("Loss: squared hinge, max(0, 1 − t)² on every preference pair.")
 
 
-def _start(key: str, options: Sequence[Any] | None = None) -> None:
-    """Give a widget its default the first time, and again where its options have changed under it."""
-    state = st.session_state
-    if key not in state or (options is not None and state[key] not in options):
-        default = DEFAULTS[key]
-        state[key] = default if options is None or default in options else options[0]
+def _default(key: str, options: Sequence[Any]) -> int:
+    """Position of a widget's default among its options, which the widget takes where they changed under it.
+
+    The default is given to the widget itself: one set through the session state alone would leave the
+    widget's own first option unreachable from the URL, for Streamlit drops values equal to that one.
+    """
+    position = options.index(DEFAULTS[key]) if DEFAULTS[key] in options else 0
+    if st.session_state.get(key, options[position]) not in options:
+        st.session_state[key] = options[position]
+    return position
 
 
 def _presets_and_link() -> None:

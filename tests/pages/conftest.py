@@ -1,0 +1,45 @@
+"""The app under AppTest: through app.py, with data folders and caches of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from conftest_pages import APP
+from streamlit.testing.v1 import AppTest
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the tests away from the user's caches and data, and from each other's cached runs."""
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
+    monkeypatch.delenv("RANKVIZ_DATA", raising=False)
+    monkeypatch.chdir(APP.parent)
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Open a page of the app with query parameters, as a link would.
+
+    Pages can be switched to only after a first run has announced them; Home is not drawn for that.
+    """
+
+    def opened(page: str | None = None, **params: Any) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=60)
+        if page not in (None, "home"):
+            with monkeypatch.context() as quiet:
+                quiet.setattr("ui.home_views.headline", lambda *_: None)
+                app.run()
+            app.switch_page(f"pages/{page}.py")
+        for key, value in params.items():
+            app.query_params[key] = str(value)
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return opened

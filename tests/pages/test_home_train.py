@@ -1,0 +1,79 @@
+"""Home, Train and NDCG against m: what they show is what the library computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec, execute
+from rankviz.plots import metric_curve, metric_vs_m
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
+
+
+def lines(figure: dict[str, object]) -> dict[str, list[float]]:
+    """Name -> y of the named traces of a figure."""
+    return {trace["name"]: decoded(trace["y"]) for trace in figure["data"] if trace.get("name")}
+
+
+def decoded(values: object) -> list[float]:
+    """Plotly sends arrays as base64 with their type."""
+    if isinstance(values, dict):
+        import base64
+
+        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    return list(values)
+
+
+def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
+    app = open_page("train", m=50)
+    linear, kernel = execute(SPEC.linear(2.0**-10)), execute(SPEC)
+    table = metric_curve.data([linear, kernel], "vali")
+    shown = lines(figures(app)[0])
+    for label, rows in table.groupby("label"):
+        assert shown[label] == pytest.approx(rows["value"].tolist())
+    assert app.metric[0].value == f"{kernel.metrics['vali']['NDCG@10'].mean():.4f}"
+
+
+def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
+    app = open_page(None, m=50)
+    runs = [execute(replace(SPEC, n_components=m)) for m in (5, 500)]
+    values = metric_vs_m.data(runs, "vali")["value"].tolist()
+    shown = lines(figures(app)[0])["Nyström"]
+    assert [shown[0], shown[-1]] == pytest.approx(values)
+
+
+def test_ndcg_against_m_shows_means_and_ranges_over_seeds(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", m=50, upto=10, seeds=2, metric="MAP")
+    runs = [execute(replace(SPEC, n_components=10, seed=seed)) for seed in (0, 1)]
+    expected = np.mean([r.metrics["vali"]["MAP"].mean() for r in runs])
+    assert lines(figures(app)[0])["Nyström"][-1] == pytest.approx(expected)
+
+
+def test_test_part_is_hidden_until_revealed_and_looks_are_counted(open_page: Opener) -> None:
+    app = open_page("train", m=10)
+    assert "· test" not in words(app)
+    app.toggle(key="test").set_value(True).run()
+    assert "· test" in words(app)
+    assert "looked at once" in words(app)
+    app.session_state["m"] = 25
+    app.run()
+    assert "looked at 2 times" in words(app)
+
+
+def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
+    app = open_page("train", map="linear")
+    assert list(lines(figures(app)[0])) == ["linear"]
+    assert "linear model itself" in words(app)
+
+
+def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
+    app = open_page("train", m=10)
+    assert "LETOR 4.0 definition, 40 queries" in words(app)
+    assert "without a relevant document (they count as 0)" in words(app)
