@@ -1,0 +1,75 @@
+"""The residual K − K̃ among a few documents as heat maps side by side, one per map, on one colour scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.plots.style import METHODS, finished
+
+SCALE = "PuOr"  # two hues that mean no method, and that colour-blind readers tell apart
+
+
+def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) -> pd.DataFrame:
+    """Columns map, row, column (from 1), row_grade, column_grade, exact, residual, for every pair.
+
+    K (N, N), Φ (N, m) for each map, grades (N,).
+    """
+    row, column = np.indices(K.shape).reshape(2, -1)
+    frames = [
+        pd.DataFrame(
+            {
+                "map": name,
+                "row": row + 1,
+                "column": column + 1,
+                "row_grade": grades[row],
+                "column_grade": grades[column],
+                "exact": K.ravel(),
+                "residual": (K - Phi @ Phi.T).ravel(),
+            }
+        )
+        for name, Phi in features.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def figure(table: pd.DataFrame, m: int) -> go.Figure:
+    """One heat map per map; the scale is symmetric about 0 and reaches the largest residual of all."""
+    names = list(dict.fromkeys(table["map"]))
+    fig = make_subplots(
+        cols=len(names),
+        shared_yaxes=True,
+        horizontal_spacing=0.05,
+        subplot_titles=[f"{METHODS[name].name}, m = {m}" for name in names],
+    )
+    for position, name in enumerate(names, start=1):
+        fig.add_trace(_heat_map(table[table["map"] == name], name), row=1, col=position)
+    largest = float(table["residual"].abs().max()) or 1.0
+    fig.update_xaxes(title_text="document", constrain="domain")
+    fig.update_yaxes(autorange="reversed", constrain="domain")
+    fig.update_yaxes(title_text="document", row=1, col=1)
+    bar = {"title": {"text": "K − K̃"}, "exponentformat": "power", "thickness": 14}
+    return finished(
+        fig, height=460, coloraxis={"colorscale": SCALE, "cmin": -largest, "cmax": largest, "colorbar": bar}
+    )
+
+
+def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:
+    n = int(rows["row"].max())
+    fields = rows[["row_grade", "column_grade", "exact"]].to_numpy().reshape(n, n, 3)
+    return go.Heatmap(
+        x=np.arange(1, n + 1),
+        y=np.arange(1, n + 1),
+        z=rows["residual"].to_numpy().reshape(n, n),
+        customdata=fields,
+        coloraxis="coloraxis",
+        hovertemplate=(
+            f"{METHODS[name].name}<br>documents %{{y}} (grade %{{customdata[0]}}) and %{{x}} "
+            "(grade %{customdata[1]})<br>κ = %{customdata[2]:.4f}, residual %{z:.3g}<extra></extra>"
+        ),
+    )

@@ -1,0 +1,199 @@
+"""Kernel errors: norms against dense algebra, nested errors against separate fits, slopes, honest samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from rankviz.features import FEATURE_MAPS
+from rankviz.features.nystroem import distinct_rows
+from rankviz.kernel_error import (
+    MAPS,
+    NORMS,
+    compared_documents,
+    eigenvalues,
+    features_of,
+    fitted_slope,
+    kernel_errors,
+    matrix_norms,
+    over_seeds,
+    spectral_norm,
+)
+from rankviz.progress import Progress, StopRequested
+
+RNG = np.random.default_rng(3)
+X = RNG.random((150, 4))
+GRID = (1, 3, 20, 70)
+
+
+def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
+    return np.exp(-gamma * cdist(Z, Z, "sqeuclidean"))
+
+
+def slow_errors(name: str, X: np.ndarray, Z: np.ndarray, gamma: float, m: int, seed: int) -> list[float]:
+    """By the definitions, with a map of its own for this m and dense norms."""
+    K, Phi = kernel(Z, gamma), FEATURE_MAPS[name](m, gamma, None, seed).fit(X).operator(Z).dense()
+    R = K - Phi @ Phi.T
+    return [
+        np.sqrt((R**2).sum() / (K**2).sum()),
+        np.linalg.norm(R, 2) / np.linalg.norm(K, 2),
+        abs(R).max() / abs(K).max(),
+    ]
+
+
+@pytest.mark.parametrize("gamma", [2.0**-12, 0.5, 16.0])
+@pytest.mark.parametrize("rows", [None, np.arange(0, 150, 3)], ids=["all", "sample"])
+def test_errors_are_those_of_separate_fits(gamma: float, rows: np.ndarray | None) -> None:
+    found = kernel_errors(X, gamma, GRID, (0, 5), rows)
+    assert list(found.table["map"].unique()) == list(MAPS)
+    assert len(found.table) == len(MAPS) * len(GRID) * 2
+    Z = X if rows is None else X[rows]
+    assert (found.n_documents, found.n_distinct, found.n_compared) == (150, 150, len(Z))
+    for row in found.table.to_dict("records"):
+        expected = slow_errors(row["map"], X, Z, gamma, row["m"], row["seed"])
+        np.testing.assert_allclose([row[norm] for norm in NORMS], expected, rtol=1e-4, atol=1e-8)
+
+
+def test_dimensions_used_are_those_of_separate_fits() -> None:
+    """Documents on a line have a kernel of low numerical rank: landmarks are skipped."""
+    line = RNG.random((120, 1)) @ np.ones((1, 3))
+    found = kernel_errors(line, 0.1, (1, 5, 20, 90), (0, 1)).table
+    for row in found.to_dict("records"):
+        fitted = FEATURE_MAPS[row["map"]](row["m"], 0.1, None, row["seed"]).fit(line)
+        assert row["used"] == fitted.n_components
+    assert (found.loc[found["map"] == "nystroem", "used"] < 20).all()
+
+
+def test_all_documents_as_landmarks_are_exact() -> None:
+    table = kernel_errors(X, 1.0, (10, 150, 400), (0,)).table.set_index(["map", "m"])
+    assert (table.loc["nystroem"].loc[[150, 400], list(NORMS)] < 1e-9).all(axis=None)
+    assert table.loc[("nystroem", 400), "used"] == 150
+    assert (table.loc["nystroem"].loc[10, list(NORMS)] > 1e-3).all()
+    assert table.loc[("fourier", 400), "used"] == 400
+
+
+def test_fourier_error_falls_as_one_over_the_root_of_m() -> None:
+    found = kernel_errors(X, 1.0, (8, 32, 128, 512, 2048), range(12))
+    for norm in NORMS:
+        slope = fitted_slope(over_seeds(found.table, norm), "fourier")
+        assert slope is not None
+        assert slope.exponent == pytest.approx(-0.5, abs=0.06)
+        assert (slope.first, slope.last) == (8, 2048)
+
+
+@pytest.mark.parametrize("gamma", [2.0**-30, 2.0**30])
+def test_kernels_at_the_ends(gamma: float) -> None:
+    found = kernel_errors(X, gamma, (5, 50), (0, 1))
+    assert np.isfinite(found.table[list(NORMS)]).all(axis=None)
+    assert found.mean_kernel == pytest.approx(float(gamma < 1), abs=1e-6)
+    table = over_seeds(found.table, "frobenius").set_index(["map", "m"])["mean"]
+    # nearly all ones: one landmark is exact; nearly the identity: 50 of 150 leave 100 rows out
+    assert table["nystroem", 50] == pytest.approx(0.0 if gamma < 1 else np.sqrt(100 / 150), abs=1e-6)
+
+
+def test_one_document_and_documents_all_alike() -> None:
+    one = kernel_errors(np.ones((1, 2)), 1.0, (1, 10), (0,))
+    assert np.isnan(one.mean_kernel)
+    alike = kernel_errors(np.zeros((40, 2)), 1.0, (1, 10), (0,))
+    assert alike.n_distinct == 1
+    for found in (one, alike):
+        table = found.table.set_index("map")
+        assert (table.loc["nystroem", list(NORMS)] < 1e-9).all(axis=None)
+        assert np.isfinite(table.loc["fourier", list(NORMS)]).all(axis=None)
+
+
+def test_progress_grows_to_one_and_can_stop() -> None:
+    told: list[Progress] = []
+    kernel_errors(X, 1.0, GRID, (0, 1), report=told.append)
+    fractions = [p.fraction for p in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == pytest.approx(1.0)
+
+    def stop(progress: Progress) -> None:
+        raise StopRequested
+
+    with pytest.raises(StopRequested):
+        kernel_errors(X, 1.0, GRID, (0,), report=stop)
+
+
+# --- the documents compared -------------------------------------------------------------------------------
+
+
+def test_all_documents_up_to_a_limit_then_a_sample() -> None:
+    np.testing.assert_array_equal(compared_documents(2000), np.arange(2000))
+    rows = compared_documents(2001)
+    assert len(np.unique(rows)) == 1000
+    assert rows.tolist() == sorted(rows)
+    assert rows.tolist() == compared_documents(2001).tolist() != compared_documents(2001, seed=1).tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_landmarks_are_in_the_sample_as_often_as_other_documents(seed: int) -> None:
+    """With the landmarks' own stream of random numbers the sample would be the landmarks themselves."""
+    documents = np.arange(6000.0)[:, None]
+    landmarks, sample = distinct_rows(documents, 600, seed), compared_documents(6000, seed)
+    share = len(np.intersect1d(landmarks, sample)) / len(sample)
+    assert share == pytest.approx(0.1, abs=4 * np.sqrt(0.1 * 0.9 / 1000))
+
+
+def test_the_error_on_a_sample_is_near_the_error_on_all() -> None:
+    many = RNG.random((1500, 4))
+    sample = compared_documents(1500, all_up_to=0, sample=600)
+    whole, part = (
+        over_seeds(kernel_errors(many, 1.0, (20, 100), (0, 1, 2), rows).table, "frobenius")
+        for rows in (np.arange(1500), sample)
+    )
+    np.testing.assert_allclose(part["mean"], whole["mean"], rtol=0.15)
+
+
+# --- pieces -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 32, 33, 120])
+def test_norms_are_the_dense_ones(n: int) -> None:
+    A = RNG.normal(size=(n, n))
+    A = A + A.T
+    assert matrix_norms(A) == pytest.approx(
+        {"frobenius": np.linalg.norm(A), "spectral": np.linalg.norm(A, 2), "maximum": abs(A).max()}, rel=1e-4
+    )
+    assert spectral_norm(np.zeros((n, n))) == 0.0
+
+
+@pytest.mark.parametrize("m", [1, 7, 30, 90])
+def test_eigenvalues_from_the_smaller_product(m: int) -> None:
+    Phi = RNG.normal(size=(30, m))
+    expected = np.linalg.eigvalsh(Phi @ Phi.T)[::-1]
+    np.testing.assert_allclose(eigenvalues(Phi), expected, atol=1e-10)
+
+
+def test_nystroem_eigenvalues_stay_below_the_kernels() -> None:
+    """K − K̃ has no negative eigenvalue, so by Weyl's inequality no eigenvalue of K̃ is above K's."""
+    exact = np.linalg.eigvalsh(kernel(X, 1.0))[::-1]
+    assert (eigenvalues(features_of("nystroem", X, X, 1.0, 25, 0)) <= exact + 1e-9).all()
+
+
+def test_a_slope_is_the_power_that_made_the_points() -> None:
+    found = kernel_errors(X, 1.0, (2, 4, 8, 16), (0,))
+    table = found.table.assign(frobenius=3.0 * found.table["m"] ** -0.7)
+    slope = fitted_slope(over_seeds(table, "frobenius"), "nystroem")
+    assert slope is not None
+    assert slope.exponent == pytest.approx(-0.7)
+    assert slope.at(10) == pytest.approx(3 * 10**-0.7)
+
+
+def test_slopes_leave_out_rounding_and_exact_maps() -> None:
+    summary = over_seeds(kernel_errors(X, 1.0, (4, 8, 16, 32, 150, 200), (0,)).table, "frobenius")
+    slope = fitted_slope(summary, "nystroem", below=32)
+    assert slope is not None
+    assert (slope.first, slope.last) == (4, 16)
+    assert fitted_slope(summary, "nystroem").last == 32  # 150 and 200 are rounding
+    assert fitted_slope(summary, "nystroem", below=16) is None
+    assert fitted_slope(summary.assign(mean=0.0), "nystroem") is None
+
+
+def test_a_summary_has_mean_least_and_greatest() -> None:
+    found = kernel_errors(X, 1.0, (4, 8), (0, 1, 2))
+    rows = found.table[(found.table["map"] == "fourier") & (found.table["m"] == 8)]["spectral"]
+    summary = over_seeds(found.table, "spectral").set_index(["map", "m"]).loc[("fourier", 8)]
+    assert summary[["mean", "low", "high"]].tolist() == pytest.approx([rows.mean(), rows.min(), rows.max()])

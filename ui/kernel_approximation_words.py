@@ -1,0 +1,72 @@
+"""What the errors of both maps come to in words: how fast they fall, which is smaller, what K is like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from rankviz.kernel_error import FLOOR, MAPS, KernelErrors, Slope
+from rankviz.plots.kernel_error import NORM_NAMES, power_of_m
+from rankviz.plots.style import METHODS
+
+HARDLY = 0.05
+"""Exponents between ∓ this are told as "hardly changes"."""
+ALIKE, UNLIKE = 0.99, 0.01
+"""Mean kernel values above and below which a kernel is nearly all ones, nearly the identity."""
+
+
+def reading(
+    errors: KernelErrors, summary: pd.DataFrame, slopes: Mapping[str, Slope | None], norm: str, m: int
+) -> str:
+    """How fast each map's error falls, and which is smaller at m."""
+    falls = ", ".join(_fall(summary, name, slopes[name], norm) for name in MAPS)
+    return f"{falls}; {_smaller(summary, m, errors.table['seed'].nunique())}"
+
+
+def _fall(summary: pd.DataFrame, name: str, slope: Slope | None, norm: str) -> str:
+    rows = summary[summary["map"] == name]
+    subject = f"{METHODS[name].name}'s relative {NORM_NAMES[norm]} error"
+    if slope is None:
+        exact = rows.loc[rows["mean"] <= FLOOR, "m"]
+        return f"{subject} is rounding from m = {exact.min()} on" if len(exact) else f"{subject} has no slope"
+    where = f"from m = {slope.first} to {slope.last:,}"
+    if abs(slope.exponent) < HARDLY:
+        return f"{subject} hardly changes {where}"
+    verb = "falls" if slope.exponent < 0 else "grows"
+    return f"{subject} {verb} about as {power_of_m(slope.exponent)} {where}"
+
+
+def _smaller(summary: pd.DataFrame, m: int, seeds: int) -> str:
+    at_m = summary[summary["m"] == m].set_index("map")
+    ours, theirs = at_m.loc["nystroem"], at_m.loc["fourier"]
+    if ours["mean"] <= FLOOR:
+        return f"at m = {m} Nyström is exact up to rounding"
+    drawn = "with this one seed" if seeds == 1 else f"with every one of {seeds} seeds"
+    for name, less, more in (("Nyström", ours, theirs), ("random Fourier", theirs, ours)):
+        if less["high"] < more["low"]:
+            times = float(f"{more['mean'] / less['mean']:.2g}")
+            return f"at m = {m} {name}'s is {times:,.10g} times smaller, {drawn}"
+    return f"at m = {m} the ranges of the two over {seeds} seeds overlap"
+
+
+def kernel_words(errors: KernelErrors, gamma: str) -> str:
+    """What K is like at this γ, where that explains the curves, and where landmarks run out."""
+    words = []
+    if errors.mean_kernel > ALIKE:
+        words.append(
+            f"With γ = {gamma} all documents are alike: κ is {errors.mean_kernel:.4f} on average, K is "
+            "nearly all ones, and a few landmarks describe it."
+        )
+    elif errors.mean_kernel < UNLIKE:
+        words.append(
+            f"With γ = {gamma} every document is like itself only: κ is {errors.mean_kernel:.2g} between two "
+            "on average, K is nearly the identity, and no m well below the number of documents describes it."
+        )
+    elif errors.mean_kernel == errors.mean_kernel:
+        words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")
+    if errors.n_distinct <= int(errors.table["m"].max()):
+        words.append(
+            f"From m = {errors.n_distinct:,} on all distinct documents are landmarks, and Nyström is exact."
+        )
+    return " ".join(words)
