@@ -26,6 +26,7 @@ def configure() -> st.Page:
             st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:"),
             st.Page("pages/kernel_approximation.py", title="Kernel approximation", icon=":material/blur_on:"),
             st.Page("pages/low_rank.py", title="Low rank", icon=":material/grid_on:"),
+            st.Page("pages/side_by_side.py", title="Side by side", icon=":material/compare:"),
         ]
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pandas as pd
@@ -19,6 +20,7 @@ TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 
 # colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
 ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
+ON_DARK |= {"#009E73": "#2bb58c"}
 
 
 def show_figure(
@@ -28,11 +30,11 @@ def show_figure(
     key: str,
     alt: str,
     caption: str,
-    on_select: Literal["ignore", "rerun"] = "ignore",
+    on_select: Literal["ignore", "rerun"] | Callable[[], None] = "ignore",
 ) -> Any:
     """A figure with a text for those who cannot see it, its caption, and its data and page to download.
 
-    Returns what is selected in it where `on_select` is "rerun".
+    Returns what is selected in it where `on_select` is "rerun" or what to call when the selection changes.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     event = st.plotly_chart(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from rankviz.metrics.agreement import kendall_tau
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
 
-__all__ = ["DEFINITIONS", "Definition", "Evaluation", "definition_of", "evaluate"]
+__all__ = ["DEFINITIONS", "Definition", "Evaluation", "definition_of", "evaluate", "kendall_tau"]

@@ -1,4 +1,4 @@
-"""One query as two models rank it: the linear list beside the kernel's, documents joined by lines."""
+"""One query as two models rank it: their lists side by side, documents joined by lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.datasets.types import RankingData
-from rankviz.plots.style import GRADE_COLOURS, finished
+from rankviz.plots.style import finished, grade_colour
 
 
 def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def figure(table: pd.DataFrame, left: str, right: str, k: int) -> go.Figure:
             x=[0, 1],
             y=pair,
             mode="lines",
-            line={"color": _colour(int(grade)), "width": 2},
+            line={"color": grade_colour(int(grade)), "width": 2},
             opacity=0.6,
             hoverinfo="skip",
             showlegend=False,
@@ -93,7 +93,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
             showlegend=x == 0 or not (rows["left_rank"] <= k).any(),
             marker={
                 "size": 15,
-                "color": _colour(grade),
+                "color": grade_colour(grade),
                 "line": {"width": 1, "color": "#5a6b7b"},
             },
             customdata=ranked[["document", f"{side}_score"]],
@@ -102,7 +102,3 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
                 "rank %{y}, score %{customdata[1]:.4f}<extra></extra>"
             ),
         )
-
-
-def _colour(grade: int) -> str:
-    return GRADE_COLOURS[min(grade, len(GRADE_COLOURS) - 1)]

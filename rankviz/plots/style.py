@@ -14,6 +14,12 @@ from rankviz.experiments.spec import RunSpec
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … run light to dark in one hue."""
 
+EVEN_COLOUR = "#999999"
+"""Where neither of two methods is ahead."""
+
+DATA_COLOUR = "#009E73"
+"""What belongs to no method and is no grade: counts, correlations, features."""
+
 PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
 
@@ -66,8 +72,19 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
     return " · ".join(words + ([PART_NAMES[part]] if part else []))
 
 
+def describe_data(spec: RunSpec, part: str | None = None) -> str:
+    """The data alone, in words: "OHSUMED fold 1 · training"."""
+    words = [f"{spec.dataset} {_fold_words(spec.fold)}"]
+    return " · ".join(words + ([PART_NAMES[part]] if part else []))
+
+
 def _fold_words(fold: str) -> str:
     return f"fold {fold.removeprefix('Fold')}" if fold.startswith("Fold") else fold
+
+
+def grade_colour(grade: int) -> str:
+    """Colour of a relevance grade; grades beyond the last colour share it."""
+    return GRADE_COLOURS[min(grade, len(GRADE_COLOURS) - 1)]
 
 
 def line_of(feature_map: str) -> dict[str, Any]:
