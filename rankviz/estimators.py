@@ -18,7 +18,7 @@ from rankviz.features import FEATURE_MAPS, scale_gamma
 from rankviz.losses import LOSSES
 from rankviz.metrics import evaluate
 from rankviz.objective import RankObjective
-from rankviz.progress import Callback, Progress, Report, reporter, silent
+from rankviz.progress import Callback, Progress, Report, reporter
 from rankviz.risk import PairRisk
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.timing import Stopwatch
@@ -143,9 +143,12 @@ class RankSVM(BaseEstimator):
         self.seconds_ = clock.laps
         return self
 
-    def predict(self, X: ArrayLike) -> FloatArray:
-        """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier."""
-        return self._scores(self._checked(X), silent)
+    def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
+        """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier.
+
+        `callback` is told the share done several times a second; returning True raises `StopRequested`.
+        """
+        return self._scores(self._checked(X), reporter(callback))
 
     def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
         """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
@@ -154,9 +157,12 @@ class RankSVM(BaseEstimator):
 
     def _scores(self, X: FloatArray, report: Report) -> FloatArray:
         step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
-        blocks = [X[i : i + step] for i in range(0, len(X), step)]
-        parts = [self.feature_map_.operator(block, report).product(self.coef_) for block in blocks]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        parts = [np.zeros(0)]
+        for start in range(0, len(X), step):
+            rows, share = X[start : start + step], min(step, len(X) - start) / len(X)
+            tell = _part_of(report, start / len(X), share)
+            parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
+        return np.concatenate(parts)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "coef_")
@@ -205,6 +211,11 @@ class RankSVM(BaseEstimator):
         _count("max_iter", self.max_iter)
         if self.rank is not None:
             _count("rank", self.rank)
+
+
+def _part_of(report: Report, before: float, share: float) -> Report:
+    """Report the features of some documents as a share of the scores of all."""
+    return lambda progress: report(Progress("evaluate", before + share * (progress.fraction or 0.0)))
 
 
 def _refuse_huge(X: FloatArray) -> None:

@@ -22,7 +22,7 @@ class Progress:
     Attributes
     ----------
     stage : str
-        "features", "pairs", "newton" or "evaluate".
+        "data", "features", "pairs", "newton" or "evaluate".
     fraction : float or None
         How much of the stage is done, 0 to 1; None where that cannot be known (Newton steps).
     record : dict or None

@@ -76,7 +76,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_blocks_are_shared_among_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_cores", lambda: 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 3)
     X = RNG.normal(size=(700, 4))
     np.testing.assert_allclose(rbf_kernel(X, X[:300], 0.5), kernel(X, X[:300], 0.5), atol=1e-13)
 
@@ -96,7 +96,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     code = """
 import os, signal, numpy as np
 from rankviz.features import blocks
-blocks._cores = lambda: 2
+blocks.cores = lambda: 2
 block = np.ones((1000, 200))
 blocks.in_place(np.exp, block)
 child = os.fork()

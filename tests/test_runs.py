@@ -185,11 +185,11 @@ def test_other_data_than_the_spec_names(fold: Fold) -> None:
 def test_data_are_looked_up_by_name(monkeypatch: pytest.MonkeyPatch, fold: Fold, record: RunRecord) -> None:
     asked: list[tuple[object, object]] = []
 
-    def open_fold(dataset: object, name: object) -> Fold:
+    def open_fold(dataset: object, name: object, progress: object) -> Fold:
         asked.append((dataset, name))
         return fold
 
-    monkeypatch.setattr(run_module, "find_datasets", lambda: {"demo": "the demo", "other": "another"})
+    monkeypatch.setattr(run_module, "find_datasets", lambda roots: {"demo": "the demo", "other": "another"})
     monkeypatch.setattr(run_module, "open_fold", open_fold)
     np.testing.assert_array_equal(execute(record.spec).weights, record.weights)
     assert asked == [("the demo", "Fold1")]

@@ -17,6 +17,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.progress import Progress, StopRequested
 
 STAGES = {
+    "data": "reading the data",
     "features": "computing features",
     "pairs": "listing preference pairs",
     "newton": "Newton steps",
@@ -81,13 +82,23 @@ def _normalised(digest: str, how: str, _fold: Fold) -> Fold:
     return normalise(_fold, how)
 
 
+def recall(spec: RunSpec) -> RunRecord | None:
+    """The record of a spec (with its digest), where it is remembered."""
+    return _memory().get(spec)
+
+
+def remember(record: RunRecord) -> None:
+    """Keep a record for whoever asks for its spec next."""
+    _memory().put(record)
+
+
 def run(*specs: RunSpec) -> list[RunRecord]:
     """The records of specs on one fold: remembered, or trained now with progress shown meanwhile."""
     fold, records = fold_of(specs[0]), []
     line = st.empty()
     for number, spec in enumerate(specs):
         known = replace(spec, digest=fold.digest)
-        record = _memory().get(known)
+        record = recall(known)
         if record is None:
             counted = f"model {number + 1} of {len(specs)}: " if len(specs) > 1 else ""
 
@@ -96,7 +107,7 @@ def run(*specs: RunSpec) -> list[RunRecord]:
                 line.progress(number / len(specs), f"Training, {counted}{stage}")
 
             record = execute(known, tell, fold=fold)
-            _memory().put(record)
+            remember(record)
         records.append(record)
     line.empty()
     return records

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
+import pandas as pd
+
+from rankviz._typing import FloatArray
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold
@@ -13,7 +17,7 @@ from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
-from rankviz.progress import Callback, Progress, reporter, silent
+from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.solvers.result import Status
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
@@ -29,17 +33,18 @@ def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | Non
     """
     report, clock = reporter(callback), Stopwatch()
     reset_peak_memory()
-    fold = _looked_up(spec) if fold is None else fold
+    fold = open_named(spec, None, callback) if fold is None else fold
     _check_digest(spec, fold)
     used = normalise(fold, spec.normalisation)
     clock.lap("data")
     model = model_of(spec).fit_data(used.train, callback=callback)
     clock.lap("training")
     report = silent if model.status_ is Status.STOPPED else report
-    scores, metrics = {}, {}
+    scores: dict[str, FloatArray] = {}
+    metrics: dict[str, pd.DataFrame] = {}
     for part, data in used.parts.items():
-        report(Progress("evaluate"))
-        scores[part] = model.predict(data.X)
+        report(Progress("evaluate", len(scores) / len(used.parts)))
+        scores[part] = model.predict(data.X, callback=_within(report, len(scores), len(used.parts)))
         metrics[part] = evaluate(scores[part], data).per_query
     clock.lap("evaluate")
     return RunRecord(
@@ -58,6 +63,11 @@ def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | Non
     )
 
 
+def _within(report: Report, part: int, parts: int) -> Callback:
+    """Report the prediction of one part as a share of the whole evaluation."""
+    return lambda progress: report(Progress("evaluate", (part + (progress.fraction or 0.0)) / parts))
+
+
 def model_of(spec: RunSpec) -> RankSVM:
     """The unfitted estimator that a spec describes."""
     return RankSVM(
@@ -73,15 +83,19 @@ def model_of(spec: RunSpec) -> RankSVM:
     )
 
 
-def _looked_up(spec: RunSpec) -> Fold:
-    found = find_datasets()
+def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Callback | None = None) -> Fold:
+    """Open the fold that a spec names below data roots (by default `data_roots()`), telling the share read.
+
+    Raises `DataError` where there is none or it cannot be read, `StopRequested` when the callback asks to.
+    """
+    report, found = reporter(callback), find_datasets(roots)
     if spec.dataset not in found:
         raise DataError(
             f"no data set named {spec.dataset!r}",
             expected=f"one of {', '.join(sorted(found)) or 'none found'}",
             remedy="Check the name, or start with a data folder that holds it.",
         )
-    return open_fold(found[spec.dataset], spec.fold)
+    return open_fold(found[spec.dataset], spec.fold, progress=lambda share: report(Progress("data", share)))
 
 
 def _check_digest(spec: RunSpec, fold: Fold) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankviz._typing import FloatArray
 from rankviz.progress import Progress, Report, silent
+from rankviz.threads import cores
 
 BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: large enough for a threaded matrix product, about 10 ms of work
 
@@ -30,7 +31,7 @@ def fill_rows(
 
 def in_place(function: np.ufunc, block: FloatArray) -> None:
     """Apply an entrywise function to a block in place, its rows shared out among the cores."""
-    parts = np.array_split(block, _cores())
+    parts = np.array_split(block, cores())
     if block.size < 100_000 or len(parts) == 1:
         function(block, out=block)
     else:
@@ -38,13 +39,8 @@ def in_place(function: np.ufunc, block: FloatArray) -> None:
 
 
 @cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="rankviz-blocks")
+    return ThreadPoolExecutor(cores(), thread_name_prefix="rankviz-blocks")
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,0 +1,348 @@
+"""Jobs: runs in worker processes that outlive the page, kept in folders that every process can read.
+
+A job store is a folder of run folders (see `run_folder`). Nothing about a job is kept anywhere else, so that
+a server may restart at any time, and several may share a store: whoever looks at a job also starts what is
+queued and notes who has died, under one file lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from rankviz.datasets.folds import data_roots
+from rankviz.experiments.processes import start
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.experiments.spec import RunSpec
+from rankviz.threads import ENVIRONMENT as THREADS_ENVIRONMENT
+from rankviz.threads import cores
+
+FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
+WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
+STOP_PATIENCE = 1.5
+"""Seconds after which a worker that was asked to stop is ended by the system."""
+KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
+"""Ended jobs that are kept; the oldest go when a new one comes."""
+LIVE_PER_OWNER = 8
+"""Jobs of one owner that may be queued or running."""
+
+STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
+"""Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
+
+
+class JobError(Exception):
+    """Something that cannot be done with a job, as a sentence."""
+
+
+class NoSuchJob(JobError):  # noqa: N818 - reads as what it says
+    """No job has this id (any more)."""
+
+
+class NotTheOwner(JobError):  # noqa: N818 - reads as what it says
+    """Only who started a job may stop or delete it."""
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """What is known of a job.
+
+    Attributes
+    ----------
+    id, owner, title : str
+    state : str
+        "queued", "running", "finished", "stopped" or "failed".
+    reason : str
+        How it ended, as a sentence; "" before.
+    finished : tuple of int
+        Indices of the specs whose records are there.
+    specs : tuple of RunSpec
+    latest : dict or None
+        The latest progress message.
+    created, started, ended : float or None
+        Seconds since 1970.
+    """
+
+    id: str
+    owner: str
+    title: str
+    state: str
+    reason: str
+    finished: tuple[int, ...]
+    specs: tuple[RunSpec, ...]
+    latest: dict[str, Any] | None
+    created: float
+    started: float | None
+    ended: float | None
+
+    @property
+    def live(self) -> bool:
+        """Queued or running."""
+        return self.state in ("queued", "running")
+
+    @property
+    def total(self) -> int:
+        """How many specs it has."""
+        return len(self.specs)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        if self.started is None:
+            return 0.0
+        return (time.time() if self.ended is None else self.ended) - self.started
+
+    @property
+    def fraction(self) -> float:
+        """Share of the job that is done: finished runs, and the stage of the current one."""
+        within = 0.0
+        if self.latest is not None and len(self.finished) < self.total:
+            within = _share(self.latest["stage"], self.latest["fraction"])
+        return min(1.0, (len(self.finished) + within % 1.0) / max(self.total, 1))
+
+
+def _share(stage: str, fraction: float | None) -> float:
+    begins = sorted(STAGES.values())
+    start = STAGES.get(stage, 0.0)
+    end = next((b for b in begins if b > start), 1.0)
+    return start + (end - start) * (fraction or 0.0)
+
+
+class JobStore:
+    """All jobs below one folder.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Default: RANKVIZ_RUNS from the environment, or "runs" in the user's data folder.
+    workers : int, optional
+        Processes at once. Default: RANKVIZ_WORKERS from the environment, or half the cores, at least 2.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
+        self.folder = _default_folder() if folder is None else Path(folder)
+        self.workers = _default_workers() if workers is None else max(1, workers)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def submit(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        owner: str,
+        title: str,
+        roots: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> str:
+        """Queue specs to be trained in this order and return the job's id; it starts as soon as it may.
+
+        Raises `JobError` where the owner has too many jobs waiting, ValueError where there is nothing to do.
+        """
+        if not specs:
+            raise ValueError("a job needs at least one run")
+        chosen = data_roots() if roots is None else roots
+        threads = max(1, cores() // self.workers)
+        job = Job(
+            tuple(specs), owner, title, tuple(str(Path(r).resolve()) for r in chosen), threads, time.time()
+        )
+        with self._locked():
+            self._make_room(owner)
+            job_id = secrets.token_hex(16)
+            RunFolder.create(self.folder / job_id, job)
+            self._advance()
+        return job_id
+
+    def status(self, job_id: str) -> JobStatus:
+        """What is known of a job now; `NoSuchJob` where there is none of this id."""
+        run = self._find(job_id)
+        with self._locked():
+            self._advance()
+        return _status(run)
+
+    def jobs(self, owner: str) -> list[JobStatus]:
+        """The jobs of an owner, latest first."""
+        with self._locked():
+            self._advance()
+        found = [_status(run) for run in self._runs() if _job(run.path).owner == owner]
+        return sorted(found, key=lambda status: status.created, reverse=True)
+
+    def progress(self, job_id: str) -> list[dict[str, Any]]:
+        """All progress messages of a job: time, index of the spec, stage, fraction, trace record."""
+        return list(self._find(job_id).rows())
+
+    def record(self, job_id: str, index: int) -> RunRecord | None:
+        """The record of the spec at `index`, None while it is not finished."""
+        return self._find(job_id).record(index)
+
+    def find_records(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
+        """The records that any job here has already made of these specs (equal in all fields)."""
+        wanted, found = set(specs), dict[RunSpec, RunRecord]()
+        for run in self._runs():
+            places = _places(run.path)
+            for spec in wanted & places.keys() - found.keys():
+                if (record := run.record(places[spec])) is not None:
+                    found[spec] = record
+        return found
+
+    def stop(self, job_id: str, owner: str) -> None:
+        """End a job and keep the records that are finished; `NotTheOwner` for anybody else."""
+        run = self._owned(job_id, owner)
+        with self._locked():
+            if not run.ended():
+                run.ask_to_stop()
+                if run.worker() is None:
+                    run.end("stopped", "Stopped before it began.")
+            self._advance()
+
+    def delete(self, job_id: str, owner: str) -> None:
+        """End a job at once and remove all it left; `NotTheOwner` for anybody else."""
+        run = self._owned(job_id, owner)
+        with self._locked():
+            _remove(run)
+            self._advance()
+
+    def _find(self, job_id: str) -> RunFolder:
+        """Look an id up among the folders there are; it never becomes part of a path before."""
+        run = next((run for run in self._runs() if run.path.name == job_id), None)
+        if run is None:
+            raise NoSuchJob("There is no run of this id; it may have been deleted.")
+        return run
+
+    def _owned(self, job_id: str, owner: str) -> RunFolder:
+        run = self._find(job_id)
+        if not secrets.compare_digest(_job(run.path).owner.encode(), owner.encode()):
+            raise NotTheOwner("Only the visitor who started this run can stop or delete it.")
+        return run
+
+    def _runs(self) -> list[RunFolder]:
+        with os.scandir(self.folder) as entries:
+            return [
+                RunFolder(Path(entry.path))
+                for entry in entries
+                if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One thread of one process at a time; the system frees the lock of a process that dies."""
+        with (self.folder / ".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _advance(self) -> None:
+        """Note who died, hasten who was asked to stop, and start who is next; under the lock."""
+        running, queued = 0, []
+        for run in self._runs():
+            if run.ended():
+                continue
+            worker = run.worker()
+            if worker is None:
+                queued.append(run)
+            elif worker.process.alive():
+                running += 1
+                asked = run.stop_asked()
+                if asked is not None and time.time() - asked > STOP_PATIENCE:
+                    worker.process.terminate()
+            elif not run.ended():  # it may have written its outcome between the two looks
+                run.end(*_died(run))
+        for run in sorted(queued, key=lambda run: _job(run.path).created)[: max(0, self.workers - running)]:
+            _launch(run)
+
+    def _make_room(self, owner: str) -> None:
+        """Drop the oldest ended jobs beyond the bounds; `JobError` where the owner has too many live ones."""
+        runs = sorted(self._runs(), key=lambda run: _job(run.path).created)
+        own = [run for run in runs if _job(run.path).owner == owner]
+        if sum(not run.ended() for run in own) >= LIVE_PER_OWNER:
+            raise JobError(f"You have {LIVE_PER_OWNER} runs waiting or running. Stop one of them first.")
+        for group, bound in ((own, KEEP_PER_OWNER), (runs, KEEP_IN_ALL)):
+            ended = [run for run in group if run.path.exists() and run.ended()]
+            for run in ended[: max(0, len(ended) + 1 - bound)]:
+                _remove(run)
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@lru_cache(maxsize=1024)
+def _job(path: Path) -> Job:
+    """What a run folder's job is: it never changes, and ids are never used twice."""
+    return RunFolder(path).job()
+
+
+@lru_cache(maxsize=1024)
+def _places(path: Path) -> dict[RunSpec, int]:
+    """Spec -> its index in a job."""
+    return {spec: index for index, spec in enumerate(_job(path).specs)}
+
+
+def _status(run: RunFolder) -> JobStatus:
+    job, worker, outcome = _job(run.path), run.worker(), run.outcome()
+    state = "queued" if worker is None else "running"
+    return JobStatus(
+        id=run.path.name,
+        owner=job.owner,
+        title=job.title,
+        state=state if outcome is None else outcome.state,
+        reason="" if outcome is None else outcome.reason,
+        finished=run.finished(),
+        specs=job.specs,
+        latest=run.latest(),
+        created=job.created,
+        started=None if worker is None else worker.since,
+        ended=None if outcome is None else outcome.ended,
+    )
+
+
+def _died(run: RunFolder) -> tuple[str, str]:
+    """State and reason of a job whose worker is gone and has not said how it ended."""
+    done, total, worker = len(run.finished()), len(_job(run.path).specs), run.worker()
+    if run.stop_asked() is not None:
+        return "stopped", f"Stopped on request; {done} of {total} runs had finished."
+    how = "" if worker is None else worker.process.ending()
+    latest = run.latest()
+    parts = ["The worker process ended without a result", how]
+    if latest is not None:
+        parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
+    said = run.last_words()
+    return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
+
+
+def _launch(run: RunFolder) -> None:
+    """Start the worker of a run and write down which process it is."""
+    threads = str(_job(run.path).threads)
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
+    package = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
+    environment = os.environ | dict.fromkeys(names, threads) | {"PYTHONPATH": path}
+    run.claim(start([sys.executable, "-m", "rankviz.worker", str(run.path)], environment, run.log_file()))
+
+
+def _remove(run: RunFolder) -> None:
+    """Take a run folder out of sight, end its worker and remove the files."""
+    worker = run.worker()
+    gone = run.path.with_name(f".gone-{secrets.token_hex(8)}")
+    run.path.rename(gone)
+    if worker is not None:
+        worker.process.terminate()
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def _default_folder() -> Path:
+    chosen = os.environ.get(FOLDER_ENVIRONMENT)
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("rankviz")) / "runs"
+
+
+def _default_workers() -> int:
+    asked = os.environ.get(WORKERS_ENVIRONMENT, "")
+    return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)

@@ -1,0 +1,190 @@
+"""Runs in the background as the pages show them: estimated, started, watched, stopped, their records used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from rankviz.experiments.estimate import Estimate, Shape, check_budget, estimate, in_words, total_in_words
+from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from ui.runs import STAGES, fold_of, recall, remember, run
+from ui.visitors import keep_visitor, visitor
+
+LIVE_SECONDS = 1.0
+"""What is predicted to take less runs while the visitor waits."""
+POLL_SECONDS = 0.5
+REDRAW_SECONDS = 2.0
+"""At most this often the page is drawn anew because a job has more records."""
+PARAMETER = "job"
+"""The query parameter that names the job a page shows."""
+
+
+def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
+    """The records of specs, None for those that are not there yet.
+
+    What is remembered, or was made by an earlier job, is used. The rest runs now if that takes about a
+    second; else its cost and a button are shown, and once that is pressed, the job with its progress. The
+    page runs again as the job grows. Raises `DataError` where a run would not fit into memory.
+    """
+    known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
+    _load([spec for spec in known if recall(spec) is None])
+    missing = list(dict.fromkeys(spec for spec in known if recall(spec) is None))
+    if missing:
+        _work_on(missing, title)
+    elif (job := _named_job()) is not None and job.live:
+        watch(job.id)
+    return [recall(spec) for spec in known]
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> JobStore:
+    """The jobs of this machine's user, shared by all visitors."""
+    return JobStore()
+
+
+def watch(job_id: str) -> None:
+    """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends."""
+    try:
+        status = store().status(job_id)
+    except NoSuchJob as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    shown = st.fragment(_progress, run_every=POLL_SECONDS if status.live else None)
+    shown(job_id, status.live, len(status.finished))
+
+
+def _load(specs: list[RunSpec]) -> None:
+    """Remember the records that earlier jobs have made of these specs."""
+    if specs:
+        for record in store().find_records(specs).values():
+            remember(record)
+
+
+def _work_on(missing: list[RunSpec], title: str) -> None:
+    """Run specs now, or show the job that does, or offer to start one."""
+    job = _job_for(missing)
+    if job is not None and job.live:
+        watch(job.id)
+        return
+    shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
+    predicted = [estimate(spec, shapes[spec.digest]) for spec in missing]
+    check_budget(max(predicted, key=lambda e: e.bytes))
+    if sum(e.seconds for e in predicted) <= LIVE_SECONDS:
+        run(*missing)
+        return
+    if job is not None:
+        watch(job.id)
+    _offer(missing, predicted, title)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shape(digest: str, _spec: RunSpec) -> Shape:
+    return Shape.of(fold_of(_spec))
+
+
+def _named_job() -> JobStatus | None:
+    """The job in the address of the page, if there is one."""
+    try:
+        return store().status(st.query_params.get(PARAMETER, ""))
+    except NoSuchJob:
+        return None
+
+
+def _job_for(missing: list[RunSpec]) -> JobStatus | None:
+    """The job to show: the one in the address if it is live or has to do with these specs, else one's own."""
+    named, wanted = _named_job(), set(missing)
+    if named is not None and (named.live or wanted & set(named.specs)):
+        return named
+    own = [job for job in store().jobs(visitor()) if job.live and wanted & set(job.specs)]
+    return own[0] if own else None
+
+
+def _offer(missing: list[RunSpec], predicted: list[Estimate], title: str) -> None:
+    """Say what it will cost, and a button to start it."""
+    runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
+    text, action = st.columns([4, 2], vertical_alignment="center")
+    text.markdown(
+        f"Training {runs} will take **{total_in_words(predicted)}**, as estimated from the sizes and this "
+        "machine's speed. It goes on when you leave the page."
+    )
+    action.button(
+        "Train in the background",
+        key="train-in-background",
+        icon=":material/play_arrow:",
+        type="primary",
+        width="stretch",
+        on_click=_submit,
+        args=(missing, title),
+    )
+
+
+def _submit(missing: list[RunSpec], title: str) -> None:
+    try:
+        st.query_params[PARAMETER] = store().submit(missing, owner=visitor(), title=title)
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
+
+
+def _progress(job_id: str, was_live: bool, drawn: int) -> None:
+    """The fragment that is drawn twice a second while a job is live."""
+    try:
+        status = store().status(job_id)
+    except NoSuchJob as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    if was_live:
+        _redraw(status, drawn)
+    keep_visitor()
+    mine = status.owner == visitor()
+    with st.container(border=True):
+        text, action = st.columns([5, 1], vertical_alignment="center")
+        text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
+        if mine and status.live:
+            action.button("Stop", key="stop-job", width="stretch", on_click=_stop, args=(job_id,))
+        elif mine:
+            action.button("Delete", key="delete-job", width="stretch", on_click=_delete, args=(job_id,))
+        if status.state == "failed":
+            st.error(status.reason, icon=":material/error:")
+
+
+def _redraw(status: JobStatus, drawn: int) -> None:
+    """Run the whole page again when the job has ended, or has grown and was not drawn just now."""
+    state, now = st.session_state, time.monotonic()
+    last = state.setdefault("job-drawn", now)
+    if not status.live or (len(status.finished) > drawn and now - last >= REDRAW_SECONDS):
+        state["job-drawn"] = now
+        st.rerun()
+
+
+def _words(status: JobStatus) -> str:
+    """Where a job is: state, run, stage, time."""
+    done = f"{len(status.finished)} of {status.total} finished" if status.total > 1 else ""
+    stage = ""
+    if status.state == "running":
+        stage = "starting" if status.latest is None else STAGES.get(status.latest["stage"], "saving")
+    elif status.state == "queued":
+        stage = "waiting until another run has ended"
+    elif status.state != "failed":
+        stage = status.reason.rstrip(".")
+    words = [stage or status.state, done if status.live else "", in_words(status.seconds)]
+    return " · ".join(filter(None, words))
+
+
+def _stop(job_id: str) -> None:
+    try:
+        store().stop(job_id, visitor())
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
+
+
+def _delete(job_id: str) -> None:
+    try:
+        store().delete(job_id, visitor())
+        st.query_params.pop(PARAMETER, None)
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
