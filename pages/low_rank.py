@@ -12,7 +12,7 @@ st.title("Low rank")
 what_is_shown(spec, "train")
 st.markdown(
     "Training gives every preference pair a weight, its dual variable α, and the model is "
-    "w = Σ α (φ_i − φ_j). Written as a matrix for each query, are the α low-rank, as xu2019 found?"
+    "w = Σ α (φᵢ − φⱼ). Written as a matrix for each query, are the α low-rank, as xu2019 found?"
 )
 matrix = low_rank_views.matrix_choice()
 with errors_as_sentences():

@@ -22,6 +22,8 @@ from rankviz.progress import Progress, Report, silent
 RANK_TOLERANCE = 1e-6
 """Singular values up to this share of the largest are rounding and solver accuracy, and count as zero."""
 
+ROUNDING = 1e-12  # of a share of energy: nine tenths in binary may come out just below 0.9
+
 COLUMNS = ["query", "documents", "grades", "pairs", "active", "rank", "k_90", "Dim_90", "Dim_100"]
 COLUMNS += ["largest_rank", "law"]
 
@@ -71,18 +73,19 @@ def _symmetrised_largest(sizes: IntArray) -> int:
 
 MATRICES = {
     "block": Matrix(
-        "block A_l",
-        "rows are documents that are preferred to some other, columns those that some other is preferred to",
+        "block",
+        "A, with α_ij in row i and column j: rows are documents that are preferred to some other, columns "
+        "those that some other is preferred to",
         block_values,
         _block_largest,
         lambda grades: 2 * (grades - 1),
     ),
     "symmetrised": Matrix(
-        "symmetrised A_l + A_lᵀ",
-        "rows and columns are all documents of the query, and each pair stands in it twice, mirrored",
+        "symmetrised",
+        "A + Aᵀ: rows and columns are all documents of the query, and each α stands in it twice, mirrored",
         symmetrised_values,
         _symmetrised_largest,
-        lambda grades: 2 * grades,
+        lambda grades: 2 * grades - grades % 2,
     ),
 }
 """The matrices by the names that `spectra(matrix=...)` and the app use."""
@@ -98,7 +101,7 @@ def energy(values: FloatArray) -> FloatArray:
 
 def dimensions_for(values: FloatArray, share: float) -> int:
     """k_l(t) = min{k : PE(k) ≥ t} for a share 0 < t < 1 (xu2019 §4); for all of it, see `numerical_rank`."""
-    return int(np.searchsorted(energy(values), share)) + 1
+    return int(np.searchsorted(energy(values), share - ROUNDING)) + 1
 
 
 def numerical_rank(values: FloatArray, tolerance: float = RANK_TOLERANCE) -> int:

@@ -29,11 +29,10 @@ def matrix_choice() -> str:
         default="block",
         required=True,
         bind="query-params",
-        help="xu2019 defines A_l, with α_ij at (i, j). The ranks it prints fit A_l + A_lᵀ, so both are here: "
-        "see “Why so low?” below.",
+        help="xu2019 defines A. The ranks it prints fit A + Aᵀ, so both are here: see “Why so low?” below.",
     )
     name = str(chosen or "block")
-    st.caption(f"{MATRICES[name].label[0].upper()}{MATRICES[name].label[1:]}: {MATRICES[name].meaning}.")
+    st.caption(f"{MATRICES[name].meaning}.")
     return name
 
 
@@ -106,8 +105,8 @@ def _law_reading(table: pd.DataFrame) -> str:
         return "In no query is every pair active (margin below 1), so the rank is bounded by the grades only."
     bound, largest = int(lawful["law"].max()), int(lawful["rank"].max())
     return (
-        f"In {len(lawful)} of them every pair is active (margin below 1). The squared hinge then allows a "
-        f"rank of at most {bound}, whatever the model has learned; their largest is {largest}."
+        f"In {_queries(len(lawful))} every pair is active (margin below 1). The squared hinge then allows a "
+        f"rank of at most {bound}, whatever the model has learned; the largest found there is {largest}."
     )
 
 
@@ -208,16 +207,16 @@ def why(record: RunRecord, found: Spectra) -> None:
 
 WHY = """
 **The loss alone makes it so.** The squared hinge weighs a pair with margin t < 1 by α = 2C(1 − t). Where
-every pair of two grades is active, α_ij = 2C(1 − f_i + f_j): something of the row plus something of the
-column, a matrix of rank 2 at most. With R grades the block A_l then has rank 2(R − 1) at most, and A_l + A_lᵀ
-has 2R, however many documents there are and whatever was learned.
+every pair of two grades is active, αᵢⱼ = 2C(1 − fᵢ + fⱼ): something of the row plus something of the
+column, a matrix of rank 2 at most. With R grades A then has rank 2(R − 1) at most, and A + Aᵀ has 2R (less
+1 if R is odd), however many documents there are and whatever was learned.
 
 **Pairs with a margin of 1 or more cut a staircase.** Their α is 0. Sorted by score, the border between
 active and inactive pairs runs like stairs; every step may add to the rank, but steps are small, so the energy
 stays in the first few singular values. A larger C pushes more pairs over the border.
 
-**The paper's ranks seem to be those of A_l + A_lᵀ.** xu2019 (Table 6) prints ranks 8, 92 and 234 for three
-queries of OHSUMED. In fold 1 the grades of these queries allow A_l no rank above 4, 46 and 117, exactly half.
+**The paper's ranks seem to be those of A + Aᵀ.** xu2019 (Table 6) prints ranks 8, 92 and 234 for three
+queries of OHSUMED. In fold 1 the grades of these queries allow A no rank above 4, 46 and 117, exactly half.
 The paper trains with the plain hinge loss, where α is C, 0, or between them at the margin 1: there the rank
 depends on how exactly the dual problem was solved.
 """
@@ -226,8 +225,14 @@ depends on how exactly the dual problem was solved.
 def numbers(record: RunRecord, found: Spectra) -> None:
     """The table behind the figures, one row per query."""
     st.dataframe(found.table, hide_index=True, column_config=_columns())
+    gap = (
+        0.5 * float(record.trace["gradient_norm"].iloc[-1]) ** 2 / record.objective
+        if len(record.trace)
+        else 0.0
+    )
     st.caption(
-        f"{describe(record.spec, 'train')}. {left_out(found).capitalize()}. Training: {record.status}."
+        f"{describe(record.spec, 'train')}. {left_out(found).capitalize()}. Training: {record.status}; the "
+        f"duality gap between the weights and these α, ½‖∇‖², is {gap:.1e} of the objective."
     )
 
 

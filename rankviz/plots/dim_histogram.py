@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,8 +13,8 @@ from rankviz.spectra import Spectra
 
 BINS = 10
 MEASURES = {
-    "k_90": "for 90 % of the energy (Dim₉₀)",
-    "rank": "for all of it: numerical rank (Dim₁₀₀)",
+    "k_90": "for 90 % of the energy (Dim<sub>90</sub>)",
+    "rank": "for all of it: numerical rank (Dim<sub>100</sub>)",
     "largest_rank": "largest rank that the grades allow",
 }
 """Columns of the table of spectra that are counted, and what they say of a query."""
@@ -44,10 +46,10 @@ def data(found: Spectra) -> pd.DataFrame:
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
     """Shares of queries: Dim_90 in light bars, Dim_100 in full ones, the largest possible as outlines."""
     fig, colour = go.Figure(), METHODS[method].colour
-    looks = {
-        "k_90": {"color": colour, "opacity": 0.45},
-        "rank": {"color": colour},
-        "largest_rank": {"color": "rgba(0,0,0,0)", "line": {"color": "#7f7f7f", "width": 1.5}},
+    looks: dict[str, dict[str, Any]] = {
+        "k_90": {"marker": {"color": colour}, "opacity": 0.45},
+        "rank": {"marker": {"color": colour}},
+        "largest_rank": {"marker": {"color": "rgba(0,0,0,0)", "line": {"color": "#7f7f7f", "width": 1.5}}},
     }
     for measure, name in MEASURES.items():
         rows = table[table["measure"] == measure]
@@ -56,15 +58,15 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
             x=labels,
             y=rows["share"],
             name=name,
-            marker=looks[measure],
             customdata=rows["queries"],
-            hovertemplate=f"%{{customdata}} queries (%{{y:.0%}}) need %{{x}} of n_q<br>{name}<extra></extra>",
+            hovertemplate=f"{name}<br>%{{x}}: %{{customdata}} queries (%{{y:.0%}})<extra></extra>",
+            **looks[measure],
         )
     return finished(
         fig,
         barmode="group",
         bargap=0.2,
         bargroupgap=0.05,
-        xaxis={"title": "dimensions needed, as a share of the query's documents n_q"},
+        xaxis={"title": "dimensions needed, as a share of the query's documents n<sub>q</sub>"},
         yaxis={"title": "share of queries", "range": [0, 1.02], "tickformat": ".0%"},
     )

@@ -50,7 +50,7 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         fig,
         xaxis={"title": "k", "rangemode": "tozero"},
         yaxis={
-            "title": "σ_k / σ₁ (log scale)",
+            "title": "σ<sub>k</sub> / σ<sub>1</sub> (log scale)",
             "type": "log",
             "range": [FLOOR, 0.5],
             "exponentformat": "power",
