@@ -15,6 +15,7 @@ from scipy import linalg
 
 from rankviz._typing import FloatArray
 from rankviz.features.operator import FeatureOperator
+from rankviz.progress import Progress, Report, silent
 from rankviz.risk import PairRisk, RiskPoint
 
 CLOSED_FORM_COLUMNS = 256
@@ -155,11 +156,14 @@ class RankObjective:
         """The objective from a point along s (m,)."""
         return Ray(self, point, s, self.features.product(s))
 
-    def preconditioner(self, point: Point) -> CholeskyPreconditioner:
-        """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide."""
+    def preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
+        """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide.
+
+        It takes up to three products of m³ operations; `report` is called between them.
+        """
         if self.features.basis.shape[0] <= CLOSED_FORM_COLUMNS:
             return self._closed_form(point)
-        return self._sampled(point)
+        return self._sampled(point, report)
 
     def _closed_form(self, point: Point) -> CholeskyPreconditioner:
         """I + C·ℓ''·share·ΦᵀL₀Φ with all pairs (MATH §4), ℓ'' the mean over the active ones.
@@ -172,14 +176,16 @@ class RankObjective:
         M[np.diag_indices(len(M))] += 1.0
         return CholeskyPreconditioner.of(M, "closed form")
 
-    def _sampled(self, point: Point) -> CholeskyPreconditioner:
+    def _sampled(self, point: Point, report: Report) -> CholeskyPreconditioner:
         """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs (MATH §4)."""
         active, m = point.risk.active, self.features.shape[1]
         size = min(m, len(active))
         drawn = np.sort(self._rng.choice(len(active), size, replace=False)) if size else np.zeros(0, np.int64)
         pairs = active.take(drawn)
         B = self.features.row_differences(pairs.winner, pairs.loser)
+        report(Progress("newton"))
         B = B * np.sqrt(self.C * len(active) / max(size, 1) * point.risk.curvature[drawn])
         M = B @ B.T
         M[np.diag_indices(m)] += 1.0
+        report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "sampled pairs")

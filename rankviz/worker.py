@@ -53,7 +53,8 @@ class Listener:
             self._next_look = now + LOOK_SECONDS
             if self._folder.stop_asked() is not None:
                 raise Stopped
-        place = progress.stage, -1 if record is None else int(record["iteration"])
+        iteration = self._told[1] if record is None else int(record["iteration"])
+        place = progress.stage, iteration
         if place != self._told or now >= self._next_tell:
             self._write(progress.stage, progress.fraction, record if place != self._told else None)
             self._told, self._next_tell = place, now + TELL_SECONDS

@@ -96,9 +96,8 @@ class _Run:
 
     def _direction(self, point: Point) -> CGResult:
         if self.precondition is None:
-            self.precondition = (
-                self.objective.preconditioner(point) if self.solver.preconditioned else unpreconditioned
-            )
+            build = self.objective.preconditioner
+            self.precondition = build(point, self.report) if self.solver.preconditioned else unpreconditioned
         cg = conjugate_gradients(
             lambda s: self._product(point, s),
             -point.gradient,
