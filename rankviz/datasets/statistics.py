@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +83,24 @@ def query_table(data: RankingData) -> pd.DataFrame:
         table[f"grade {grade}"] = counts[:, column]
     table["pairs"] = _pairs(counts)
     return table
+
+
+def queries_holding(share: float, pairs: Sequence[int] | IntArray) -> int:
+    """The fewest queries that together hold at least `share` of all pairs; 0 where there are none."""
+    ordered = np.sort(np.asarray(pairs, dtype=np.int64))[::-1]
+    reached = np.cumsum(ordered) >= share * ordered.sum()
+    return int(np.argmax(reached)) + 1 if ordered.sum() else 0
+
+
+def document_names(data: RankingData, query: int) -> list[str]:
+    """What to call the documents of the query at position `query`: their ids, else "document 1" and so on.
+
+    The number is the place among the documents of the query in the file.
+    """
+    rows = data.query_slice(query)
+    places = np.argsort(np.argsort(data.rows[rows])) + 1
+    ids = [""] * len(places) if data.document_ids is None else data.document_ids[rows].tolist()
+    return [name or f"document {place}" for name, place in zip(ids, places.tolist(), strict=True)]
 
 
 def feature_table(data: RankingData) -> pd.DataFrame:

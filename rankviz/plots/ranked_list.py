@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.plots.style import finished, grade_colour
 
@@ -18,16 +19,9 @@ def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> 
     count from 1, and ties keep file order, as in LETOR's evaluation.
     """
     rows = part.query_slice(query)
-    names = part.document_ids[rows] if part.document_ids is not None else None
-    positions = part.rows[rows] - part.rows[rows].min() + 1
     table = pd.DataFrame(
         {
-            "document": [
-                name or f"document {position}"
-                for name, position in zip(
-                    names if names is not None else [""] * len(positions), positions, strict=True
-                )
-            ],
+            "document": document_names(part, query),
             "grade": part.y[rows],
             "left_rank": _ranks(left[rows]),
             "left_score": left[rows],
