@@ -74,7 +74,7 @@ def _symmetrised_largest(sizes: IntArray) -> int:
 MATRICES = {
     "block": Matrix(
         "block",
-        "A, with α_ij in row i and column j: rows are documents that are preferred to some other, columns "
+        "A, with αᵢⱼ in row i and column j: rows are documents that are preferred to some other, columns "
         "those that some other is preferred to",
         block_values,
         _block_largest,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from naive_dual import C, part_of, slow_alpha
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
@@ -12,19 +13,6 @@ from rankviz.estimators import RankSVM
 from rankviz.losses import LOSSES
 
 LOSS = LOSSES["squared_hinge"]
-C = 2.0**-3
-
-
-def slow_alpha(f: np.ndarray, y: np.ndarray, ptr: np.ndarray, C: float) -> np.ndarray:
-    """α_ij = 2C·max(0, 1 − f_i + f_j) of all pairs as one (n, n) matrix."""
-    A = np.zeros((len(y), len(y)))
-    for i, j in slow_pairs(y, ptr):
-        A[i, j] = 2 * C * max(0.0, 1 - f[i] + f[j])
-    return A
-
-
-def part_of(y: np.ndarray, ptr: np.ndarray) -> RankingData:
-    return RankingData.from_arrays(np.zeros((len(y), 1)), y, qid_of(ptr))
 
 
 @pytest.mark.parametrize("name", GRADES)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from naive_dual import C, part_of, record_of, slow_alpha
 from naive_ranking import GRADES, problem, qid_of, random_grades
-from test_dual import C, part_of, slow_alpha
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
 from rankviz.progress import Progress
@@ -25,13 +23,6 @@ from rankviz.spectra import (
 )
 
 each_matrix = pytest.mark.parametrize("matrix", MATRICES)
-
-
-def record_of(f: np.ndarray) -> RunRecord:
-    """A record with these scores of the training part and nothing else of interest."""
-    spec = RunSpec("none", feature_map="linear", C=C)
-    empty = pd.DataFrame()
-    return RunRecord(spec, "", 0.0, 1, 0, {}, {"train": f}, np.zeros(1), empty, {}, 0, {})
 
 
 def dense(f: np.ndarray, part: RankingData, query: int, matrix: str) -> np.ndarray:

@@ -53,13 +53,13 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
     }
     for measure, name in MEASURES.items():
         rows = table[table["measure"] == measure]
-        labels = [f"{a:.0%}–{b:.0%}" for a, b in zip(rows["left"], rows["right"], strict=True)]
+        labels = [f"{100 * a:.0f}–{100 * b:.0f}" for a, b in zip(rows["left"], rows["right"], strict=True)]
         fig.add_bar(
             x=labels,
             y=rows["share"],
             name=name,
             customdata=rows["queries"],
-            hovertemplate=f"{name}<br>%{{x}}: %{{customdata}} queries (%{{y:.0%}})<extra></extra>",
+            hovertemplate=f"{name}<br>%{{x}} %: %{{customdata}} queries (%{{y:.0%}})<extra></extra>",
             **looks[measure],
         )
     return finished(
@@ -67,6 +67,6 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         barmode="group",
         bargap=0.2,
         bargroupgap=0.05,
-        xaxis={"title": "dimensions needed, as a share of the query's documents n<sub>q</sub>"},
+        xaxis={"title": "dimensions needed, in % of the query's documents"},
         yaxis={"title": "share of queries", "range": [0, 1.02], "tickformat": ".0%"},
     )
