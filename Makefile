@@ -32,7 +32,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 		"Name another: make install PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian install python3-venv." >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
 	@touch $(STAMP)
 
 app: install

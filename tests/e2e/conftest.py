@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from tools.browser import Server, app_server, chromium
 
 LOCAL_SCHEMES = ("data", "blob", "about")
-PROBE = re.compile(r"^/[a-z-]+/_stcore/(health|host-config)$")
+PROBE = re.compile(r"^/[a-z_-]+/_stcore/(health|host-config)$")
 """On an address such as /train Streamlit's page first looks for its server below /train, gets a 404 each from
 these two, and finds it one level up. Chromium logs the 404s as errors; they are the only ones let pass."""
 
