@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
 from packaging.requirements import Requirement
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 DATA_LIMIT = 3_000_000
 README = REPOSITORY / "README.md"
 
