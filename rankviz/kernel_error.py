@@ -28,7 +28,7 @@ ALL_UP_TO = 2000
 SAMPLE = 1000
 """Documents compared where there are more: a million kernel values."""
 FLOOR = 1e-9
-"""Relative errors below this are rounding, and the jitter on the landmarks' kernel; slopes leave them out."""
+"""Relative errors below this are near the jitter on the landmarks' kernel (1e-10); slopes leave them out."""
 LANCZOS_TOLERANCE = 1e-4
 DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
 
@@ -74,6 +74,11 @@ class Slope:
     constant: float
     first: int
     last: int
+
+    @property
+    def level(self) -> bool:
+        """Whether the error hardly changes with m: an exponent between ∓0.05."""
+        return abs(self.exponent) < 0.05
 
     def at(self, m: float) -> float:
         """The fitted error at m."""

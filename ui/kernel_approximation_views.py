@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz._typing import FloatArray
-from rankviz.datasets import Fold
+from rankviz.datasets import NORMALISATIONS, Fold
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import rbf_kernel
 from rankviz.kernel_error import (
@@ -23,9 +23,9 @@ from rankviz.kernel_error import (
     over_seeds,
 )
 from rankviz.plots import kernel_entries, kernel_error, kernel_residual, kernel_spectrum
-from rankviz.plots.style import METHODS, PART_NAMES, power_of_two
+from rankviz.plots.style import METHODS, power_of_two
 from rankviz.progress import Progress
-from ui.kernel_approximation_words import kernel_words, reading
+from ui.kernel_approximation_words import kernel_words, reading, small
 from ui.runs import fold_of, normalised
 from ui.settings import COMPONENTS, spec_from_state
 from ui.show import bold_sentence, show_figure
@@ -63,7 +63,7 @@ def kernel_of(spec: RunSpec) -> RunSpec:
 
 def what_is_compared(spec: RunSpec) -> None:
     """The line at the top: which kernel is approximated, and what of the sidebar plays no part here."""
-    words = f":gray[{_about(spec)} · both maps at m = {spec.n_components}]"
+    words = f":gray[{_about(spec)} · training documents · both maps at m = {spec.n_components}]"
     if st.session_state["map"] == "linear":
         words += "  \nThe linear model chosen in the sidebar has no kernel; these are the two maps that do."
     if spec.rank is not None:
@@ -145,11 +145,17 @@ def headline(spec: RunSpec, chosen: Settings, found: KernelErrors) -> None:
         key="kernel-error",
         alt=f"Relative {kernel_error.NORM_NAMES[chosen.norm]} error of the kernel against the number of "
         "features, Nyström and random Fourier, both axes logarithmic.",
-        caption=f"{_about(spec)}, {seeds}{band}. {_compared(found.n_compared, found.n_documents)}; maps "
-        f"fitted on all {found.n_documents:,} ({found.n_distinct:,} distinct). Dashed: fitted power of m.",
+        caption=f"{_about(spec)}, {seeds}{band}. {_compared(found)}; maps "
+        f"fitted on all {found.n_documents:,} ({found.n_distinct:,} distinct). Dashed: fitted power of m."
+        + _below(table),
     )
     st.markdown(bold_sentence(reading(found, table, slopes, chosen.norm, spec.n_components)))
     st.markdown(kernel_words(found, power_of_two(spec.gamma)))
+
+
+def _below(table: pd.DataFrame) -> str:
+    hidden = int((table["mean"] < kernel_error.LEAST).sum())
+    return f" Not shown, for they are rounding: {hidden} errors below 10⁻¹⁰." if hidden else ""
 
 
 def at_m(spec: RunSpec) -> AtM:
@@ -175,11 +181,11 @@ def entries(spec: RunSpec, found: AtM) -> None:
         return
     count = f"{shown:,} of {pairs:,} pairs drawn at random" if shown < pairs else f"all {pairs:,} pairs"
     show_figure(
-        kernel_entries.figure(found.entries, spec.n_components),
+        kernel_entries.figure(found.entries),
         found.entries,
         key="kernel-entries",
         alt="Approximate against exact kernel values, Nyström beside random Fourier, with the diagonal.",
-        caption=f"{_about(spec)}, seed {spec.seed}. {_compared(found.n_compared, found.n_documents)}; "
+        caption=f"{_drawn(spec)}. {_compared(found)}; "
         f"{count} of different documents. On the diagonal the approximation is exact.",
     )
     st.markdown(bold_sentence(_spread(found.entries)))
@@ -188,10 +194,9 @@ def entries(spec: RunSpec, found: AtM) -> None:
 def _spread(table: pd.DataFrame) -> str:
     words = []
     for name, rows in table.groupby("map", sort=False):
-        error = rows["approximate"] - rows["exact"]
-        rms = float(np.sqrt(np.mean(np.square(error))))
-        words.append(f"{METHODS[str(name)].name}'s values are off by {rms:.2g} (root mean square)")
-    return ", ".join(words).replace(" (root mean square), ", ", ")
+        rms = float(np.sqrt(np.mean(np.square(rows["approximate"] - rows["exact"]))))
+        words.append(f"{small(rms)} with {METHODS[str(name)].name}")
+    return f"The root mean square of κ̃ − κ over these pairs is {' and '.join(words)}"
 
 
 def spectrum(spec: RunSpec, found: AtM) -> None:
@@ -202,15 +207,15 @@ def spectrum(spec: RunSpec, found: AtM) -> None:
         found.spectrum,
         key="kernel-spectrum",
         alt="Eigenvalues of the exact and of both approximate kernel matrices, largest first.",
-        caption=f"{_about(spec)}, seed {spec.seed}. {_compared(found.n_compared, found.n_documents)}. "
+        caption=f"{_drawn(spec)}. {_compared(found)}. "
         "Eigenvalues that are rounding are left out; a map with m features has at most m.",
     )
     exact = found.spectrum.loc[found.spectrum["map"] == "exact", "eigenvalue"]
-    share = float(exact.iloc[:m].sum() / exact.sum())
+    left = float(exact.iloc[m:].sum() / exact.sum())
     marked = kernel_spectrum.mth_eigenvalue(found.spectrum, m)
-    value = f"; the {m}th eigenvalue is {marked:.2g}" if marked is not None else ""
-    most = f"{share:.4%}" if share < 0.99995 else "all but rounding"
-    st.markdown(bold_sentence(f"The first {m} eigenvalues of K hold {most} of its trace{value}"))
+    value = f"; the {m}th eigenvalue is {small(marked)}" if marked is not None else ""
+    share = f"{1 - left:.0%}" if left > 0.01 else f"all but {small(left)}" if left else "all"
+    st.markdown(bold_sentence(f"The first {m} eigenvalues of K hold {share} of its trace{value}"))
 
 
 def residual(spec: RunSpec) -> None:
@@ -239,16 +244,16 @@ def residual(spec: RunSpec) -> None:
     shown = int(table["row"].max())
     cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
     show_figure(
-        kernel_residual.figure(table, spec.n_components),
+        kernel_residual.figure(table),
         table,
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
-        caption=f"{_about(spec)}, seed {spec.seed}. Query {chosen} of validation, {cut}, "
+        caption=f"{_drawn(spec)}. Query {chosen} of validation, {cut}, "
         "highest grade first; maps fitted on the training part. One colour scale for both.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
-    words = ", ".join(f"{METHODS[name].name} by {value:.2g}" for name, value in largest.items())
-    st.markdown(bold_sentence(f"At most, {words} are the entries of this query off"))
+    words = " and ".join(f"{small(value)} with {METHODS[name].name}" for name, value in largest.items())
+    st.markdown(bold_sentence(f"The largest residual in this query is {words}"))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -265,25 +270,34 @@ def _residuals(
 
 def numbers(found: KernelErrors) -> None:
     """Means over seeds in every norm, and the features Nyström has at each m."""
-    columns = {}
+    used = over_seeds(found.table, NORMS[0]).set_index("m")
+    columns = {"landmarks kept": used.loc[used["map"] == "nystroem", "used"]}
     for norm in NORMS:
         table = over_seeds(found.table, norm).set_index("m")
         for name in MAPS:
             label = f"{METHODS[name].name}, {kernel_error.NORM_NAMES[norm]}"
             columns[label] = table.loc[table["map"] == name, "mean"].map("{:.3g}".format)
-    used = over_seeds(found.table, NORMS[0]).set_index("m")
-    columns["landmarks kept (least)"] = used.loc[used["map"] == "nystroem", "used"]
     st.dataframe(pd.DataFrame(columns))
-    st.caption("Means over seeds of ‖K − K̃‖ / ‖K‖. Nyström skips landmarks that earlier ones already span.")
+    st.caption(
+        "Means over seeds of ‖K − K̃‖ / ‖K‖. Landmarks kept, the least over seeds: Nyström skips those that "
+        "earlier ones already span."
+    )
 
 
 def _about(spec: RunSpec) -> str:
     fold = spec.fold.replace("Fold", "fold ")
-    normal = "" if spec.normalisation == "none" else f" · {spec.normalisation.replace('_', ' ')}"
-    return f"{spec.dataset} {fold}{normal} · RBF kernel, γ = {power_of_two(spec.gamma)} · {PART_NAMES[PART]}"
+    normal = (
+        "" if spec.normalisation == "none" else f" · normalised: {NORMALISATIONS[spec.normalisation].label}"
+    )
+    return f"{spec.dataset} {fold}{normal} · RBF kernel, γ = {power_of_two(spec.gamma)}"
 
 
-def _compared(n: int, of: int) -> str:
+def _drawn(spec: RunSpec) -> str:
+    return f"{_about(spec)}, m = {spec.n_components}, seed {spec.seed}"
+
+
+def _compared(found: KernelErrors | AtM) -> str:
+    n, of = found.n_compared, found.n_documents
     if n == of:
         return f"K on all {n:,} training documents"
     return f"K on {n:,} of the {of:,} training documents, drawn at random"

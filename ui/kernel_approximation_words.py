@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from rankviz.kernel_error import FLOOR, MAPS, KernelErrors, Slope
-from rankviz.plots.kernel_error import NORM_NAMES, power_of_m
-from rankviz.plots.style import METHODS
+from rankviz.plots.kernel_error import NORM_NAMES
 
-HARDLY = 0.05
-"""Exponents between ∓ this are told as "hardly changes"."""
+TINY = "one part in a billion"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ALIKE, UNLIKE = 0.99, 0.01
 """Mean kernel values above and below which a kernel is nearly all ones, nearly the identity."""
 
@@ -20,34 +19,45 @@ def reading(
     errors: KernelErrors, summary: pd.DataFrame, slopes: Mapping[str, Slope | None], norm: str, m: int
 ) -> str:
     """How fast each map's error falls, and which is smaller at m."""
-    falls = ", ".join(_fall(summary, name, slopes[name], norm) for name in MAPS)
-    return f"{falls}; {_smaller(summary, m, errors.table['seed'].nunique())}"
+    seeds = int(errors.table["seed"].nunique())
+    first, second = (_fall(summary, name, slopes[name]) for name in MAPS)
+    subject = f"Nyström's relative {NORM_NAMES[norm]} error"
+    return f"{subject} {first}, random Fourier's {second}; {_smaller(summary, m, seeds)}"
 
 
-def _fall(summary: pd.DataFrame, name: str, slope: Slope | None, norm: str) -> str:
+def small(value: float) -> str:
+    """A number with two significant digits: 0.042, and 7.1 × 10⁻⁵ where it is small."""
+    if value == 0 or value >= 1e-3:
+        return f"{value:.2g}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def _fall(summary: pd.DataFrame, name: str, slope: Slope | None) -> str:
     rows = summary[summary["map"] == name]
-    subject = f"{METHODS[name].name}'s relative {NORM_NAMES[norm]} error"
     if slope is None:
         exact = rows.loc[rows["mean"] <= FLOOR, "m"]
-        return f"{subject} is rounding from m = {exact.min()} on" if len(exact) else f"{subject} has no slope"
+        return (
+            f"is below {TINY} from m = {exact.min()} on" if len(exact) else "has too few points for a slope"
+        )
     where = f"from m = {slope.first} to {slope.last:,}"
-    if abs(slope.exponent) < HARDLY:
-        return f"{subject} hardly changes {where}"
+    if slope.level:
+        return f"hardly changes {where}"
     verb = "falls" if slope.exponent < 0 else "grows"
-    return f"{subject} {verb} about as {power_of_m(slope.exponent)} {where}"
+    return f"{verb} about as $m^{{{slope.exponent:.1f}}}$ {where}"
 
 
 def _smaller(summary: pd.DataFrame, m: int, seeds: int) -> str:
     at_m = summary[summary["m"] == m].set_index("map")
     ours, theirs = at_m.loc["nystroem"], at_m.loc["fourier"]
     if ours["mean"] <= FLOOR:
-        return f"at m = {m} Nyström is exact up to rounding"
-    drawn = "with this one seed" if seeds == 1 else f"with every one of {seeds} seeds"
+        return f"at m = {m} Nyström's is below {TINY}"
+    drawn = "in this one draw" if seeds == 1 else f"in all {seeds} draws"
     for name, less, more in (("Nyström", ours, theirs), ("random Fourier", theirs, ours)):
         if less["high"] < more["low"]:
             times = float(f"{more['mean'] / less['mean']:.2g}")
             return f"at m = {m} {name}'s is {times:,.10g} times smaller, {drawn}"
-    return f"at m = {m} the ranges of the two over {seeds} seeds overlap"
+    return f"at m = {m} the two are not distinguishable over {seeds} draws"
 
 
 def kernel_words(errors: KernelErrors, gamma: str) -> str:
@@ -60,8 +70,8 @@ def kernel_words(errors: KernelErrors, gamma: str) -> str:
         )
     elif errors.mean_kernel < UNLIKE:
         words.append(
-            f"With γ = {gamma} every document is like itself only: κ is {errors.mean_kernel:.2g} between two "
-            "on average, K is nearly the identity, and no m well below the number of documents describes it."
+            f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
+            "two on average, K is nearly the identity, and no m well below the number of documents describes it."
         )
     elif errors.mean_kernel == errors.mean_kernel:
         words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")

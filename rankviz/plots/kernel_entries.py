@@ -41,14 +41,14 @@ def data(
     return pd.concat(frames, ignore_index=True)
 
 
-def figure(table: pd.DataFrame, m: int) -> go.Figure:
+def figure(table: pd.DataFrame) -> go.Figure:
     """One panel per map with the diagonal on which both are equal; the same axes in both."""
     names = list(dict.fromkeys(table["map"]))
     fig = make_subplots(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.05,
-        subplot_titles=[f"{METHODS[name].name}, m = {m}" for name in names],
+        subplot_titles=[METHODS[name].name for name in names],
     )
     for column, name in enumerate(names, start=1):
         rows = table[table["map"] == name]

@@ -13,18 +13,13 @@ from rankviz.plots.style import METHODS, finished, line_of, translucent
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
-_POWER = str.maketrans("-0123456789.", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
+LEAST = FLOOR / 10  # the axis ends here at the latest: what is below is rounding
+GUIDE_BELOW = 0.7  # where the guide starts, as a share of random Fourier's least error: clear of its line
 
 
 def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
     """Errors in one norm over seeds: columns map, m, used, mean, low, high; see `over_seeds`."""
     return over_seeds(errors.table, norm)
-
-
-def power_of_m(exponent: float) -> str:
-    """A power of m as text, its exponent with the two digits that a fit supports: m⁻⁰·⁵."""
-    rounded = f"{exponent:.2f}" if abs(exponent) < 0.1 else f"{exponent:.1f}"
-    return f"m{rounded.translate(_POWER)}"
 
 
 def figure(table: pd.DataFrame, slopes: Mapping[str, Slope | None], norm: str, current: int) -> go.Figure:
@@ -83,7 +78,7 @@ def _add_map(fig: go.Figure, name: str, rows: pd.DataFrame, slope: Slope | None)
     fig.add_scatter(
         x=rows["m"],
         y=rows["mean"],
-        name=method.name if slope is None else f"{method.name}, about {power_of_m(slope.exponent)}",
+        name=_label(method.name, slope),
         mode="lines+markers",
         legendgroup=name,
         customdata=rows[["used", "low", "high"]],
@@ -95,25 +90,30 @@ def _add_map(fig: go.Figure, name: str, rows: pd.DataFrame, slope: Slope | None)
     )
 
 
+def _label(name: str, slope: Slope | None) -> str:
+    if slope is None or slope.level:
+        return name
+    return f"{name}, about m<sup>{slope.exponent:.1f}</sup>".replace("-", "−")
+
+
 def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """A line that falls as 1/√m, through random Fourier's error at the smallest m."""
+    """A line that falls as 1/√m, a little below random Fourier's errors."""
     if rows.empty:
         return
     ends = [rows["m"].min(), rows["m"].max()]
-    start = float(rows.sort_values("m")["mean"].iloc[0])
+    start = GUIDE_BELOW * float(rows.sort_values("m")["low"].iloc[0])
     fig.add_scatter(
         x=ends,
         y=[start * math.sqrt(ends[0] / m) for m in ends],
         mode="lines",
         line=GUIDE,
-        name="guide m⁻¹ᐟ²",
+        name="guide m<sup>−1/2</sup>",
         hoverinfo="skip",
     )
 
 
 def _decades(table: pd.DataFrame) -> list[float]:
-    """Whole powers of ten around the errors above rounding."""
-    shown = table.loc[table["low"] > FLOOR, "low"]
-    low = float(shown.min()) if len(shown) else 1e-3
+    """Whole powers of ten around the errors, none below LEAST."""
+    low = max(float(table["low"].min()), LEAST)
     high = max(float(table["high"].max()), low)
     return [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1]

@@ -38,14 +38,14 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def figure(table: pd.DataFrame, m: int) -> go.Figure:
+def figure(table: pd.DataFrame) -> go.Figure:
     """One heat map per map; the scale is symmetric about 0 and reaches the largest residual of all."""
     names = list(dict.fromkeys(table["map"]))
     fig = make_subplots(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.05,
-        subplot_titles=[f"{METHODS[name].name}, m = {m}" for name in names],
+        subplot_titles=[METHODS[name].name for name in names],
     )
     for position, name in enumerate(names, start=1):
         fig.add_trace(_heat_map(table[table["map"] == name], name), row=1, col=position)
@@ -53,9 +53,20 @@ def figure(table: pd.DataFrame, m: int) -> go.Figure:
     fig.update_xaxes(title_text="document", constrain="domain")
     fig.update_yaxes(autorange="reversed", constrain="domain")
     fig.update_yaxes(title_text="document", row=1, col=1)
-    bar = {"title": {"text": "K − K̃"}, "exponentformat": "power", "thickness": 14}
+    bar = {
+        "title": {"text": "K − K̃", "side": "right"},
+        "orientation": "h",
+        "y": -0.22,
+        "yanchor": "top",
+        "thickness": 12,
+        "nticks": 5,
+        "exponentformat": "power",
+    }
     return finished(
-        fig, height=460, coloraxis={"colorscale": SCALE, "cmin": -largest, "cmax": largest, "colorbar": bar}
+        fig,
+        height=520,
+        coloraxis={"colorscale": SCALE, "cmin": -largest, "cmax": largest, "colorbar": bar},
+        margin={"l": 60, "r": 20, "t": 50, "b": 110},
     )
 
 

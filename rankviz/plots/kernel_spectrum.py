@@ -19,7 +19,7 @@ EXACT = {"color": "#000000", "dash": "dash", "width": 2}
 
 def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
     """Columns map ("exact" for K itself), i (from 1), eigenvalue; K (N, N), Φ (N, m) for each map."""
-    spectra = {"exact": np.linalg.eigvalsh(K)[::-1]} | {n: eigenvalues(Phi) for n, Phi in features.items()}
+    spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {"exact": np.linalg.eigvalsh(K)[::-1]}
     least = ROUNDING * len(K)  # no eigenvalue of K is above its trace, N
     frames = [
         pd.DataFrame({"map": name, "i": np.arange(1, len(values) + 1), "eigenvalue": values})[values > least]
@@ -61,7 +61,7 @@ def figure(table: pd.DataFrame, m: int) -> go.Figure:
     low, high = table["eigenvalue"].min(), table["eigenvalue"].max()
     return finished(
         fig,
-        xaxis={"title": "position of the eigenvalue, largest first (log scale)", "type": "log"},
+        xaxis={"title": "position of the eigenvalue, largest first (log scale)", "type": "log", "dtick": 1},
         yaxis={
             "title": "eigenvalue (log scale)",
             "type": "log",
