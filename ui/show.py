@@ -20,7 +20,7 @@ TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 
 # colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
 ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
-ON_DARK |= {"#009E73": "#2bb58c"}
+ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff"}
 
 
 def show_figure(
