@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -71,9 +72,9 @@ def kernel_words(errors: KernelErrors, gamma: str) -> str:
     elif errors.mean_kernel < UNLIKE:
         words.append(
             f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
-            "two on average, K is nearly the identity, and no m well below the number of documents describes it."
+            "two on average, K is nearly the identity, and only about as many features as documents describe it."
         )
-    elif errors.mean_kernel == errors.mean_kernel:
+    elif not math.isnan(errors.mean_kernel):
         words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")
     if errors.n_distinct <= int(errors.table["m"].max()):
         words.append(
