@@ -19,6 +19,7 @@ from ui.show import bold_sentence, definition_caption, show_figure
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)
 PAGES = (
+    ("pages/data.py", "dataset", "**Data**: bring your own; what grades, pairs and features are like"),
     ("pages/train.py", "model_training", "**Train** one model: its rankings, margins and convergence"),
     ("pages/ndcg_vs_m.py", "show_chart", "**NDCG against m**: how many features are enough, over seeds"),
     ("pages/convergence.py", "trending_down", "**Convergence**: what preconditioner and C change about it"),

@@ -12,7 +12,7 @@ from rankviz.experiments.estimate import Estimate, Shape, check_budget, estimate
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from ui.runs import STAGES, fold_of, recall, remember, run
+from ui.runs import STAGES, data_roots_of_visitor, fold_of, recall, remember, run
 from ui.visitors import keep_visitor, visitor
 
 LIVE_SECONDS = 1.0
@@ -125,7 +125,9 @@ def _offer(missing: list[RunSpec], predicted: list[Estimate], title: str) -> Non
 
 def _submit(missing: list[RunSpec], title: str) -> None:
     try:
-        st.query_params[PARAMETER] = store().submit(missing, owner=visitor(), title=title)
+        st.query_params[PARAMETER] = store().submit(
+            missing, owner=visitor(), title=title, roots=data_roots_of_visitor()
+        )
     except JobError as error:
         st.toast(str(error), icon=":material/error:")
 

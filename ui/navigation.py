@@ -21,6 +21,7 @@ def configure() -> st.Page:
     return st.navigation(
         [
             st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
+            st.Page("pages/data.py", title="Data", icon=":material/dataset:"),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
             st.Page("pages/ndcg_vs_m.py", title="NDCG against m", icon=":material/show_chart:"),
             st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:"),

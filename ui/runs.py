@@ -6,15 +6,18 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 
 import streamlit as st
 
-from rankviz.datasets import DataError, Dataset, Fold, find_datasets, normalise, open_fold
+from rankviz.datasets import DataError, Dataset, Fold, data_roots, find_datasets, normalise, open_fold
+from rankviz.datasets.uploads import visitor_root
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
 from rankviz.progress import Progress, StopRequested
+from ui.visitors import visitor
 
 STAGES = {
     "data": "reading the data",
@@ -52,10 +55,30 @@ def _memory() -> RunMemory:
     return RunMemory(size=256)
 
 
-@st.cache_resource(ttl=10, max_entries=1, show_spinner=False)
+def own_root() -> Path:
+    """The folder of this visitor's own data sets, whether there are any yet or not."""
+    return visitor_root(visitor())
+
+
+def data_roots_of_visitor() -> tuple[Path, ...]:
+    """Where this visitor's data sets are: the data roots of all, and the folder of their own."""
+    own = own_root()
+    return (*data_roots(), own) if own.is_dir() else data_roots()
+
+
 def datasets() -> dict[str, Dataset]:
-    """Data sets below the data roots; a folder added while the app runs is found within ten seconds."""
-    return find_datasets()
+    """Data sets of this visitor; a folder added while the app runs is found within ten seconds."""
+    return _found(tuple(map(str, data_roots_of_visitor())))
+
+
+def look_again() -> None:
+    """Find data sets anew, for one was added or removed."""
+    _found.clear()
+
+
+@st.cache_resource(ttl=10, max_entries=64, show_spinner=False)
+def _found(roots: tuple[str, ...]) -> dict[str, Dataset]:
+    return find_datasets(roots)
 
 
 def fold_of(spec: RunSpec) -> Fold:
