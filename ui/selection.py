@@ -30,6 +30,25 @@ def picked(table: pd.DataFrame) -> list[int]:
     return kept
 
 
+def query(table: pd.DataFrame) -> int:
+    """A select box with the query that is shown; empty it shows the one with the largest difference."""
+    queries = [int(query) for query in table["query"]]
+    widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
+    if st.session_state.get(QUERY) not in queries:
+        st.session_state[QUERY] = None
+    chosen = st.selectbox(
+        "Query",
+        queries,
+        None,
+        key=QUERY,
+        bind="query-params",
+        placeholder=f"{widest}, which differs most",
+        width=260,
+        help="Circled in the figures above. Selecting points there chooses the one that differs most.",
+    )
+    return widest if chosen is None else chosen
+
+
 def chart_key(name: str) -> str:
     """Key of a chart; a new one after each `clear`."""
     version = st.session_state.get("selection_version", 0)

@@ -40,9 +40,9 @@ def show_figure(
     event = st.plotly_chart(
         _themed(figure), width="stretch", key=key, alt=alt, config=config, on_select=on_select
     )
-    text, menu = st.columns([6, 1], vertical_alignment="center")
-    text.caption(caption)
-    with menu.popover("Save", width="stretch", help="Take the figure or its numbers with you."):
+    row = st.container(horizontal=True, wrap=False, vertical_alignment="center")
+    row.caption(caption, width="stretch")
+    with row.popover("Save", help="Take the figure or its numbers with you."):
         st.download_button(
             "Figure (HTML, works offline)",
             lambda: figure.to_html(include_plotlyjs=True),

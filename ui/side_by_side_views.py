@@ -60,21 +60,21 @@ def linked(pair: Pair, data: RankingData, part: str, sentence: str) -> None:
     """All views of the page, which share one selection of queries and one query that is shown."""
     table = per_query.data(pair.left, pair.right, data, part, METRIC)
     picked = selection.picked(table)
-    if st.session_state.get(selection.QUERY) not in set(table["query"]):
-        widest = table.loc[table["difference"].abs().idxmax(), "query"]
-        st.session_state[selection.QUERY] = int(widest)
-    _queries(pair, table, data, part, picked)
+    queries = st.container()  # drawn last, for it marks the query that is chosen below
     st.markdown(sentence)
     _selected(table, picked)
     one, most = st.tabs(["One query", "Where they disagree"])
     with one:
-        _one_query(pair, table, data, part)
+        chosen = _one_query(pair, table, data, part)
     with most:
         _disagreement(pair, table, data, part, picked)
+    with queries:
+        _queries(pair, table, data, part, picked, chosen)
 
 
-def _queries(pair: Pair, table: pd.DataFrame, data: RankingData, part: str, picked: list[int]) -> None:
-    chosen = st.session_state[selection.QUERY]
+def _queries(
+    pair: Pair, table: pd.DataFrame, data: RankingData, part: str, picked: list[int], chosen: int
+) -> None:
     even = int((table["difference"] == 0).sum())
     wide, narrow = st.columns([3, 2], gap="medium")
     with wide:
@@ -95,7 +95,8 @@ def _queries(pair: Pair, table: pd.DataFrame, data: RankingData, part: str, pick
             table,
             key=key,
             alt=f"Differences in {METRIC} between both methods, from the smallest to the largest.",
-            caption="Click a point, or draw a box or a lasso, in either figure: both show the selection.",
+            caption="Click a point, or draw a box or a lasso, in either figure: both show the selection. "
+            f"{pair.about(part)}.",
             on_select=selection.taken_from(key, table),
         )
 
@@ -106,24 +107,18 @@ def _selected(table: pd.DataFrame, picked: list[int]) -> None:
     if picked:
         rows = table[table["query"].isin(picked)]
         noun = "query" if len(rows) == 1 else "queries"
+        mean = f"{rows['difference'].mean():+.3f}".replace("-", "−")
         row.markdown(
-            f"{len(rows)} {noun} selected, mean difference in {METRIC} {rows['difference'].mean():+.3f}. "
+            f"{len(rows)} {noun} selected, mean difference in {METRIC} {mean}. "
             "Chosen by eye, so no interval is given."
         )
 
 
-def _one_query(pair: Pair, table: pd.DataFrame, data: RankingData, part: str) -> None:
-    queries = [int(query) for query in table["query"]]
-    chosen = st.selectbox(
-        "Query",
-        queries,
-        key=selection.QUERY,
-        bind="query-params",
-        width=260,
-        help="Circled in the figures above. Selecting points there chooses the one that differs most.",
-    )
+def _one_query(pair: Pair, table: pd.DataFrame, data: RankingData, part: str) -> int:
+    chosen = selection.query(table)
     scores = pair.left.scores[part], pair.right.scores[part]
-    documents = score_scatter.data(*scores, data, queries.index(chosen))
+    position = int((table["query"] == chosen).argmax())
+    documents = score_scatter.data(*scores, data, position)
     values = table.loc[table["query"] == chosen, ["left", "right"]].iloc[0]
     lists, points = st.columns(2, gap="medium")
     k = min(LIST_LENGTH, len(documents))
@@ -146,6 +141,7 @@ def _one_query(pair: Pair, table: pd.DataFrame, data: RankingData, part: str) ->
             caption=f"All {len(documents)} documents of query {chosen}; scores less their mean over the "
             f"query, for only differences rank. {pair.about(part)}.",
         )
+    return chosen
 
 
 def _disagreement(pair: Pair, table: pd.DataFrame, data: RankingData, part: str, picked: list[int]) -> None:

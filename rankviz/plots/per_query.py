@@ -18,6 +18,8 @@ from rankviz.plots.style import EVEN_COLOUR, METHODS, finished
 
 ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
 
+_SELECTABLE = {"showlegend": False, "dragmode": "select", "clickmode": "event+select"}
+
 
 def data(left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str) -> pd.DataFrame:
     """Columns query, documents, left, right, difference (left − right) of a metric on part `where`.
@@ -70,8 +72,7 @@ def figure(
     return finished(
         fig,
         height=480,
-        showlegend=False,
-        dragmode="select",
+        **_SELECTABLE,
         xaxis=axis | {"title": f"{metric}, {right.name}"},
         yaxis=axis | {"title": f"{metric}, {left.name}"},
         margin={"l": 60, "r": 20, "t": 30, "b": 55},
@@ -108,13 +109,12 @@ def strip(
     return finished(
         fig,
         height=480,
-        showlegend=False,
-        dragmode="select",
+        **_SELECTABLE,
         xaxis={"title": "queries, by difference", "showticklabels": False, "zeroline": False},
         yaxis={
             "title": f"{metric}, {left} − {right}",
             "range": [-1.05 * reach, 1.05 * reach],
-            "tickformat": "+.1f",
+            "tickformat": "+.2~f",
         },
         margin={"l": 60, "r": 20, "t": 30, "b": 55},
     )
@@ -138,7 +138,7 @@ def _add_points(
         y=y,
         mode="markers",
         name="queries",
-        customdata=table[["query", "documents", "left", "right", "difference"]],
+        customdata=_listed(table[["query", "documents", "left", "right", "difference"]]),
         selectedpoints=np.flatnonzero(table["query"].isin(list(selected))) if selected else None,
         marker={
             "size": size,
@@ -162,7 +162,7 @@ def _add_ring(fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: pd.Series
         x=row[x],
         y=row[y],
         mode="markers",
-        customdata=row[["query"]],
+        customdata=_listed(row[["query"]]),
         marker={
             "symbol": "circle-open",
             "size": size[row.index] + 9,
@@ -172,3 +172,8 @@ def _add_ring(fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: pd.Series
         unselected={"marker": {"opacity": 1}},
         hoverinfo="skip",
     )
+
+
+def _listed(columns: pd.DataFrame) -> list[list[Any]]:
+    """Rows as lists, which selection events give back as they are; typed arrays come back as mappings."""
+    return columns.astype(object).to_numpy().tolist()
