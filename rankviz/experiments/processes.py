@@ -34,8 +34,8 @@ class ProcessId:
     def alive(self) -> bool:
         """Whether it still runs; a zombie does not."""
         child = _children.get(self.pid)
-        if child is not None and child.poll() is not None:
-            return False
+        if child is not None:
+            return child.poll() is None
         state, began = _stat(self.pid)
         if state is None:
             return not _HAS_PROC and _answers(self.pid)

@@ -1,0 +1,162 @@
+"""Cost estimates: bytes against what is allocated, monotone seconds, refusals that name what would fit."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from rankviz import DataError, Fold, RunSpec, execute
+from rankviz.datasets import make_fold
+from rankviz.experiments import estimate as module
+from rankviz.experiments.estimate import (
+    Rates,
+    Shape,
+    check_budget,
+    estimate,
+    free_memory,
+    in_words,
+    measured_rates,
+    megabytes,
+    total_in_words,
+)
+
+RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
+SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
+SPEC = RunSpec("demo", n_components=500, gamma=0.25)
+MAPS = ("linear", "nystroem", "fourier")
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=100, documents_per_query=(20, 40), n_features=20, seed=1)
+
+
+def test_sizes_of_a_fold(fold: Fold) -> None:
+    shape = Shape.of(fold)
+    assert (shape.n, shape.d) == fold.train.X.shape
+    assert shape.documents == sum(part.n_documents for part in fold.parts.values())
+    assert shape.largest_part == fold.train.n_documents
+    y, ptr = fold.train.y, fold.train.ptr
+    queries = [y[a:b] for a, b in pairwise(ptr)]
+    assert shape.pairs == sum(int((q[:, None] > q).sum()) for q in queries)
+
+
+@pytest.mark.parametrize(
+    ("feature_map", "m"), [("linear", 1), *((f, m) for f in MAPS[1:] for m in (300, 800))]
+)
+def test_bytes_are_those_of_the_arrays(fold: Fold, feature_map: str, m: int) -> None:
+    """Between what is allocated at the peak and half as much again (and a constant for what is small)."""
+    spec = RunSpec("demo", feature_map=feature_map, n_components=m, gamma=0.25, C=0.1)
+    data = sum(part.X.nbytes for part in fold.parts.values())
+    execute(spec, fold=fold)
+    tracemalloc.start()
+    try:
+        execute(spec, fold=fold)
+        peak = tracemalloc.get_traced_memory()[1] + data
+    finally:
+        tracemalloc.stop()
+    assert 0.85 * peak - 1e6 < estimate(spec, fold, RATES).bytes < 1.5 * peak + 1e6
+
+
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_larger_runs_cost_more(feature_map: str) -> None:
+    spec = replace(SPEC, feature_map=feature_map)
+    base = estimate(spec, SHAPE, RATES)
+    assert base.seconds == pytest.approx(sum(base.stages.values()))
+    assert base.seconds > 0 < base.bytes
+    grown = [replace(SHAPE, n=20_000), replace(SHAPE, d=136), replace(SHAPE, pairs=10**7)]
+    for larger in (estimate(spec, shape, RATES) for shape in grown):
+        assert larger.seconds > base.seconds
+        assert larger.bytes >= base.bytes
+    if feature_map != "linear":
+        costs = [estimate(replace(spec, n_components=m), SHAPE, RATES) for m in (300, 600, 1200, 4000)]
+        assert [e.seconds for e in costs] == sorted(e.seconds for e in costs)
+        assert [e.bytes for e in costs] == sorted(e.bytes for e in costs)
+
+
+def test_plain_conjugate_gradients_cost_more() -> None:
+    plain = estimate(replace(SPEC, preconditioner="none"), SHAPE, RATES)
+    assert plain.seconds > estimate(SPEC, SHAPE, RATES).seconds
+    assert plain.stages["preconditioner"] == 0.0
+
+
+def test_more_landmarks_than_documents_cost_no_more() -> None:
+    most, more = (replace(SPEC, n_components=m) for m in (9000, 90_000))
+    assert estimate(most, SHAPE, RATES).bytes == estimate(more, SHAPE, RATES).bytes
+
+
+def test_an_empty_part_has_no_pairs(fold: Fold) -> None:
+    empty = Shape(n=0, d=20, pairs=0, documents=0, largest_part=0)
+    assert estimate(SPEC, empty, RATES).bytes >= 0
+
+
+def test_this_machine_is_measured_once() -> None:
+    rates = measured_rates()
+    assert rates is measured_rates()
+    assert min(rates.flops, rates.exp, rates.cos, rates.memory) > 1e6
+    assert estimate(SPEC, SHAPE).seconds == estimate(SPEC, SHAPE, rates).seconds
+
+
+def test_words() -> None:
+    assert [in_words(s) for s in (0.01, 0.44, 12.3, 240.0, 9000.0)] == [
+        "0.1 s",
+        "0.4 s",
+        "12 s",
+        "4 min",
+        "2.5 h",
+    ]
+    assert [megabytes(b) for b in (10, 8.1e7, 2.34e9)] == ["1 MB", "81 MB", "2.3 GB"]
+    one = estimate(SPEC, SHAPE, RATES)
+    assert str(one) == f"about {in_words(one.seconds)} and {megabytes(one.bytes)}"
+    assert total_in_words([one, one]) == f"about {in_words(2 * one.seconds)} and {megabytes(one.bytes)}"
+    assert total_in_words([]) == "about 0.1 s and 1 MB"
+
+
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
+def test_a_refusal_names_an_m_that_fits(feature_map: str) -> None:
+    predicted = estimate(replace(SPEC, feature_map=feature_map, n_components=4000), SHAPE, RATES)
+    check_budget(predicted, predicted.bytes)
+    budget = predicted.bytes / 3
+    with pytest.raises(DataError, match=r"Choose m = (\d+)") as caught:
+        check_budget(predicted, budget)
+    named = int(str(caught.value).split("Choose m = ")[1].split()[0])
+    assert 100 < named < 4000
+    check_budget(estimate(replace(predicted.spec, n_components=named), SHAPE, RATES), budget)
+    with pytest.raises(DataError):
+        check_budget(estimate(replace(predicted.spec, n_components=2 * named), SHAPE, RATES), budget)
+
+
+def test_a_refusal_where_no_m_helps() -> None:
+    for spec in (replace(SPEC, feature_map="linear"), SPEC):
+        with pytest.raises(DataError, match="smaller data set"):
+            check_budget(estimate(spec, SHAPE, RATES), 1000)
+
+
+def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    predicted = estimate(SPEC, SHAPE, RATES)
+    check_budget(predicted)
+    monkeypatch.setattr(module, "free_memory", lambda: predicted.bytes)
+    with pytest.raises(DataError, match="70%"):
+        check_budget(predicted)
+
+
+def test_free_memory_here_and_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert free_memory() > 1e6
+
+    def refuse(path: Path) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert free_memory() > 1e6
+
+
+def test_free_memory_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"meminfo": "MemAvailable:  1000000 kB\n", "memory.max": "5000\n", "memory.current": "2000\n"}
+    monkeypatch.setattr(Path, "read_text", lambda path: texts[path.name])
+    assert free_memory() == 3000
+    texts["memory.max"] = "max\n"
+    assert free_memory() == 1_024_000_000

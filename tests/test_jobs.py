@@ -1,0 +1,405 @@
+"""The job store: queue, owners, stopping, dead workers, restarts; real workers and sleeping ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankviz import RunSpec
+from rankviz.datasets import make_fold, write_letor
+from rankviz.experiments import jobs, processes
+from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
+from rankviz.experiments.processes import ProcessId, start
+from rankviz.experiments.run_folder import RunFolder
+from rankviz.threads import cores
+
+SPEC = RunSpec("small", feature_map="linear", n_components=1, gamma=1.0, C=0.5)
+MANY = tuple(replace(SPEC, C=0.001 * (k + 1)) for k in range(3000))
+"""Enough runs for a minute, each of them short."""
+SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("data")
+    folder = root / "small" / "Fold1"
+    folder.mkdir(parents=True)
+    fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
+    for name, part in fold.parts.items():
+        write_letor(part, folder / f"{name}.txt")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder of jobs; whatever still works there is ended afterwards."""
+    folder = tmp_path / "runs"
+    yield folder
+    for run in (RunFolder(path) for path in folder.iterdir() if path.is_dir()):
+        worker = run.worker()
+        if worker is not None:
+            worker.process.terminate()
+            assert wait_for(lambda process=worker.process: not process.alive())
+
+
+@pytest.fixture
+def submit(root: Path) -> Callable[..., str]:
+    def submitted(store: JobStore, specs: tuple[RunSpec, ...] = (SPEC,), owner: str = "me") -> str:
+        return store.submit(specs, owner=owner, title="A job", roots=[root])
+
+    return submitted
+
+
+@pytest.fixture
+def sleepers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """Workers that only sleep, and the environments they were given."""
+    environments: list[dict[str, str]] = []
+
+    def started(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        environments.append(environment)
+        return start(["sleep", "60"], environment, log)
+
+    monkeypatch.setattr(jobs, "start", started)
+    return environments
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
+    """What `condition` gives once that is true; the test fails where it never is."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def ended(store: JobStore, job_id: str) -> JobStatus:
+    """The status of a job once it is no longer live."""
+
+    def status() -> JobStatus | None:
+        now = store.status(job_id)
+        return None if now.live else now
+
+    return wait_for(status)
+
+
+def pid_of(store: JobStore, job_id: str) -> int:
+    worker = RunFolder(store.folder / job_id).worker()
+    assert worker is not None
+    return worker.process.pid
+
+
+def states(store: JobStore, ids: list[str]) -> list[str]:
+    return [store.status(job_id).state for job_id in ids]
+
+
+# --- real workers -------------------------------------------------------------------------------------------
+
+
+def test_a_job_from_start_to_end_and_after_a_restart(folder: Path, submit: Callable[..., str]) -> None:
+    store = JobStore(folder)
+    specs = (SPEC, replace(SPEC, C=0.25))
+    job_id = submit(store, specs)
+    first = store.status(job_id)
+    assert (first.state, first.title, first.owner, first.specs) == ("running", "A job", "me", specs)
+    assert first.live
+    assert store.record(job_id, 1) is None or not store.status(job_id).live
+    status = ended(store, job_id)
+    assert (status.state, status.reason) == ("finished", "2 of 2 runs finished.")
+    assert (status.finished, status.total, status.fraction) == ((0, 1), 2, 1.0)
+    assert status.started is not None
+    assert status.ended is not None
+    assert status.created <= status.started <= status.ended
+    assert status.seconds == status.ended - status.started
+    another = JobStore(folder)  # as after a restart: nothing is kept anywhere but in the files
+    assert another.status(job_id) == status
+    assert another.jobs("me") == [status]
+    assert another.progress(job_id)[-1]["stage"] == "finished"
+    found = another.find_records([*specs, replace(SPEC, C=99.0)])
+    assert set(found) == set(specs)
+    record = another.record(job_id, 1)
+    assert record is not None
+    assert record.weights.tolist() == found[specs[1]].weights.tolist()
+    assert another.find_records([]) == {}
+
+
+def test_stop_ends_a_running_job_and_keeps_what_is_finished(folder: Path, submit: Callable[..., str]) -> None:
+    store = JobStore(folder)
+    job_id = submit(store, MANY)
+    wait_for(lambda: store.status(job_id).finished)
+    store.stop(job_id, "me")
+    status = ended(store, job_id)
+    assert status.state == "stopped"
+    assert status.reason == f"Stopped on request; {len(status.finished)} of {len(MANY)} runs had finished."
+    assert 0 < len(status.finished) < len(MANY)
+    assert 0 < status.fraction < 1
+    assert store.record(job_id, 0) is not None
+    store.stop(job_id, "me")  # once more does no harm
+    assert store.status(job_id) == status
+
+
+def test_a_killed_worker_is_that_jobs_failure(folder: Path, submit: Callable[..., str]) -> None:
+    store = JobStore(folder)
+    job_id = submit(store, MANY)
+    wait_for(lambda: store.status(job_id).finished)
+    os.kill(pid_of(store, job_id), signal.SIGKILL)
+    status = ended(store, job_id)
+    assert status.state == "failed"
+    assert (
+        "ended without a result; signal 9 (SIGKILL; the system does that when memory runs out)"
+        in status.reason
+    )
+    assert "last stage: " in status.reason
+    assert f" of {len(MANY)}." in status.reason
+    assert store.record(job_id, 0) is not None
+
+
+def test_what_a_worker_does_not_expect_is_in_the_reason(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder)
+    real = jobs.start
+
+    def started(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        (log.parent / "spec.json").write_text("{}")
+        return real(command, environment, log)
+
+    monkeypatch.setattr(jobs, "start", started)
+    status = ended(store, submit(store))
+    assert status.state == "failed"
+    assert "exit status 1" in status.reason
+    assert "It said: ValueError: not the description of a job" in status.reason
+
+
+# --- stand-ins that sleep -----------------------------------------------------------------------------------
+
+
+def test_the_queue_is_worked_through_in_order(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]]
+) -> None:
+    store = JobStore(folder, workers=2)
+    ids = [submit(store) for _ in range(4)]
+    assert states(store, ids) == ["running", "running", "queued", "queued"]
+    os.kill(pid_of(store, ids[1]), signal.SIGKILL)
+    wait_for(lambda: states(store, ids) == ["running", "failed", "running", "queued"])
+    store.stop(ids[3], "me")
+    assert store.status(ids[3]).reason == "Stopped before it began."
+    assert store.status(ids[3]).seconds == 0.0
+    assert [status.id for status in store.jobs("me")] == ids[::-1]
+    assert store.jobs("you") == []
+
+
+def test_cores_are_shared_out(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "cores", lambda: 9)
+    submit(JobStore(folder, workers=2))
+    assert {sleepers[0][name] for name in ("OPENBLAS_NUM_THREADS", "RANKVIZ_THREADS")} == {"4"}
+    assert submit(JobStore(folder, workers=20))
+    assert sleepers[1]["OMP_NUM_THREADS"] == "1"
+
+
+def test_two_stores_start_a_job_once(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]]
+) -> None:
+    stores = [JobStore(folder, workers=1) for _ in range(4)]
+    ids = [submit(stores[0]) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda store=store: [store.jobs("me") for _ in range(20)]) for store in stores
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sleepers) == 1
+    assert states(stores[1], ids) == ["running", "queued", "queued"]
+
+
+def test_a_worker_that_does_not_stop_is_ended(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder)
+    job_id = submit(store)
+    store.stop(job_id, "me")
+    assert store.status(job_id).state == "running"
+    monkeypatch.setattr(jobs, "STOP_PATIENCE", 0.0)
+    status = ended(store, job_id)
+    assert (status.state, status.reason) == ("stopped", "Stopped on request; 0 of 1 runs had finished.")
+
+
+def test_only_the_owner_stops_and_deletes(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]]
+) -> None:
+    store = JobStore(folder)
+    job_id = submit(store)
+    for forbidden in (store.stop, store.delete):
+        with pytest.raises(NotTheOwner, match="Only the visitor who started"):
+            forbidden(job_id, "you")
+        with pytest.raises(NotTheOwner):
+            forbidden(job_id, "")
+    assert store.status(job_id).state == "running"
+    process = RunFolder(folder / job_id).worker().process
+    store.delete(job_id, "me")
+    assert wait_for(lambda: not process.alive())
+    with pytest.raises(NoSuchJob, match="may have been deleted"):
+        store.status(job_id)
+    assert not (folder / job_id).exists()
+    assert [path.name for path in folder.iterdir()] == [".lock"]
+
+
+def test_ids_are_looked_up_and_never_become_paths(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]]
+) -> None:
+    store = JobStore(folder)
+    job_id = submit(store)
+    (folder / "not-an-id").mkdir()
+    (folder / ("f" * 32)).symlink_to(folder / job_id)
+    wrong = ["", ".", "..", "../runs", "not-an-id", "f" * 32, "\0", "é"]
+    near = [f"./{job_id}", f"{job_id}/", f"{job_id}\n", f" {job_id}", f"A{job_id[1:]}", str(folder / job_id)]
+    for text in wrong + near:
+        with pytest.raises(NoSuchJob):
+            store.status(text)
+        for changing in (store.stop, store.delete):
+            with pytest.raises(NoSuchJob):
+                changing(text, "me")
+    assert store.status(job_id).state == "running"
+
+
+def test_a_number_given_to_another_process_is_not_mistaken(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker's number is now that of this very process, which began at another time."""
+    ours = ProcessId.of(os.getpid())
+    if ours.began is None:
+        pytest.skip("the system does not tell when processes began")
+    monkeypatch.setattr(jobs, "start", lambda *_: replace(ours, began=ours.began + 1))
+    store = JobStore(folder)
+    status = ended(store, submit(store))
+    assert (status.state, status.reason) == ("failed", "The worker process ended without a result.")
+
+
+def test_too_many_live_jobs_of_one_owner(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LIVE_PER_OWNER", 2)
+    store = JobStore(folder, workers=1)
+    ids = [submit(store) for _ in range(2)]
+    with pytest.raises(JobError, match="You have 2 runs waiting or running"):
+        submit(store)
+    submit(store, owner="you")
+    store.stop(ids[1], "me")
+    submit(store)
+
+
+def test_old_jobs_go(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "KEEP_PER_OWNER", 2)
+    store = JobStore(folder, workers=1)
+    running = submit(store)
+    ids = []
+    for _ in range(4):
+        ids.append(submit(store))
+        store.stop(ids[-1], "me")
+    assert [status.id for status in store.jobs("me")] == [ids[3], ids[2], running]
+    monkeypatch.setattr(jobs, "KEEP_IN_ALL", 1)
+    theirs = submit(store, owner="you")
+    assert store.jobs("me")[0].id == running
+    assert store.status(theirs).state == "queued"
+
+
+def test_a_job_needs_a_run(folder: Path) -> None:
+    with pytest.raises(ValueError, match="at least one run"):
+        JobStore(folder).submit([], owner="me", title="Nothing")
+
+
+def test_where_jobs_are_kept_and_how_many_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("RANKVIZ_RUNS", raising=False)
+    monkeypatch.delenv("RANKVIZ_WORKERS", raising=False)
+    assert JobStore().workers == max(2, cores() // 2)
+    assert JobStore().folder.name == "runs"
+    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("RANKVIZ_WORKERS", "5")
+    assert (JobStore().folder, JobStore().workers) == (tmp_path / "elsewhere", 5)
+    assert JobStore(workers=0).workers == 1
+
+
+@pytest.mark.parametrize(
+    ("latest", "finished", "fraction"),
+    [
+        (None, (), 0.0),
+        ({"stage": "data", "fraction": 0.0}, (), 0.0),
+        ({"stage": "features", "fraction": 1.0}, (), 0.2),
+        ({"stage": "newton", "fraction": None}, (), 0.225),
+        ({"stage": "finished", "fraction": 1.0}, (0,), 0.5),
+        ({"stage": "evaluate", "fraction": 0.5}, (0,), 0.975),
+        ({"stage": "unheard of", "fraction": None}, (0,), 0.5),
+        ({"stage": "finished", "fraction": 1.0}, (0, 1), 1.0),
+    ],
+)
+def test_the_share_that_is_done(
+    latest: dict[str, Any] | None, finished: tuple[int, ...], fraction: float
+) -> None:
+    status = JobStatus("id", "me", "A job", "running", "", finished, (SPEC, SPEC), latest, 0.0, 0.0, None)
+    assert status.fraction == pytest.approx(fraction)
+
+
+# --- processes ----------------------------------------------------------------------------------------------
+
+
+def test_processes_and_how_they_ended(tmp_path: Path) -> None:
+    process = start(["sh", "-c", "echo gone >&2; exit 3"], dict(os.environ), tmp_path / "log")
+    assert wait_for(lambda: not process.alive())
+    assert process.ending() == "exit status 3"
+    assert (tmp_path / "log").read_text() == "gone\n"
+    process.terminate()  # nobody is there
+    ours = ProcessId.of(os.getpid())
+    assert ours.alive()
+    assert ours.ending() == ""
+
+
+def test_processes_where_the_system_does_not_list_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_stat", lambda pid: (None, None))
+    monkeypatch.setattr(processes, "_HAS_PROC", False)
+    process = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
+    stranger = replace(process, pid=os.getppid())
+    assert process.alive()
+    assert stranger.alive()
+    process.terminate()
+    assert wait_for(lambda: not process.alive())
+    assert process.ending() == "signal 15 (SIGTERM)"
+    with monkeypatch.context() as forgotten:
+        forgotten.setattr(processes, "_children", {})
+        assert not process.alive()
+
+
+def test_threads_are_limited() -> None:
+    code = (
+        "import numpy, threadpoolctl; from rankviz.threads import cores, limit_threads; limit_threads(1); "
+        "print(cores(), {pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
+    )
+    environment = os.environ | {"RANKVIZ_THREADS": "many", "OPENBLAS_NUM_THREADS": "2"}
+    repository = Path(__file__).parent.parent
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment, cwd=repository
+    )
+    assert done.stdout == "1 {1}\n"

@@ -1,0 +1,209 @@
+"""The worker of a job: called here in this process on small folds, and as the command it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankviz import Fold, Progress, RunSpec, execute, worker
+from rankviz.datasets import find_datasets, make_fold, open_fold, write_letor
+from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.run_folder import Job, RunFolder
+
+SPEC = RunSpec("small", feature_map="fourier", n_components=20, gamma=0.25, C=0.1)
+SPECS = (SPEC, SPEC.linear(0.5))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with one small data set."""
+    root = tmp_path_factory.mktemp("data")
+    write_fold(root / "small" / "Fold1", make_fold(n_queries=20, documents_per_query=(5, 15), seed=1))
+    return root
+
+
+def write_fold(folder: Path, fold: Fold) -> None:
+    folder.mkdir(parents=True)
+    for name, part in fold.parts.items():
+        write_letor(part, folder / f"{name}.txt")
+
+
+@pytest.fixture(autouse=True)
+def unlimited_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker limits the threads of its process, which is this one here."""
+    monkeypatch.setattr(worker, "limit_threads", lambda n: None)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+
+
+def job(root: Path, specs: tuple[RunSpec, ...] = SPECS, **changes: object) -> Job:
+    return replace(Job(specs, "me", "Two runs", (str(root),), 1, time.time()), **changes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Path) -> RunFolder:
+    return RunFolder.create(tmp_path / "run", job(root))
+
+
+def test_the_records_are_those_of_execute(folder: RunFolder, root: Path) -> None:
+    assert worker.main([str(folder.path)]) == 0
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert (outcome.state, outcome.reason) == ("finished", "2 of 2 runs finished.")
+    assert folder.finished() == (0, 1)
+    fold = open_fold(find_datasets([root])["small"])
+    for index, spec in enumerate(SPECS):
+        record = folder.record(index)
+        assert record is not None
+        assert record.spec == replace(spec, digest=fold.digest)
+        np.testing.assert_array_equal(record.weights, execute(spec, fold=fold).weights)
+
+
+def test_progress_tells_every_stage_and_iteration(folder: RunFolder) -> None:
+    worker.main([str(folder.path)])
+    rows = list(folder.rows())
+    assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
+    for index in range(2):
+        own = [row for row in rows if row["index"] == index]
+        stages = list(dict.fromkeys(row["stage"] for row in own))
+        assert stages[0] == "data"
+        assert stages[-4:] == ["pairs", "newton", "evaluate", "finished"]
+        told = [row["record"]["iteration"] for row in own if row["record"] is not None]
+        record = folder.record(index)
+        assert record is not None
+        assert told == list(record.trace["iteration"][: len(told)])
+        assert len(told) >= len(record.trace) - 1  # the last row is in the record
+    assert folder.latest() == rows[-1]
+
+
+def test_messages_within_a_stage_are_rationed(folder: RunFolder) -> None:
+    with (folder.path / "progress.jsonl").open("a") as stream:
+        listener = worker.Listener(folder, stream)
+        for n in range(10_000):
+            listener(Progress("features", n / 10_000))
+    assert 1 <= len(list(folder.rows())) < 100
+
+
+def test_the_stop_file_stops_before_anything_is_trained(folder: RunFolder) -> None:
+    folder.ask_to_stop()
+    assert worker.main([str(folder.path)]) == 0
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert (outcome.state, outcome.reason) == ("stopped", "Stopped on request; 0 of 2 runs had finished.")
+    assert folder.finished() == ()
+
+
+def test_finished_records_are_kept_when_stopped(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.0)
+    finish = worker.Listener.finish
+
+    def finish_and_ask(listener: worker.Listener) -> None:
+        finish(listener)
+        folder.ask_to_stop()
+
+    monkeypatch.setattr(worker.Listener, "finish", finish_and_ask)
+    worker.main([str(folder.path)])
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert outcome.reason == "Stopped on request; 1 of 2 runs had finished."
+    assert folder.finished() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (replace(SPEC, dataset="nowhere"), "no data set named 'nowhere'"),
+        (replace(SPEC, fold="Fold7"), "no fold Fold7"),
+        (replace(SPEC, digest="0" * 32), "digest"),
+        (replace(SPEC, C=-1.0), "C=-1.0 must be a positive"),
+        (replace(SPEC, n_components=10**9), "Choose m = "),
+    ],
+)
+def test_what_cannot_be_run_is_a_sentence(tmp_path: Path, root: Path, spec: RunSpec, why: str) -> None:
+    folder = RunFolder.create(tmp_path / "run", job(root, (SPECS[1], spec)))
+    assert worker.main([str(folder.path)]) == 0
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert outcome.state == "failed"
+    assert why in outcome.reason
+    assert folder.finished() == (0,)
+
+
+def test_memory_that_runs_out_is_a_sentence(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def execute(*args: object, **settings: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(worker, "execute", execute)
+    worker.main([str(folder.path)])
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert outcome.reason.startswith("Memory ran out")
+
+
+def test_a_fold_is_read_once_for_runs_that_share_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folds, told = worker.Folds((str(root),)), list[Progress]()
+    first = folds.of(SPEC, told.append)
+    assert {progress.stage for progress in told} == {"data"}
+    assert folds.of(SPECS[1], told.append) is first
+
+
+def test_only_one_process_works_on_a_folder(folder: RunFolder) -> None:
+    other = ProcessId.of(os.getppid())
+    assert folder.claim(other)
+    assert folder.claim(other)
+    assert not folder.claim(ProcessId.of(os.getpid()))
+    assert worker.main([str(folder.path)]) == 1
+    assert folder.outcome() is None
+
+
+def test_the_command(folder: RunFolder) -> None:
+    command = [sys.executable, "-m", "rankviz.worker", str(folder.path)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert folder.finished() == (0, 1)
+
+
+def test_a_command_without_a_folder() -> None:
+    assert worker.main([]) == 2
+
+
+# --- the folder ---------------------------------------------------------------------------------------------
+
+
+def test_a_job_survives_its_file(folder: RunFolder, root: Path) -> None:
+    assert folder.job() == Job.from_json(folder.job().to_json())
+    assert folder.job().specs == SPECS
+    for text in ("[]", "{}", json.dumps({"format": 99})):
+        with pytest.raises(ValueError, match="job"):
+            Job.from_json(text)
+
+
+def test_half_written_lines_wait(folder: RunFolder) -> None:
+    assert list(folder.rows()) == []
+    assert folder.latest() is None
+    whole = json.dumps({"stage": "newton", "index": 0})
+    (folder.path / "progress.jsonl").write_text(f'{whole}\n{{"stage": "evalu')
+    assert list(folder.rows()) == [json.loads(whole)]
+    assert folder.latest() == json.loads(whole)
+    (folder.path / "progress.jsonl").write_text(f"{whole}\n" * 1000 + "17\n")
+    assert len(list(folder.rows())) == 1000
+    assert folder.latest() == json.loads(whole)
+
+
+def test_the_last_words_of_a_log(folder: RunFolder) -> None:
+    assert folder.last_words() == ""
+    folder.log_file().write_text("Traceback:\n  here\nValueError: no\n\n")
+    assert folder.last_words() == "ValueError: no"
