@@ -95,7 +95,8 @@ def _queries(
             table,
             key=key,
             alt=f"Differences in {METRIC} between both methods, from the smallest to the largest.",
-            caption="Click a point, or draw a box or a lasso, in either figure: both show the selection. "
+            caption="Click a point in either figure, or draw a box or a lasso (tools at the figure's upper "
+            "right): both show the selection. "
             f"{pair.about(part)}.",
             on_select=selection.taken_from(key, table),
         )

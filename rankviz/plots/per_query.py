@@ -18,8 +18,6 @@ from rankviz.plots.style import EVEN_COLOUR, METHODS, finished
 
 ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
 
-_SELECTABLE = {"showlegend": False, "dragmode": "select", "clickmode": "event+select"}
-
 
 def data(left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str) -> pd.DataFrame:
     """Columns query, documents, left, right, difference (left − right) of a metric on part `where`.
@@ -72,7 +70,7 @@ def figure(
     return finished(
         fig,
         height=480,
-        **_SELECTABLE,
+        showlegend=False,
         xaxis=axis | {"title": f"{metric}, {right.name}"},
         yaxis=axis | {"title": f"{metric}, {left.name}"},
         margin={"l": 60, "r": 20, "t": 30, "b": 55},
@@ -109,7 +107,7 @@ def strip(
     return finished(
         fig,
         height=480,
-        **_SELECTABLE,
+        showlegend=False,
         xaxis={"title": "queries, by difference", "showticklabels": False, "zeroline": False},
         yaxis={
             "title": f"{metric}, {left} − {right}",
