@@ -49,9 +49,8 @@ def test_energy_is_the_mean_over_queries_with_its_quantiles() -> None:
     assert row["mean"] == pytest.approx(np.mean(first))
     assert row["low"] == pytest.approx(np.quantile(first, 0.1))
     assert row["high"] == pytest.approx(np.quantile(first, 0.9))
-    assert table["k"].tolist() == list(range(len(table)))
+    assert table["k"].tolist() == list(range(1, len(table) + 1))
     assert table["mean"].is_monotonic_increasing
-    assert table.iloc[0]["mean"] == 0
     assert energy_curve.figure(table, "linear").data[-1].y.tolist() == table["mean"].tolist()
 
 
@@ -87,6 +86,8 @@ def test_singular_values_are_shown_relative_to_the_largest() -> None:
     assert table["relative"].tolist() == [1, 0.5, 0]
     assert table["energy"].tolist() == [0.8, 1, 1]
     assert list(singular_values.figure(table, "linear").data[0].x) == [1, 2]
+    assert len(singular_values.drawn(singular_values.data(np.array([1.0, *[1e-17] * 50])))) == 12
+    assert len(singular_values.drawn(singular_values.data(np.ones(51)))) == 51
 
 
 def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:

@@ -167,14 +167,15 @@ def _heatmap(record: RunRecord, train: RankingData, row: pd.Series, matrix: str,
 
 def _singular_values(record: RunRecord, found: Spectra, position: int) -> None:
     row, table = found.table.iloc[position], singular_values.data(found.values[position])
-    query = int(row["query"])
+    query, drawn = int(row["query"]), len(singular_values.drawn(table))
+    rest = f" The first {drawn} of {len(table)} are drawn." if drawn < len(table) else ""
     show_figure(
         singular_values.figure(table, record.spec.feature_map),
         table,
         key="singular-values",
         alt=f"Singular values of the dual variables of query {query} on a logarithmic axis.",
         caption=f"Query {query}: rank {int(row['rank'])} of at most {int(row['largest_rank'])} that its "
-        f"grades allow; 90 % of the energy with {int(row['k_90'])}. {describe(record.spec, 'train')}.",
+        f"grades allow; 90 % of the energy with {int(row['k_90'])}.{rest} {describe(record.spec, 'train')}.",
     )
 
 

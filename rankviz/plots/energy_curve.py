@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import finished, line_of, translucent
 from rankviz.spectra import Spectra, energy_curves
 
 LOW, HIGH = 0.1, 0.9  # quantiles over queries between which the band lies
-NEARLY_ALL = 0.9999
+NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at which the curve may end, but not before this k
 
 
 def data(found: Spectra) -> pd.DataFrame:
@@ -18,7 +18,7 @@ def data(found: Spectra) -> pd.DataFrame:
     k_max = max((len(values) for values in found.values), default=1)
     curves = energy_curves(found.values, k_max)
     low = np.quantile(curves, LOW, axis=0)
-    last = max(5, int(np.argmax(low >= NEARLY_ALL)))
+    last = max(SHORTEST, int(np.argmax(low >= NEARLY_ALL)))
     table = pd.DataFrame(
         {
             "k": np.arange(k_max + 1),
@@ -27,31 +27,28 @@ def data(found: Spectra) -> pd.DataFrame:
             "high": np.quantile(curves, HIGH, axis=0),
         }
     )
-    return table[: last + 1]
+    return table[1 : last + 1].reset_index(drop=True)
 
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
     """The mean with a band that holds four fifths of the queries; 90 % of the energy as a dashed level."""
-    style, fig = METHODS[method], go.Figure()
-    for column, fill in (("low", None), ("high", "tonexty")):
-        fig.add_scatter(
-            x=table["k"],
-            y=table[column],
-            mode="lines",
-            line={"color": style.colour, "width": 0.5},
-            fill=fill,
-            opacity=0.5,
-            name="four fifths of the queries",
-            showlegend=fill is not None,
-            hoverinfo="skip",
-        )
+    fig = go.Figure()
+    fig.add_scatter(
+        x=[*table["k"], *table["k"][::-1]],
+        y=[*table["low"], *table["high"][::-1]],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=translucent(method),
+        name="four fifths of the queries",
+        hoverinfo="skip",
+    )
     fig.add_scatter(
         x=table["k"],
         y=table["mean"],
         mode="lines+markers",
         name="mean over queries",
-        line={"color": style.colour, "width": 2.5},
-        marker={"color": style.colour, "symbol": style.symbol, "size": 8},
+        **line_of(method),
         customdata=table[["low", "high"]],
         hovertemplate="first %{x} keep %{y:.2%}<br>four fifths of the queries: %{customdata[0]:.2%} to "
         "%{customdata[1]:.2%}<extra></extra>",
@@ -60,6 +57,6 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
     fig.add_hline(y=0.9, line=guide, annotation_text="90 %", annotation_position="bottom right")
     return finished(
         fig,
-        xaxis={"title": "number of singular values kept, k", "rangemode": "tozero"},
+        xaxis={"title": "number of singular values kept, k"},
         yaxis={"title": "share of the energy Σσ² kept", "range": [0, 1.02], "tickformat": ".0%"},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import METHODS, finished, snapped_range
 from rankviz.spectra import Spectra
 
 
@@ -27,12 +27,13 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
             x=rows["active_share"],
             y=rows["rank"],
             mode="markers",
-            name=name,
+            name=f"{name} ({len(rows)})",
             marker={"color": style.colour, "symbol": symbol, "size": 9, "opacity": 0.8},
             customdata=rows[["query", "documents", "pairs"]],
             hovertemplate="query %{customdata[0]}, %{customdata[1]} documents<br>%{x:.1%} of "
             "%{customdata[2]:,} pairs active, rank %{y}<extra></extra>",
         )
+    low = snapped_range(float(table["active_share"].min()), 1.0)[0] if len(table) else 0.0
     if len(table):
         fig.add_hline(
             y=float(table["law"].max()),
@@ -44,7 +45,7 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         fig,
         xaxis={
             "title": "share of the query's pairs that are active",
-            "range": [-0.02, 1.03],
+            "range": [low - 0.02 * (1 - low), 1 + 0.03 * (1 - low)],
             "tickformat": ".0%",
         },
         yaxis={"title": "numerical rank", "rangemode": "tozero"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,6 +13,13 @@ from rankviz.plots.style import METHODS, finished
 from rankviz.spectra import RANK_TOLERANCE, energy
 
 FLOOR = -17.5  # power of ten below which nothing but rounding is found
+SHORTEST = 12
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are drawn: twice as many as count, for of the others all are rounding."""
+    counted = int((table["relative"] > RANK_TOLERANCE).sum())
+    return table[: max(SHORTEST, 2 * counted)]
 
 
 def data(values: FloatArray) -> pd.DataFrame:
@@ -28,7 +37,7 @@ def data(values: FloatArray) -> pd.DataFrame:
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
     """σ_k/σ₁ against k; what lies under the dashed tolerance counts as zero."""
     style, fig = METHODS[method], go.Figure()
-    shown = table[table["relative"] > 10**FLOOR]
+    shown = drawn(table)[lambda rows: rows["relative"] > 10**FLOOR]
     fig.add_scatter(
         x=shown["k"],
         y=shown["relative"],
@@ -45,6 +54,7 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         line={"width": 1, "dash": "dash", "color": "#999999"},
         annotation_text="counts as zero below",
         annotation_position="bottom right",
+        annotation_y=math.log10(RANK_TOLERANCE),  # on a log axis annotations are placed by exponent
     )
     return finished(
         fig,
