@@ -155,7 +155,7 @@ def headline(spec: RunSpec, chosen: Settings, found: KernelErrors) -> None:
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Not shown, for they are rounding: {hidden} errors below 10⁻¹⁰." if hidden else ""
+    return f" Below the axis, for it is rounding: {hidden} of {len(table)} points." if hidden else ""
 
 
 def at_m(spec: RunSpec) -> AtM:

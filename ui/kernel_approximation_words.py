@@ -72,7 +72,7 @@ def kernel_words(errors: KernelErrors, gamma: str) -> str:
     elif errors.mean_kernel < UNLIKE:
         words.append(
             f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
-            "two on average, K is nearly the identity, and only about as many features as documents describe it."
+            "two on average, K is nearly the identity, and only about as many features as documents do."
         )
     elif not math.isnan(errors.mean_kernel):
         words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")

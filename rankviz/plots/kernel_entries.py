@@ -44,6 +44,7 @@ def data(
 def figure(table: pd.DataFrame) -> go.Figure:
     """One panel per map with the diagonal on which both are equal; the same axes in both."""
     names = list(dict.fromkeys(table["map"]))
+    ends = snapped_range(table["exact"].min(), table["exact"].max())
     fig = make_subplots(
         cols=len(names),
         shared_yaxes=True,
@@ -63,8 +64,8 @@ def figure(table: pd.DataFrame) -> go.Figure:
             col=column,
         )
         fig.add_scatter(
-            x=[0, 1],
-            y=[0, 1],
+            x=ends,
+            y=ends,
             mode="lines",
             line={"color": "#999999", "width": 1},
             hoverinfo="skip",
@@ -72,8 +73,8 @@ def figure(table: pd.DataFrame) -> go.Figure:
             row=1,
             col=column,
         )
-    fig.update_xaxes(title_text="exact κ(x, z)", range=[-0.03, 1.03])
-    low, high = min(0.0, float(table["approximate"].min())), max(1.0, float(table["approximate"].max()))
-    fig.update_yaxes(range=snapped_range(low, high, 0.25))
+    fig.update_xaxes(title_text="exact κ(x, z)", range=ends)
+    values = table[["exact", "approximate"]].to_numpy()
+    fig.update_yaxes(range=snapped_range(values.min(), values.max()))
     fig.update_yaxes(title_text="approximation φ(x)·φ(z)", row=1, col=1)
     return finished(fig)
