@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.losses import Loss
@@ -39,6 +40,13 @@ class RiskPoint:
     def hessian_product(self, v: FloatArray) -> FloatArray:
         """R v = Aᵀ diag(ℓ'') A v, (n,) -> (n,)."""
         return self.active.pull_back(self.curvature * self.active.margins(v))
+
+    def hessian(self) -> sparse.csr_array:
+        """R = Aᵀ diag(ℓ'') A as a sparse (n, n) matrix: the weighted Laplacian of the active pairs."""
+        i, j, n = self.active.winner, self.active.loser, self.active.n
+        degree = np.bincount(i, self.curvature, n) + np.bincount(j, self.curvature, n)
+        weights = sparse.coo_array((self.curvature, (i, j)), shape=(n, n)).tocsr()
+        return sparse.csr_array(sparse.diags_array(degree) - weights - weights.T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -164,19 +165,36 @@ def test_a_warm_start_takes_fewer_steps() -> None:
 
 
 def test_the_preconditioner_is_rebuilt_when_it_has_aged(monkeypatch: pytest.MonkeyPatch) -> None:
-    built: list[float] = []
-    original = RankObjective.preconditioner
+    built: list[str] = []
 
-    def counting(self: RankObjective, point: object, report: object) -> object:
-        built.append(self.C)
-        return original(self, point, report)
+    def counted(name: str) -> Callable[..., object]:
+        original = getattr(RankObjective, name)
 
-    monkeypatch.setattr(RankObjective, "preconditioner", counting)
+        def counting(*args: object) -> object:
+            built.append(name)
+            return original(*args)
+
+        return counting
+
+    for name in ("preconditioner", "exact_preconditioner"):
+        monkeypatch.setattr(RankObjective, name, counted(name))
     objective = objective_of("nystroem", 64.0)
     TruncatedNewton(rebuild_after=10_000).solve(objective)
     assert len(built) == 1
     result = TruncatedNewton(rebuild_after=0).solve(objective)
-    assert len(built) == 1 + len(result.trace)
+    dear = [row for row in result.trace if row.cg_iterations > objective.patience]
+    assert len(dear) > 0
+    assert built.count("exact_preconditioner") == len(dear)
+
+
+def test_the_exact_preconditioner_inverts_the_hessian_at_its_point() -> None:
+    objective = objective_of("nystroem", 64.0)
+    rng = np.random.default_rng(0)
+    point = objective.at(rng.standard_normal(len(objective.start())))
+    assert 0 < len(point.risk.active) < objective.n_pairs
+    v = rng.standard_normal(len(point.w))
+    inverted = objective.exact_preconditioner(point)(objective.hessian_product(point, v))
+    assert inverted == pytest.approx(v, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 1e3, 1e8])

@@ -15,6 +15,9 @@ from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
+POOR_STEP, TIGHTEST_RTOL = 0.5, 1e-3
+"""A step this short tells of a poor direction: the next ones are solved ten times closer."""
+
 Precondition = Callable[[FloatArray], FloatArray]
 
 
@@ -71,6 +74,7 @@ class _Run:
         self.trace: list[TraceRow] = []
         self.point: Point | None = None
         self.precondition: Precondition | None = None
+        self.rtol = solver.cg_rtol
 
     def iterate(self, point: Point) -> SolverResult:
         """Newton steps until the decrement, the iteration limit or rounding ends them."""
@@ -91,24 +95,39 @@ class _Run:
                 self.trace.append(row)
                 return self._result(point, Status.STALLED)
             self.trace.append(replace(row, step=tau, seconds=time.perf_counter() - self.began))
+            if tau < POOR_STEP:
+                self.rtol = max(self.rtol / 10, TIGHTEST_RTOL)
             point = following
         raise AssertionError("unreachable: the loop returns at max_iter")
 
     def _direction(self, point: Point) -> CGResult:
+        """Solve the Newton system; where CG spends what the Hessian would cost, precondition with that.
+
+        A preconditioner that has come to need more than `rebuild_after` iterations is left behind.
+        """
+        if not self.solver.preconditioned:
+            return self._solve(point, unpreconditioned, self.solver.cg_max_iter)
         if self.precondition is None:
-            build = self.objective.preconditioner
-            self.precondition = build(point, self.report) if self.solver.preconditioned else unpreconditioned
-        cg = conjugate_gradients(
-            lambda s: self._product(point, s),
-            -point.gradient,
-            self.precondition,
-            rtol=self.solver.cg_rtol,
-            max_iterations=self.solver.cg_max_iter,
-            floor=self.solver.tol * point.value,
-        )
-        if self.solver.preconditioned and cg.iterations > self.solver.rebuild_after:
+            self.precondition = self.objective.preconditioner(point, self.report)
+        limit = max(self.solver.rebuild_after, self.objective.patience)
+        cg = self._solve(point, self.precondition, min(limit, self.solver.cg_max_iter))
+        if not cg.converged and limit < self.solver.cg_max_iter:
+            self.precondition = self.objective.exact_preconditioner(point, self.report)
+            rest = self._solve(point, self.precondition, self.solver.cg_max_iter - limit)
+            return replace(rest, iterations=cg.iterations + rest.iterations)
+        if cg.iterations > self.solver.rebuild_after:
             self.precondition = None
         return cg
+
+    def _solve(self, point: Point, precondition: Precondition, max_iterations: int) -> CGResult:
+        return conjugate_gradients(
+            lambda s: self._product(point, s),
+            -point.gradient,
+            precondition,
+            rtol=self.rtol,
+            max_iterations=max_iterations,
+            floor=self.solver.tol * point.value,
+        )
 
     def _product(self, point: Point, s: FloatArray) -> FloatArray:
         self.report(Progress("newton", None, self._record()))
