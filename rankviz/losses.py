@@ -39,8 +39,9 @@ class SquaredHinge:
 
     def value(self, t: FloatArray) -> FloatArray:
         """ℓ(t) = max(0, 1 − t)²."""
-        u = np.maximum(0.0, 1.0 - t)
-        return u * u
+        u: FloatArray = np.maximum(0.0, 1.0 - t)
+        value: FloatArray = u * u
+        return value
 
     def derivative(self, t: FloatArray) -> FloatArray:
         """ℓ'(t) = −2·max(0, 1 − t)."""
@@ -48,7 +49,8 @@ class SquaredHinge:
 
     def second_derivative(self, t: FloatArray) -> FloatArray:
         """ℓ''(t) = 2 where t < 1, else 0; at the kink the side of the inactive pair is taken."""
-        return 2.0 * (t < 1.0)
+        curvature: FloatArray = np.where(t < 1.0, 2.0, 0.0)
+        return curvature
 
 
 LOSSES: dict[str, Loss] = {"squared_hinge": SquaredHinge()}

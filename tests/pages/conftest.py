@@ -31,13 +31,14 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 
     def opened(page: str | None = None, **params: Any) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=60)
+        link = {key: str(value) for key, value in params.items()}
+        app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
         if page not in (None, "home"):
             with monkeypatch.context() as quiet:
                 quiet.setattr("ui.home_views.headline", lambda *_: None)
                 app.run()
             app.switch_page(f"pages/{page}.py")
-        for key, value in params.items():
-            app.query_params[key] = str(value)
+            app.query_params.update(link)
         app.run()
         assert not app.exception, app.exception
         return app
