@@ -3,8 +3,9 @@
 import streamlit as st
 
 from ui import low_rank_views
+from ui.jobs import run_or_wait
 from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised, run
+from ui.runs import errors_as_sentences, normalised
 from ui.show import what_is_shown
 
 spec = experiment()
@@ -16,7 +17,7 @@ st.markdown(
 )
 matrix = low_rank_views.matrix_choice()
 with errors_as_sentences():
-    (record,) = run(spec)
+    (record,) = run_or_wait([spec], title=f"Low rank, {spec.dataset}")
     train = normalised(spec).train
     found = low_rank_views.spectra_of(record, train, matrix)
 

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from rankviz.plots.style import describe
 from ui import reveal, train_views
+from ui.jobs import run_or_wait
 from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised, run
+from ui.runs import errors_as_sentences, normalised
 from ui.settings import linear_C
 from ui.show import what_is_shown
 
@@ -13,7 +15,8 @@ st.title("Train")
 part = reveal.part_shown(spec)
 what_is_shown(spec, part)
 with errors_as_sentences():
-    baseline, record = run(spec.linear(linear_C(st.session_state)), spec)
+    wanted = [spec.linear(linear_C(st.session_state)), spec]
+    baseline, record = run_or_wait(wanted, title=describe(spec))
     data = normalised(spec).parts[part]
 
 train_views.headline(baseline, record, data, part)

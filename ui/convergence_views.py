@@ -14,7 +14,7 @@ from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.style import describe
 from ui import pins
-from ui.runs import run
+from ui.jobs import run_or_wait
 from ui.settings import C_EXPONENTS
 from ui.show import bold_sentence, show_figure
 
@@ -87,7 +87,7 @@ def _specs(spec: RunSpec, further: list[float], both: bool, pinned: list[RunSpec
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     """Records of the chosen runs and their table; the gap needs one more run for each objective."""
     keys = dict.fromkeys(plot.objective_key(one) for one in choice.specs) if choice.y == "gap" else ()
-    found = run(*choice.specs, *keys)
+    found = run_or_wait([*choice.specs, *keys], title=f"Convergence, {spec.dataset}")
     records, references = found[: len(choice.specs)], found[len(choice.specs) :]
     return records, plot.data(records, references)
 

@@ -12,11 +12,12 @@ from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import describe
 from rankviz.significance import compare
-from ui.runs import run
+from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, spec_from_state
 from ui.show import bold_sentence, definition_caption, show_figure
 
 METRIC = "NDCG@10"
+LIVE_SECONDS = 5.0  # a first visit sees the whole figure, with progress shown; it is remembered for the next
 GRID = tuple(m for m in COMPONENTS if m <= 500)
 PAGES = (
     ("pages/data.py", "dataset", "**Data**: bring your own; what grades, pairs and features are like"),
@@ -34,7 +35,12 @@ def headline(state: Any, data: RankingData) -> None:
     linear = spec_from_state(state, "linear").linear(linear_C(state))
     kernels = [spec_from_state(state, name) for name in ("nystroem", "fourier")]
     grid = sorted({*GRID, *(spec.n_components for spec in kernels)})
-    baseline, *curves = run(linear, *(replace(spec, n_components=m) for spec in kernels for m in grid))
+    wanted = [linear, *(replace(spec, n_components=m) for spec in kernels for m in grid)]
+    title = f"NDCG against m, {linear.dataset}"
+    baseline, *curves = run_or_submit(wanted, title=title, live_seconds=LIVE_SECONDS)
+    curves = [record for record in curves if record is not None]
+    if baseline is None or not curves:
+        return
     table = metric_vs_m.data([baseline, *curves], "vali", [METRIC])
     m = kernels[0].n_components
     show_figure(
@@ -45,7 +51,9 @@ def headline(state: Any, data: RankingData) -> None:
         caption=f"{describe(kernels[0], 'vali')}; random Fourier alike. Mean over queries; "
         f"{definition_caption(data)}.",
     )
-    at_m = next(r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m)
+    at_m = next((r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m), None)
+    if at_m is None:
+        return
     found = compare(at_m.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
     st.markdown(bold_sentence(found.sentence(f"Nyström with m = {m}", "the linear model", METRIC)))
 

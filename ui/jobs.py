@@ -24,21 +24,34 @@ PARAMETER = "job"
 """The query parameter that names the job a page shows."""
 
 
-def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
+def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
+    """The records of specs for a page that needs them all: until they are there, it ends here."""
+    found = [record for record in run_or_submit(specs, title=title) if record is not None]
+    if len(found) < len(specs):
+        st.stop()
+    return found
+
+
+def run_or_submit(
+    specs: Sequence[RunSpec], *, title: str, live_seconds: float = LIVE_SECONDS
+) -> list[RunRecord | None]:
     """The records of specs, None for those that are not there yet.
 
-    What is remembered, or was made by an earlier job, is used. The rest runs now if that takes about a
-    second; else its cost and a button are shown, and once that is pressed, the job with its progress. The
-    page runs again as the job grows. Raises `DataError` where a run would not fit into memory.
+    What is remembered, or was made by an earlier job, is used. The rest runs now if that is predicted to
+    take no more than `live_seconds`; else its cost and a button are shown, and once that is pressed, the job
+    with its progress. The page runs again as the job grows. Raises `DataError` where a run would not fit
+    into memory.
     """
-    known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
-    _load([spec for spec in known if recall(spec) is None])
-    missing = list(dict.fromkeys(spec for spec in known if recall(spec) is None))
+    folds = {(spec.dataset, spec.fold): spec for spec in specs}
+    digests = {place: fold_of(spec).digest for place, spec in folds.items()}
+    known = [replace(spec, digest=digests[spec.dataset, spec.fold]) for spec in specs]
+    found = _found(known)
+    missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     if missing:
-        _work_on(missing, title)
+        found |= _work_on(missing, title, live_seconds)
     elif (job := _named_job()) is not None and job.live:
         watch(job.id)
-    return [recall(spec) for spec in known]
+    return [found.get(spec) for spec in known]
 
 
 @st.cache_resource(show_spinner=False)
@@ -56,30 +69,34 @@ def watch(job_id: str) -> None:
         return
     shown = st.fragment(_progress, run_every=POLL_SECONDS if status.live else None)
     shown(job_id, status.live, len(status.finished))
+    if status.owner == visitor():
+        keep_visitor()
 
 
-def _load(specs: list[RunSpec]) -> None:
-    """Remember the records that earlier jobs have made of these specs."""
-    if specs:
-        for record in store().find_records(specs).values():
-            remember(record)
+def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
+    """The records that are remembered or that earlier jobs have made, which are remembered then."""
+    remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
+    made = store().find_records([spec for spec in specs if spec not in remembered])
+    for record in made.values():
+        remember(record)
+    return remembered | made
 
 
-def _work_on(missing: list[RunSpec], title: str) -> None:
-    """Run specs now, or show the job that does, or offer to start one."""
+def _work_on(missing: list[RunSpec], title: str, live_seconds: float) -> dict[RunSpec, RunRecord]:
+    """Run specs now, or show the job that does, or offer to start one; the records made now."""
     job = _job_for(missing)
     if job is not None and job.live:
         watch(job.id)
-        return
+        return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     predicted = [estimate(spec, shapes[spec.digest]) for spec in missing]
     check_budget(max(predicted, key=lambda e: e.bytes))
-    if sum(e.seconds for e in predicted) <= LIVE_SECONDS:
-        run(*missing)
-        return
+    if sum(e.seconds for e in predicted) <= live_seconds:
+        return dict(zip(missing, run(*missing), strict=True))
     if job is not None:
         watch(job.id)
     _offer(missing, predicted, title)
+    return {}
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -141,7 +158,6 @@ def _progress(job_id: str, was_live: bool, drawn: int) -> None:
         return
     if was_live:
         _redraw(status, drawn)
-    keep_visitor()
     mine = status.owner == visitor()
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")

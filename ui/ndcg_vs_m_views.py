@@ -15,7 +15,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import METHODS, describe, method_label
 from rankviz.significance import compare
-from ui.runs import run
+from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, query_params, spec_from_state, state_of
 from ui.show import bold_sentence, definition_caption, show_figure
 
@@ -23,6 +23,7 @@ FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 KERNELS = ("nystroem", "fourier")
 LARGEST_AT_ONCE = 500
+LIVE_SECONDS = 5.0  # the curve of the bundled folds is drawn while the visitor waits
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,14 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 
 def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
-    """The runs of the curve."""
-    return run(*specs(spec, chosen))
+    """The runs of the curve that are there, as it grows."""
+    found = run_or_submit(
+        specs(spec, chosen), title=f"NDCG against m, {spec.dataset}", live_seconds=LIVE_SECONDS
+    )
+    if found[0] is None or not any(found[1:]):
+        st.info("The curve is drawn here as its runs finish.", icon=":material/hourglass_empty:")
+        st.stop()
+    return [record for record in found if record is not None]
 
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: RankingData, part: str) -> None:

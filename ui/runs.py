@@ -116,10 +116,10 @@ def remember(record: RunRecord) -> None:
 
 
 def run(*specs: RunSpec) -> list[RunRecord]:
-    """The records of specs on one fold: remembered, or trained now with progress shown meanwhile."""
-    fold, records = fold_of(specs[0]), []
-    line = st.empty()
+    """The records of specs: remembered, or trained now with progress shown meanwhile."""
+    line, records = st.empty(), []
     for number, spec in enumerate(specs):
+        fold = fold_of(spec)
         known = replace(spec, digest=fold.digest)
         record = recall(known)
         if record is None:

@@ -15,7 +15,7 @@ from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.plots.style import METHODS, describe, method_label
 from rankviz.significance import compare
 from ui import selection
-from ui.runs import run
+from ui.jobs import run_or_wait
 from ui.settings import spec_from_state
 from ui.show import bold_sentence, definition_caption, show_figure
 
@@ -44,7 +44,7 @@ class Pair:
 def trained(state: Any, part: str) -> Pair:
     """Both maps with the sidebar's settings, and the line that says what is shown."""
     specs = [spec_from_state(state, name) for name in MAPS]
-    pair = Pair(*run(*specs))
+    pair = Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
     st.markdown(f":gray[{pair.about(part)}]")
     return pair
 
