@@ -135,7 +135,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         caption=f"{describe_data(spec, part)}. {CORRELATION}. Features as the file has them.",
     )
     st.markdown(bold_sentence(features_reading(table)))
-    shown = table.drop(columns="label")
+    shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
     st.dataframe(shown.round(4), hide_index=True)
 
 
@@ -165,10 +165,11 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     """The documents of one query with their grades and features."""
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
-    if st.session_state.get("query") not in ids:
-        st.session_state["query"] = ids[0]
+    first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
+    if st.session_state.get("query", ids[first]) not in ids:
+        st.session_state["query"] = ids[first]
     chosen = st.selectbox(
-        "Query", ids, key="query", bind="query-params", help="A query of the part that is shown."
+        "Query", ids, first, key="query", bind="query-params", help="A query of the part that is shown."
     )
     table = query_heatmap.data(data, ids.index(chosen))
     drawn = query_heatmap.thinned(table)
@@ -205,7 +206,8 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="normalisation",
         alt=f"Values of {chosen} in every query under four normalisations.",
-        caption=f"{describe_data(spec, part)}, {chosen}. Global z-score learns from the training part."
+        caption=f"{describe_data(spec, part)}, {chosen}. Queries are sorted by their median before "
+        "normalising; global z-score learns from the training part."
         f"{thinned}",
     )
     st.markdown(bold_sentence(normalisation_reading(table, chosen)))

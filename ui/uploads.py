@@ -55,7 +55,7 @@ def own_data(dataset: str) -> None:
         return
     text, action = st.columns([5, 1], vertical_alignment="center")
     notes = st.session_state.get(_NOTES, {}).get(dataset, ())
-    text.caption(" ".join([f"`{dataset}` is your own; other visitors do not see it.", *notes]))
+    text.caption(" ".join([f"**{dataset}** is your own; other visitors do not see it.", *notes]))
     action.button("Remove it", on_click=_remove, args=(found.folder,), width="stretch", key="remove-upload")
 
 
@@ -125,7 +125,7 @@ def _generator() -> None:
     recipe = _knobs()
     st.caption(
         f"About {recipe.expected_documents:,.0f} documents, of which 60 % are for training. The name "
-        f"`{recipe.name}` says everything: a link with this data set makes it again for whoever follows it."
+        f"**{recipe.name}** says everything: a link with this data set makes it again for whoever follows it."
     )
     present = recipe.name in datasets()
     label = "Choose it" if present else "Generate"
@@ -152,6 +152,7 @@ def _knobs() -> Recipe:
         **bound,
     )
     features = third.slider("Features", 1, 100, _KNOBS.features, key="gf", help="All from 0 to 1.", **bound)
+    first, second, third = st.columns(3)
     nonlinearity = first.slider(
         "Non-linearity ν",
         0.0,
@@ -173,7 +174,7 @@ def _knobs() -> Recipe:
         **bound,
     )
     grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)
-    seed = first.number_input(
+    seed = st.columns(3)[0].number_input(
         "Seed of the data", 0, 2**31 - 1, _KNOBS.seed, key="gs", help="Of all random draws.", **bound
     )
     return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))

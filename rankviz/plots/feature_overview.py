@@ -18,12 +18,10 @@ _GUIDE = "#999999"
 
 
 def data(part: RankingData) -> pd.DataFrame:
-    """The columns of `feature_table`, and "label": the number and, where it has one, the name."""
+    """The columns of `feature_table`, and "label": "feature 3", or "feature 3 (its name)"."""
     table = feature_table(part)
-    labels = [
-        f"{n}: {name}" if name else f"feature {n}"
-        for n, name in zip(table["number"], table["name"], strict=True)
-    ]
+    named = zip(table["number"], table["name"], strict=True)
+    labels = [f"feature {number} ({name})" if name else f"feature {number}" for number, name in named]
     return table.assign(label=labels)
 
 
@@ -106,6 +104,6 @@ def _scaled(values: FloatArray, signed_log: bool) -> FloatArray:
 def _ticks(low: float, high: float) -> FloatArray:
     """0 and every power of 10 from 1 (every second or third where there are many), within the range."""
     most = int(np.log10(1 + max(abs(low), abs(high))))
-    powers = 10.0 ** np.arange(0, most + 1, max(1, most // 4))
+    powers = 10.0 ** np.arange(0, most + 1, max(1, -(-most // 4)))
     ticks = np.concatenate([-powers[::-1], [0.0], powers])
     return ticks[(ticks >= low - 1) & (ticks <= high + 1)]

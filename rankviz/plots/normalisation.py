@@ -61,7 +61,7 @@ def figure(table: pd.DataFrame, used: str) -> go.Figure:
     fig = make_subplots(rows=2, cols=2, subplot_titles=titles, horizontal_spacing=0.09, vertical_spacing=0.16)
     for number, how in enumerate(NORMALISATIONS):
         _add_panel(fig, table[table["normalisation"] == how], number // 2 + 1, number % 2 + 1)
-    fig.update_xaxes(title_text="queries, by their median before", row=2)
+    fig.update_xaxes(title_text="queries", row=2)
     fig.update_yaxes(title_text="value", col=1)
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.08, "x": 0}
     return finished(fig, height=580, legend=legend, margin={"l": 60, "r": 20, "t": 80, "b": 55})

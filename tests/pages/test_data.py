@@ -1,0 +1,188 @@
+"""Data: it counts what the library counts; uploads are a visitor's own, and broken ones change nothing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest_pages import APP, figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
+from rankviz.datasets.parts import cyclic_fold
+from rankviz.datasets.recipes import Recipe
+from ui.runs import data_roots_of_visitor
+
+Opener = Callable[..., AppTest]
+DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
+SMALL = Recipe(queries=20, smallest=2, largest=5, features=3)
+
+
+def text(data) -> bytes:
+    out = io.BytesIO()
+    write_letor(data, out)
+    return out.getvalue()
+
+
+def archive() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as zipped:
+        for part, data in cyclic_fold(DATA, 1).parts.items():
+            zipped.writestr(f"OWN/Fold1/{part}.txt", text(data))
+    return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def quiet_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.home_views.headline", lambda *_: None)
+
+
+def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
+    """Run app.py, which AppTest leaves out once it has switched pages, then the page; returns the menu."""
+    app.switch_page("app.py").run()
+    menu = app.selectbox(key="data").options
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return list(menu)
+
+
+def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
+    app.button(key="upload-add").click().run()
+    assert not app.exception, app.exception
+    if not app.error:
+        with_sidebar(app)
+    return app
+
+
+@pytest.mark.parametrize("part", ["train", "vali"])
+def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> None:
+    data = open_fold(find_datasets()["synthetic-demo"], 1).parts[part]
+    app = open_page("data", part={"train": "training", "vali": "validation"}[part])
+    summary, bars = describe(data), figures(app)[0]["data"]
+    assert {tile.label: tile.value for tile in app.metric} == {
+        "Queries": f"{summary.queries:,}",
+        "Documents": f"{summary.documents:,}",
+        "Features": f"{summary.features:,}",
+        "Preference pairs": f"{summary.pairs:,}",
+    }
+    assert len(bars) == len(summary.grades) + 1
+    assert "preference pairs come from" in words(app)
+    assert f"of {summary.queries:,} queries" in words(app)
+
+
+def test_test_part_is_behind_the_switch(open_page: Opener) -> None:
+    data = open_fold(find_datasets()["synthetic-demo"], 1).test
+    app = open_page("data")
+    assert "· test" not in words(app)
+    app.toggle(key="test").set_value(True).run()
+    assert f"{data.n_documents:,} documents" in words(app)
+    assert "fold 1 · test" in words(app)
+
+
+def test_the_query_of_the_address_is_shown(open_page: Opener) -> None:
+    data = open_fold(find_datasets()["synthetic-demo"], 1).train
+    without = query_table(data).query("pairs == 0")["query"].iloc[0]
+    assert f"Query {without}, " in words(open_page("data", query=without))
+    first = int(data.query_ids[0])
+    assert f"Query {first}, " in words(open_page("data", query=first))
+
+
+def test_an_upload_is_chosen_and_stays_on_other_pages(open_page: Opener) -> None:
+    app = upload(open_page("data"), ("letor.zip", archive()))
+    assert app.session_state["data"] == "OWN"
+    assert "is your own" in words(app)
+    with_sidebar(app, "train")
+    assert app.session_state["data"] == "OWN"
+    assert "OWN fold 1" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ([("own.txt", text(DATA))], "own"),
+        ([("own.txt.gz", gzip.compress(text(DATA)))], "own"),
+        ([(f"{p}.txt", text(d)) for p, d in cyclic_fold(DATA, 1).parts.items()], "upload"),
+    ],
+)
+def test_other_kinds_of_upload(files: list[tuple[str, bytes]], name: str, open_page: Opener) -> None:
+    assert upload(open_page("data"), *files).session_state["data"] == name
+
+
+def test_two_visitors_do_not_see_each_others_uploads(open_page: Opener) -> None:
+    one, two = open_page("data"), open_page("data")
+    upload(one, ("mine.txt", text(DATA)))
+    upload(two, ("yours.txt", text(DATA)))
+    assert with_sidebar(one) == ["synthetic-demo", "mine"]
+    assert with_sidebar(two) == ["synthetic-demo", "yours"]
+    stranger = open_page("data", data="mine")
+    assert stranger.session_state["data"] == "synthetic-demo"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("bad.txt", text(DATA) + b"1 qid:x 1:1\n", f"bad.txt, line {DATA.n_documents + 1}: query id 'x'"),
+        ("bad.zip", archive()[:-30], "bad.zip: a damaged zip archive"),
+        ("bad.gz", gzip.compress(text(DATA))[:-20], "bad.gz: a damaged file"),
+    ],
+)
+def test_a_broken_upload_is_a_sentence_and_changes_nothing(
+    name: str, content: bytes, said: str, open_page: Opener, tmp_path: Path
+) -> None:
+    app = open_page("data", data="synthetic-demo", fold="Fold2")
+    upload(app, (name, content))
+    (error,) = app.error
+    assert said in error.value
+    assert str(tmp_path) not in error.value
+    assert (app.session_state["data"], app.session_state["fold"]) == ("synthetic-demo", "Fold2")
+    assert figures(app)
+    upload(app, ("good.txt", text(DATA)))
+    assert not app.error
+    assert app.session_state["data"] == "good"
+
+
+def test_an_upload_can_be_removed(open_page: Opener) -> None:
+    app = upload(open_page("data"), ("own.txt", text(DATA)))
+    app.button(key="remove-upload").click()
+    assert with_sidebar(app) == ["synthetic-demo"]
+    assert app.session_state["data"] == "synthetic-demo"
+
+
+def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
+    app = open_page("data", gq=20, gf=3)
+    app.button(key="generate").click().run()
+    with_sidebar(app)
+    recipe = Recipe.named(app.session_state["data"])
+    assert recipe is not None
+    assert (recipe.queries, recipe.features) == (20, 3)
+
+
+def test_a_link_makes_the_data_set_that_it_names(open_page: Opener) -> None:
+    app = open_page("data", data=SMALL.name)
+    assert app.session_state["data"] == SMALL.name
+    shown = {tile.label: tile.value for tile in app.metric}
+    assert shown["Documents"] == f"{SMALL.make().train.n_documents:,}"
+
+
+def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> None:
+    huge = Recipe(queries=2000, largest=500, features=200).name
+    for name in (huge, "somebody-elses"):
+        app = AppTest.from_file(str(APP), default_timeout=60)
+        app.query_params["data"] = name
+        app.run()
+        assert not app.exception
+        assert any(name in warning.value for warning in app.warning)
+        assert app.session_state["data"] == "synthetic-demo"
+
+
+def test_workers_are_told_where_uploads_are(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = upload(open_page("data"), ("own.txt", text(DATA)))
+    monkeypatch.setattr("ui.visitors.st.session_state", app.session_state)
+    found = find_datasets(data_roots_of_visitor())
+    assert np.array_equal(open_fold(found["own"], 1).train.y, cyclic_fold(DATA, 1).train.y)
