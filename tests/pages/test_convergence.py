@@ -1,0 +1,101 @@
+"""The Convergence page: the library's numbers, the runs that were asked for, pins that a link brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec, execute
+from ui.pins import MOST, from_token, token
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
+PIN = "fourier_m25_g-3_s7_c-2_t4"
+
+
+def names(app: AppTest) -> list[str]:
+    return [trace["name"] for trace in figures(app)[0]["data"]]
+
+
+def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
+    app = open_page("convergence", m=10)
+    runs = [execute(replace(SPEC, preconditioner=name)) for name in ("auto", "none")]
+    shown = app.dataframe[0].value
+    assert shown["CG iterations"].tolist() == [int(r.trace["cg_iterations"].sum()) for r in runs]
+    assert shown["objective"].tolist() == [r.objective for r in runs]
+    cg = shown["CG iterations"].tolist()
+    assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance in " in words(app)
+    assert f"without it {cg[1]} in " in words(app)
+
+
+def test_every_quantity_and_axis(open_page: Opener) -> None:
+    app = open_page("convergence", m=10)
+    for y in app.selectbox(key="show").options:
+        app.selectbox(key="show").select(y).run()
+        for x in app.selectbox(key="against").options:
+            app.selectbox(key="against").select(x).run()
+            assert not app.exception
+            assert len(names(app)) == 2
+
+
+def test_further_c_and_one_run_alone(open_page: Opener) -> None:
+    app = open_page("convergence", m=10)
+    app.toggle(key="plain").set_value(False).run()
+    app.multiselect(key="cs").set_value(["2^-6", "2^0"]).run()
+    assert names(app) == [f"Nyström, m = 10, C = {c}" for c in ("2⁻⁴", "2⁻⁶", "2⁰")]
+    assert "without it" not in words(app)
+
+
+def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
+    app = open_page("convergence", m=10, pins=PIN)
+    assert len(names(app)) == 3
+    app.button(key="pin").click().run()
+    app.session_state["m"] = 25
+    app.run()
+    assert app.query_params["pins"] in ([f"{PIN}.{token(SPEC)}"], f"{PIN}.{token(SPEC)}")
+    assert len(names(app)) == 4
+    app.button(key="unpin").click().run()
+    assert len(names(app)) == 2
+    assert "pins" not in app.query_params
+
+
+def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) -> None:
+    many = [token(replace(SPEC, seed=seed)) for seed in range(MOST)]
+    app = open_page("convergence", m=10, pins=".".join(["nonsense", "linear_c99_t6", *many]))
+    assert "cannot be read" in app.warning[0].value
+    assert len(names(app)) == 1 + MOST  # seed 0 is the sidebar's, and it is drawn without preconditioner too
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        SPEC,
+        SPEC.linear(2.0**10),
+        replace(SPEC, feature_map="fourier", seed=2**31 - 1),
+        replace(SPEC, rank=3, tol=1e-8, C=2.0**-15, gamma=2.0**-12, n_components=2000),
+    ],
+)
+def test_a_pin_is_its_spec(spec: RunSpec) -> None:
+    assert from_token(token(spec), SPEC) == spec
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nystroem",
+        "nystroem_c-4_t6",
+        "linear_m5_g0_s0_c0_t6",
+        "nystroem_m7_g-2_s0_c-4_t6",
+        "nystroem_m10_g5_s0_c-4_t6",
+        "nystroem_m10_g-2_s9999999999_c-4_t6",
+        "linear_c0_t2",
+        "x" * 10_000,
+    ],
+)
+def test_other_texts_are_no_pins(text: str) -> None:
+    assert from_token(text, SPEC) is None

@@ -1,0 +1,130 @@
+"""Tables and figures of convergence: gaps, what was reached when, and the runs told apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rankviz import Fold, RunRecord, RunSpec, execute
+from rankviz.datasets import make_fold
+from rankviz.plots import convergence
+from rankviz.plots.labels import distinct_labels
+from rankviz.solvers.result import Status
+
+SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
+PLAIN = replace(SPEC, preconditioner="none")
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def records(fold: Fold) -> list[RunRecord]:
+    return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, replace(SPEC, C=4.0))]
+
+
+@pytest.fixture(scope="module")
+def references(records: list[RunRecord], fold: Fold) -> list[RunRecord]:
+    keys = dict.fromkeys(convergence.objective_key(record.spec) for record in records)
+    return [execute(key, fold=fold) for key in keys]
+
+
+def test_runs_of_one_objective_share_a_reference(
+    records: list[RunRecord], references: list[RunRecord]
+) -> None:
+    assert len(references) == 2
+    table = convergence.data(records, references)
+    for record, (_, rows) in zip(records, table.groupby("label", sort=False), strict=True):
+        same = convergence.objective_key(record.spec)
+        alike = [r for r in [*records, *references] if convergence.objective_key(r.spec) == same]
+        best = min(r.objective for r in alike)
+        expected = (record.trace["objective"] - best) / best
+        np.testing.assert_allclose(rows["gap"], expected, rtol=1e-12)
+        assert (rows["gap"] >= 0).all()
+
+
+def test_without_reference_there_is_no_gap(records: list[RunRecord]) -> None:
+    assert convergence.data(records)["gap"].isna().all()
+
+
+def test_a_point_is_reached_when_the_iteration_before_has_ended(records: list[RunRecord]) -> None:
+    table = convergence.data(records[:1])
+    assert table["reached_cg"].tolist() == [0, *table["cg_total"][:-1]]
+    assert table["reached_seconds"].tolist() == [0.0, *table["seconds"][:-1]]
+    assert table["cg_total"].iloc[-1] == records[0].trace["cg_iterations"].sum()
+
+
+@pytest.mark.parametrize("y", convergence.QUANTITIES)
+@pytest.mark.parametrize("x", convergence.AXES)
+def test_every_quantity_against_every_axis(
+    y: str, x: str, records: list[RunRecord], references: list[RunRecord]
+) -> None:
+    table = convergence.data(records, references)
+    fig = convergence.quantity_figure(table, y, x)
+    assert [trace.name for trace in fig.data] == list(dict.fromkeys(table["label"]))
+    for trace in fig.data:
+        assert np.isfinite(np.asarray(trace.y, float)).all()
+        assert (np.diff(np.asarray(trace.x, float)) >= 0).all()
+
+
+def test_lines_end_with_the_work_of_the_proof(records: list[RunRecord]) -> None:
+    table = convergence.data(records[:1])
+    line = convergence.quantity_figure(table, "gradient", "cg").data[0]
+    assert line.x[-1] == records[0].trace["cg_iterations"].sum()
+    assert line.y[-1] == line.y[-2]
+    assert len(line.x) == len(records[0].trace) + 1
+
+
+def test_gaps_below_the_reference_are_drawn_at_it(records: list[RunRecord]) -> None:
+    table = convergence.data(records[:1], records[:1])
+    assert table["gap"].iloc[-1] == 0.0
+    assert convergence.quantity_figure(table, "gap", "iteration").data[0].y[-1] == convergence.REFERENCE_TOL
+
+
+def test_both_panels_of_one_run(records: list[RunRecord]) -> None:
+    fig = convergence.figure(convergence.data(records[:1]))
+    assert [len(trace.y) for trace in fig.data] == 2 * [len(records[0].trace)]
+    np.testing.assert_array_equal(fig.data[0].y, records[0].trace["objective"])
+
+
+def test_runs_look_different(records: list[RunRecord]) -> None:
+    table = convergence.data(records)
+    lines = convergence.quantity_figure(table, "gradient", "iteration").data
+    assert len({line.line.color for line in lines}) == 1, "colour means method"
+    assert len({(line.line.dash, line.marker.symbol, line.opacity) for line in lines}) == 3
+
+
+def test_reading_says_what_each_took(records: list[RunRecord]) -> None:
+    record, plain = records[:2]
+    cg = [int(r.trace["cg_iterations"].sum()) for r in (record, plain)]
+    text = convergence.reading(record, plain)
+    assert text.startswith(f"With the preconditioner {cg[0]} CG iterations reach the tolerance in ")
+    assert f"without it {cg[1]} in " in text
+    assert convergence.reading(record).startswith(f"{cg[0]} CG iterations reach the tolerance in ")
+
+
+def test_reading_says_when_the_tolerance_was_not_reached(records: list[RunRecord]) -> None:
+    slow = replace(records[1], status=Status.MAX_ITERATIONS.value)
+    assert "do not reach the tolerance" in convergence.reading(records[0], slow)
+
+
+def test_labels_say_what_varies_and_no_more() -> None:
+    assert distinct_labels([SPEC]) == ["Nyström, m = 25"]
+    assert distinct_labels([SPEC, PLAIN]) == [
+        "Nyström, m = 25, preconditioned",
+        "Nyström, m = 25, without preconditioner",
+    ]
+    assert distinct_labels([SPEC, SPEC.linear(4.0)]) == ["Nyström, m = 25, C = 2⁻²", "linear, C = 2²"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"C": 1.0}, {"gamma": 1.0}, {"seed": 1}, {"tol": 1e-3}, {"rank": 3}, {"preconditioner": "none"}],
+)
+def test_whatever_differs_is_told(change: dict[str, object]) -> None:
+    first, second = distinct_labels([SPEC, replace(SPEC, **change)])
+    assert first != second
