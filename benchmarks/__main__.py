@@ -1,12 +1,12 @@
-"""Run one or all measurements: `python -m benchmarks [training] [published]`."""
+"""Run one or all measurements: `python -m benchmarks [training] [published] [estimates]`."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import published, training
+from benchmarks import estimates, published, training
 
-MEASUREMENTS = {"training": training.main, "published": published.main}
+MEASUREMENTS = {"training": training.main, "published": published.main, "estimates": estimates.main}
 
 
 def main() -> int:

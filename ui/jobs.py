@@ -99,6 +99,11 @@ def _work_on(missing: list[RunSpec], title: str, live_seconds: float) -> dict[Ru
     return {}
 
 
+def predicted(spec: RunSpec) -> Estimate:
+    """Seconds and bytes of one run, before the fact."""
+    return estimate(spec, _shape(fold_of(spec).digest, spec))
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _shape(digest: str, _spec: RunSpec) -> Shape:
     return Shape.of(fold_of(_spec))
@@ -163,9 +168,11 @@ def _progress(job_id: str, was_live: bool, drawn: int) -> None:
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
         if mine and status.live:
-            action.button("Stop", key="stop-job", width="stretch", on_click=_stop, args=(job_id,))
+            action.button("Stop the job", key="stop-job", width="stretch", on_click=_stop, args=(job_id,))
         elif mine:
-            action.button("Delete", key="delete-job", width="stretch", on_click=_delete, args=(job_id,))
+            action.button(
+                "Delete the job", key="delete-job", width="stretch", on_click=_delete, args=(job_id,)
+            )
         if status.state == "failed":
             st.error(status.reason, icon=":material/error:")
 

@@ -1,0 +1,13 @@
+"""A page with one curve of runs and nothing else, for test_jobs.py."""
+
+import streamlit as st
+
+from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.experiments.spec import RunSpec
+from ui.jobs import run_or_submit
+from ui.runs import errors_as_sentences
+
+specs = [RunSpec(DEMONSTRATION, n_components=500, gamma=0.25, seed=seed) for seed in range(300)]
+with errors_as_sentences():
+    records = run_or_submit(specs, title="Many seeds")
+st.write(f"{sum(record is not None for record in records)} records are there")
