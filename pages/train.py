@@ -4,17 +4,19 @@ import streamlit as st
 
 from rankviz.plots.style import describe
 from ui import reveal, train_views
-from ui.jobs import run_or_wait
+from ui.jobs import predicted, run_or_wait
 from ui.navigation import experiment
 from ui.runs import errors_as_sentences, normalised
 from ui.settings import linear_C
 from ui.show import what_is_shown
+from ui.train_downloads import downloads
 
 spec = experiment()
 st.title("Train")
 part = reveal.part_shown(spec)
 what_is_shown(spec, part)
 with errors_as_sentences():
+    st.caption(f"Predicted for this run: {predicted(spec)}.")
     wanted = [spec.linear(linear_C(st.session_state)), spec]
     baseline, record = run_or_wait(wanted, title=describe(spec))
     data = normalised(spec).parts[part]
@@ -29,3 +31,4 @@ with convergence:
     train_views.convergence(baseline, record)
 with numbers:
     train_views.numbers(baseline, record, part)
+    downloads(record, data, part)

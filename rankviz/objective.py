@@ -185,7 +185,7 @@ class RankObjective:
         return CholeskyPreconditioner.of(M, "exact")
 
     def _closed_form(self, point: Point) -> CholeskyPreconditioner:
-        """I + C·ℓ''·share·ΦᵀL₀Φ with all pairs (MATH §4), ℓ'' the mean over the active ones.
+        """I + C·ℓ''·share·ΦᵀL₀Φ with all pairs, ℓ'' the mean over the active ones.
 
         With every pair active, as at w = 0, it is the Hessian itself; later the share of active pairs
         scales it.
@@ -196,7 +196,7 @@ class RankObjective:
         return CholeskyPreconditioner.of(M, "closed form")
 
     def _sampled(self, point: Point, report: Report) -> CholeskyPreconditioner:
-        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs (MATH §4)."""
+        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs."""
         active, m = point.risk.active, self.features.shape[1]
         size = min(m, len(active))
         drawn = np.sort(self._rng.choice(len(active), size, replace=False)) if size else np.zeros(0, np.int64)

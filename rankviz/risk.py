@@ -51,7 +51,7 @@ class RiskPoint:
 
 @dataclass(frozen=True, eq=False)
 class PairRisk:
-    """Σ ℓ(f_i − f_j) over explicit preference pairs; any loss, O(p) time and memory (MATH §2.2).
+    """Σ ℓ(f_i − f_j) over explicit preference pairs; any loss, O(p) time and memory.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PairRisk:
         """Gram matrix Bᵀ L₀ B of the all-pairs Laplacian L₀ = AᵀA, (n, m) -> (m, m), without pairs.
 
         Bᵀ diag(δ) B − Σ_q (S_q S_qᵀ − Σ_g S_qg S_qgᵀ) with δ_i = n_q − n_{q, y_i} and S the sums of rows
-        of B over queries and over (query, grade): MATH §4.
+        of B over queries and over (query, grade).
         """
         groups, n_q = grade_groups(self.y, self.ptr), np.diff(self.ptr)
         delta = np.empty(len(self.y))

@@ -17,7 +17,7 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute, npz
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.experiments import run as run_module
-from rankviz.experiments.run import model_of
+from rankviz.experiments.run import model_from, model_of
 from rankviz.solvers.result import Status, TraceRow
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
@@ -328,3 +328,10 @@ def test_peak_memory_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Path, "write_text", refuse)
     reset_peak_memory()
     assert peak_memory() > 10_000_000
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
+def test_the_model_of_a_record_scores_as_the_record_says(feature_map: str, fold: Fold) -> None:
+    record = execute(RunSpec("small", feature_map=feature_map, n_components=12, seed=3), fold=fold)
+    model = model_from(record, fold.train)
+    assert model.predict(fold.test.X) == pytest.approx(record.scores["test"], rel=1e-12, abs=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any, Literal
 
 import pandas as pd
@@ -45,7 +46,7 @@ def show_figure(
     with row.popover("Save", help="Take the figure or its numbers with you."):
         st.download_button(
             "Figure (HTML, works offline)",
-            lambda: figure.to_html(include_plotlyjs=True),
+            lambda: _page(figure, caption),
             f"{key}.html",
             "text/html",
             key=f"{key}-html",
@@ -61,7 +62,14 @@ def show_figure(
             on_click="ignore",
             width="stretch",
         )
+        st.caption("As a picture (SVG): the camera in the figure's toolbar.")
     return event
+
+
+def _page(figure: go.Figure, caption: str) -> str:
+    """The figure with its caption as a page that needs no network: Plotly itself is inside."""
+    body = figure.to_html(include_plotlyjs=True, full_html=False)
+    return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(caption)}</p>'
 
 
 def _themed(figure: go.Figure) -> go.Figure:

@@ -75,6 +75,10 @@ class Rates:
     memory: float
 
 
+LAPTOP = Rates(flops=6e10, exp=5e8, cos=7e7, memory=4e10)
+"""A laptop of these years. What runs while a visitor waits is decided by these, the same on every day."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The predicted cost of one run.

@@ -12,10 +12,11 @@ import pandas as pd
 from rankviz._typing import FloatArray
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
-from rankviz.datasets.types import DataError, Fold
+from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.solvers.result import Status
@@ -66,6 +67,20 @@ def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | Non
 def _within(report: Report, part: int, parts: int) -> Callback:
     """Report the prediction of one part as a share of the whole evaluation."""
     return lambda progress: report(Progress("evaluate", (part + (progress.fraction or 0.0)) / parts))
+
+
+def model_from(record: RunRecord, train: RankingData) -> RankSVM:
+    """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
+
+    `train` is the training part it was fitted on, normalised as the spec says.
+    """
+    spec, model = record.spec, model_of(record.spec)
+    settings = FEATURE_MAPS[spec.feature_map](spec.n_components, spec.gamma, spec.rank, spec.seed)
+    model.feature_map_ = settings.fit(train.X)
+    model.coef_, model.gamma_, model.objective_ = record.weights, spec.gamma, record.objective
+    model.n_components_, model.n_features_in_ = record.n_components, train.n_features
+    model.n_pairs_ = record.n_pairs
+    return model
 
 
 def model_of(spec: RunSpec) -> RankSVM:

@@ -53,7 +53,7 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class FittedNystroem:
-    """φ(x) = Tᵀ [κ(x, x̃_1), …, κ(x, x̃_k)]ᵀ for landmarks x̃ (chen2017 eq. 18, in the form of MATH §3.1).
+    """φ(x) = Tᵀ [κ(x, x̃_1), …, κ(x, x̃_k)]ᵀ for landmarks x̃ (chen2017 eq. 18, up to a rotation).
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Feature matrices as operators: Φ = B T with a stored base B (n, k) and a basis change T (k, m).
 
 Linear and random Fourier features store Φ itself (T = I). The Nyström map stores the kernel matrix
-B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product that forms Φ (MATH §3.1).
+B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product that forms Φ.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class TraceRow:
     objective : float
         ½‖w‖² + C·risk.
     gradient_norm : float
-        ‖∇‖; ½‖∇‖² bounds objective − optimum (MATH §4).
+        ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w.
     decrement : float
         Newton decrement ½|gᵀs|, the drop that the quadratic model promises.
     cg_iterations : int
