@@ -66,14 +66,15 @@ def controls(spec: RunSpec) -> Choice:
         help=f"Up to {MOST_CS} values beside the sidebar's. Each has an objective of its own, and its gap is "
         "measured from its own best.",
     )
-    both = st.toggle(
-        "With and without preconditioner",
-        True,
-        key="plain",
-        bind="query-params",
-        help="Without it, the Newton systems are solved by plain conjugate gradients.",
-    )
-    pins.buttons(spec)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        both = st.toggle(
+            "With and without preconditioner",
+            True,
+            key="plain",
+            bind="query-params",
+            help="Without it, the Newton systems are solved by plain conjugate gradients.",
+        )
+        pins.buttons(spec)
     return Choice(y, x, _specs(spec, [2.0 ** int(c[2:]) for c in further], both, pinned))
 
 

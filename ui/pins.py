@@ -90,18 +90,17 @@ def pinned(spec: RunSpec) -> list[RunSpec]:
 def buttons(spec: RunSpec) -> None:
     """Buttons that pin the sidebar's model and let all pins go; pinning beyond the most drops the oldest."""
     pins = st.session_state[KEY]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button(
-            "Pin this run",
-            key="pin",
-            icon=":material/keep:",
-            on_click=_pin,
-            args=(token(spec),),
-            disabled=token(spec) in pins,
-            help=f"Keep this model on the figure while the sidebar moves on; up to {MOST}. Pins follow the "
-            "data set, fold and normalisation of the sidebar, and are part of the address.",
-        )
-        st.button("Clear pins", key="unpin", on_click=_clear, disabled=not pins)
+    st.button(
+        "Pin this run",
+        key="pin",
+        icon=":material/keep:",
+        on_click=_pin,
+        args=(token(spec),),
+        disabled=token(spec) in pins,
+        help=f"Keep this model on the figure while the sidebar moves on; up to {MOST}. Pins follow the data "
+        "set, fold and normalisation of the sidebar, and are part of the address.",
+    )
+    st.button("Clear pins", key="unpin", on_click=_clear, disabled=not pins)
 
 
 def _pin(text: str) -> None:

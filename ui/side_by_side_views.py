@@ -10,6 +10,7 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import kendall_tau
 from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.plots.style import METHODS, describe, method_label
@@ -38,15 +39,18 @@ class Pair:
 
     def about(self, part: str) -> str:
         """Data, fold, settings of both and part, for captions."""
-        return f"{describe(self.left.spec, part)}; random Fourier alike"
+        return _about(self.left.spec, part)
+
+
+def _about(spec: RunSpec, part: str) -> str:
+    return f"{describe(spec, part)}; random Fourier alike"
 
 
 def trained(state: Any, part: str) -> Pair:
-    """Both maps with the sidebar's settings, and the line that says what is shown."""
+    """The line that says what is shown, and both maps with the sidebar's settings."""
     specs = [spec_from_state(state, name) for name in MAPS]
-    pair = Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
-    st.markdown(f":gray[{pair.about(part)}]")
-    return pair
+    st.markdown(f":gray[{_about(specs[0], part)}]")
+    return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
 
 
 def reading(pair: Pair, part: str) -> str:

@@ -156,7 +156,7 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     else:
         fig.update_yaxes(rangemode="tozero", tickformat=".0%" if y == "active" else ",d")
     fig.update_yaxes(title_text=quantity.title)
-    return finished(fig, height=460)
+    return finished(fig, height=440 + 12 * max(0, len(fig.data) - 2))
 
 
 def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
