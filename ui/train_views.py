@@ -111,7 +111,7 @@ def numbers(baseline: RunRecord, record: RunRecord, part: str) -> None:
     """Means and per-query values behind the figures, and what the run took."""
     records = _distinct(baseline, record)
     means = pd.DataFrame({method_label(r.spec): r.metrics[part].mean() for r in records})
-    st.dataframe(means.round(4), height="content")
+    st.dataframe(means.T.round(4), height="content")
     st.markdown("**Per query**, this model")
     st.dataframe(record.metrics[part].round(4))
     used: dict[str, float] = {"feature dimensions used": record.n_components}
