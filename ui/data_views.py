@@ -169,7 +169,13 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     if st.session_state.get("query", ids[first]) not in ids:
         st.session_state["query"] = ids[first]
     chosen = st.selectbox(
-        "Query", ids, first, key="query", bind="query-params", help="A query of the part that is shown."
+        "Query",
+        ids,
+        first,
+        key="query",
+        bind="query-params",
+        filter_mode="contains",
+        help="A query of the part that is shown.",
     )
     table = query_heatmap.data(data, ids.index(chosen))
     drawn = query_heatmap.thinned(table)
@@ -194,7 +200,12 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     """One feature in every query, before and after each normalisation."""
     labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
     chosen = st.selectbox(
-        "Feature", labels, key="feature", bind="query-params", help="The feature whose values are drawn."
+        "Feature",
+        labels,
+        key="feature",
+        bind="query-params",
+        filter_mode="contains",
+        help="The feature whose values are drawn.",
     )
     number = labels.index(chosen) + 1
     table = _normalisations(fold.digest, part, number, fold)
@@ -223,9 +234,10 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
         for key in between.index
         if key != "none" and not np.isnan(between[key])
     ]
+    shares = f" ({', '.join(after)})" if after else "; within every query it is constant"
     return (
-        f"{between['none']:.0%} of the variance of {feature} lies between queries, where it cannot "
-        "help to rank" + (f" ({', '.join(after)})" if after else "; within every query it is constant")
+        f"{between['none']:.0%} of the variance of {feature} lies between queries, which a linear ranking "
+        f"cannot use{shares}"
     )
 
 
