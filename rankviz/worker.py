@@ -1,8 +1,8 @@
 """The worker of a job: `python -m rankviz.worker RUN_DIR` trains what the folder's spec.json lists.
 
 It calls `execute` for one spec after the other, appends progress, saves each record when it is done, looks
-for the stop file meanwhile, and at last writes how it ended. What it does not expect ends it with a traceback
-in log.txt; the job store then says so.
+for the stop file meanwhile, at last writes how it ended, and lets the job store start who is next. What it
+does not expect ends it with a traceback in log.txt; the job store then says so.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TextIO
 
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.estimate import Shape, check_budget, estimate
+from rankviz.experiments.jobs import LOCK, JobStore
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.run import execute, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
@@ -96,6 +97,8 @@ def main(arguments: list[str]) -> int:
         return 1
     limit_threads(job.threads)
     folder.end(*_work(folder, job))
+    if (folder.path.parent / LOCK).exists():
+        JobStore(folder.path.parent).advance()
     return 0
 
 

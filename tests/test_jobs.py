@@ -138,6 +138,13 @@ def test_a_job_from_start_to_end_and_after_a_restart(folder: Path, submit: Calla
     assert another.find_records([]) == {}
 
 
+def test_the_queue_goes_on_when_nobody_looks(folder: Path, submit: Callable[..., str]) -> None:
+    store = JobStore(folder, workers=1)
+    ids = [submit(store) for _ in range(2)]
+    assert wait_for(lambda: RunFolder(folder / ids[1]).ended())
+    assert states(store, ids) == ["finished", "finished"]
+
+
 def test_stop_ends_a_running_job_and_keeps_what_is_finished(folder: Path, submit: Callable[..., str]) -> None:
     store = JobStore(folder)
     job_id = submit(store, MANY)

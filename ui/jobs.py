@@ -55,10 +55,12 @@ def run_or_submit(
     known = [replace(spec, digest=digests[spec.dataset, spec.fold]) for spec in specs]
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
+    named = _named_job()
+    job = _job_for(missing, named) if missing else None
+    if named is not None and named.live and (job is None or job.id != named.id):
+        watch(named.id, place=title)  # it has to do with other settings, but its visitor should not lose it
     if missing:
-        found |= _work_on(missing, title, live_seconds)
-    elif (job := _named_job()) is not None and job.live:
-        watch(job.id)
+        found |= _work_on(missing, job, title, live_seconds)
     return [found.get(spec) for spec in known]
 
 
@@ -68,15 +70,18 @@ def store() -> JobStore:
     return JobStore()
 
 
-def watch(job_id: str) -> None:
-    """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends."""
+def watch(job_id: str, *, place: str = "") -> None:
+    """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends.
+
+    `place` tells several views of one job on a page apart.
+    """
     try:
         status = store().status(job_id)
     except NoSuchJob as error:
         st.info(str(error), icon=":material/info:")
         return
     shown = st.fragment(_progress, run_every=POLL_SECONDS if status.live else None)
-    shown(job_id, status.live, len(status.finished))
+    shown(job_id, place, status.live, len(status.finished))
     if status.owner == visitor():
         keep_visitor()
 
@@ -90,11 +95,12 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     return remembered | made
 
 
-def _work_on(missing: list[RunSpec], title: str, live_seconds: float) -> dict[RunSpec, RunRecord]:
-    """Run specs now, or show the job that does, or offer to start one; the records made now."""
-    job = _job_for(missing)
+def _work_on(
+    missing: list[RunSpec], job: JobStatus | None, title: str, live_seconds: float
+) -> dict[RunSpec, RunRecord]:
+    """Show the job that makes these records, or make them now, or offer to; returns those made now."""
     if job is not None and job.live:
-        watch(job.id)
+        watch(job.id, place=title)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     predicted = [estimate(spec, shapes[spec.digest]) for spec in missing]
@@ -103,7 +109,7 @@ def _work_on(missing: list[RunSpec], title: str, live_seconds: float) -> dict[Ru
     if min(on_a_laptop, sum(e.seconds for e in predicted)) <= live_seconds:
         return dict(zip(missing, run(*missing), strict=True))
     if job is not None:
-        watch(job.id)
+        watch(job.id, place=title)
     _offer(missing, predicted, title)
     return {}
 
@@ -126,10 +132,10 @@ def _named_job() -> JobStatus | None:
         return None
 
 
-def _job_for(missing: list[RunSpec]) -> JobStatus | None:
-    """The job to show: the one in the address if it is live or has to do with these specs, else one's own."""
-    named, wanted = _named_job(), set(missing)
-    if named is not None and (named.live or wanted & set(named.specs)):
+def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
+    """The job that has to do with these specs: the one in the address, else a live one of the visitor's."""
+    wanted = set(missing)
+    if named is not None and wanted & set(named.specs):
         return named
     own = [job for job in store().jobs(visitor()) if job.live and wanted & set(job.specs)]
     return own[0] if own else None
@@ -145,7 +151,7 @@ def _offer(missing: list[RunSpec], predicted: list[Estimate], title: str) -> Non
     )
     action.button(
         "Train in the background",
-        key="train-in-background",
+        key=f"train-in-background-{title}",
         icon=":material/play_arrow:",
         type="primary",
         width="stretch",
@@ -163,13 +169,12 @@ def _submit(missing: list[RunSpec], title: str) -> None:
         st.toast(str(error), icon=":material/error:")
 
 
-def _progress(job_id: str, was_live: bool, drawn: int) -> None:
+def _progress(job_id: str, place: str, was_live: bool, drawn: int) -> None:
     """The fragment that is drawn twice a second while a job is live."""
     try:
         status = store().status(job_id)
-    except NoSuchJob as error:
-        st.info(str(error), icon=":material/info:")
-        return
+    except NoSuchJob:  # deleted meanwhile: the page is drawn without it
+        st.rerun()
     if was_live:
         _redraw(status, drawn)
     mine = status.owner == visitor()
@@ -177,10 +182,16 @@ def _progress(job_id: str, was_live: bool, drawn: int) -> None:
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
         if mine and status.live:
-            action.button("Stop the job", key="stop-job", width="stretch", on_click=_stop, args=(job_id,))
+            action.button(
+                "Stop the job", key=f"stop-{job_id}-{place}", width="stretch", on_click=_stop, args=(job_id,)
+            )
         elif mine:
             action.button(
-                "Delete the job", key="delete-job", width="stretch", on_click=_delete, args=(job_id,)
+                "Delete the job",
+                key=f"delete-{job_id}-{place}",
+                width="stretch",
+                on_click=_delete,
+                args=(job_id,),
             )
         if status.state == "failed":
             st.error(status.reason, icon=":material/error:")

@@ -2,7 +2,7 @@
 
 A job store is a folder of run folders (see `run_folder`). Nothing about a job is kept anywhere else, so that
 a server may restart at any time, and several may share a store: whoever looks at a job also starts what is
-queued and notes who has died, under one file lock.
+queued and notes who has died, under one file lock. A worker that ends does so too.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from rankviz.threads import cores
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
+LOCK = ".lock"
 STOP_PATIENCE = 1.5
 """Seconds after which a worker that was asked to stop is ended by the system."""
 KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
@@ -166,16 +167,19 @@ class JobStore:
     def status(self, job_id: str) -> JobStatus:
         """What is known of a job now; `NoSuchJob` where there is none of this id."""
         run = self._find(job_id)
-        with self._locked():
-            self._advance()
+        self.advance()
         return _status(run)
 
     def jobs(self, owner: str) -> list[JobStatus]:
         """The jobs of an owner, latest first."""
-        with self._locked():
-            self._advance()
+        self.advance()
         found = [_status(run) for run in self._runs() if _job(run.path).owner == owner]
         return sorted(found, key=lambda status: status.created, reverse=True)
+
+    def advance(self) -> None:
+        """Note who died, hasten who was asked to stop, and start who is next."""
+        with self._locked():
+            self._advance()
 
     def progress(self, job_id: str) -> list[dict[str, Any]]:
         """All progress messages of a job: time, index of the spec, stage, fraction, trace record."""
@@ -236,12 +240,12 @@ class JobStore:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """One thread of one process at a time; the system frees the lock of a process that dies."""
-        with (self.folder / ".lock").open("w") as file:
+        with (self.folder / LOCK).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def _advance(self) -> None:
-        """Note who died, hasten who was asked to stop, and start who is next; under the lock."""
+        """What `advance` does, under the lock."""
         running, queued = 0, []
         for run in self._runs():
             if run.ended():
@@ -257,7 +261,7 @@ class JobStore:
             elif not run.ended():  # it may have written its outcome between the two looks
                 run.end(*_died(run))
         for run in sorted(queued, key=lambda run: _job(run.path).created)[: max(0, self.workers - running)]:
-            _launch(run)
+            _launch(run, self.workers)
 
     def _make_room(self, owner: str) -> None:
         """Drop the oldest ended jobs beyond the bounds; `JobError` where the owner has too many live ones."""
@@ -318,13 +322,14 @@ def _died(run: RunFolder) -> tuple[str, str]:
     return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
 
 
-def _launch(run: RunFolder) -> None:
-    """Start the worker of a run and write down which process it is."""
+def _launch(run: RunFolder, workers: int) -> None:
+    """Start the worker of a run and write down which process it is; it will start the next one."""
     threads = str(_job(run.path).threads)
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
-    environment = os.environ | dict.fromkeys(names, threads) | {"PYTHONPATH": path}
+    environment = os.environ | dict.fromkeys(names, threads)
+    environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
     run.claim(start([sys.executable, "-m", "rankviz.worker", str(run.path)], environment, run.log_file()))
 
 
