@@ -7,16 +7,15 @@ import sys
 from pathlib import Path
 
 CODE = """
-import importlib, threading, time
+import threading, streamlit
 errors = []
-def visit(name, delay):
-    time.sleep(delay)
+def visit(line):
     try:
-        importlib.import_module(name)
-    except (ImportError, RuntimeError) as error:
-        errors.append(f"{name}: {error}")
-names = ("ui.runs", "ui.jobs", "ui.home_views", "ui.settings")
-threads = [threading.Thread(target=visit, args=(name, 0.01 * k)) for k, name in enumerate(names)]
+        exec(line, {})
+    except (AttributeError, ImportError, RuntimeError) as error:
+        errors.append(f"{line}: {error}")
+lines = [f"import streamlit; from ui import {name}" for name in ("runs", "jobs", "home_views", "settings")]
+threads = [threading.Thread(target=visit, args=(line,)) for line in lines]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(errors)

@@ -1,10 +1,11 @@
 """What the pages share: settings, cached data and runs, and how figures are shown.
 
-Two visitors who come first, at once, import these modules in two threads. Importing the library here, before
-anything that is part of it, keeps them from waiting for each other's half of it: rankviz/__init__.py imports
-what modules of it import.
+The first visitors to a fresh server, coming at once, import the pages' modules in several threads. Packages
+whose modules import each other by way of the package cannot bear that, so those are imported here, whole and
+first: whoever says `from ui import …` waits until that is done.
 """
 
 from importlib import import_module
 
-import_module("rankviz")
+for name in ("pandas", "plotly.graph_objects", "plotly.io", "rankviz"):
+    import_module(name)

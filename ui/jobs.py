@@ -103,14 +103,15 @@ def _work_on(
         watch(job.id, place=title)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
-    predicted = [estimate(spec, shapes[spec.digest]) for spec in missing]
-    check_budget(max(predicted, key=lambda e: e.bytes))
+    costs = [estimate(spec, shapes[spec.digest]) for spec in missing]
+    check_budget(max(costs, key=lambda e: e.bytes))
     on_a_laptop = sum(estimate(spec, shapes[spec.digest], LAPTOP).seconds for spec in missing)
-    if min(on_a_laptop, sum(e.seconds for e in predicted)) <= live_seconds:
+    ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
+    if not ended and min(on_a_laptop, sum(e.seconds for e in costs)) <= live_seconds:
         return dict(zip(missing, run(*missing), strict=True))
     if job is not None:
         watch(job.id, place=title)
-    _offer(missing, predicted, title)
+    _offer(missing, costs, title)
     return {}
 
 
