@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from rankviz.plots.style import describe
 from ui import reveal, train_views
 from ui.jobs import predicted, run_or_wait
 from ui.navigation import experiment
@@ -18,7 +17,7 @@ what_is_shown(spec, part)
 with errors_as_sentences():
     st.caption(f"Predicted for this run: {predicted(spec)}.")
     wanted = [spec.linear(linear_C(st.session_state)), spec]
-    baseline, record = run_or_wait(wanted, title=describe(spec))
+    baseline, record = run_or_wait(wanted, title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 
 train_views.headline(baseline, record, data, part)

@@ -17,7 +17,6 @@ from ui.settings import COMPONENTS, linear_C, spec_from_state
 from ui.show import bold_sentence, definition_caption, show_figure
 
 METRIC = "NDCG@10"
-LIVE_SECONDS = 5.0  # a first visit sees the whole figure, with progress shown; it is remembered for the next
 GRID = tuple(m for m in COMPONENTS if m <= 500)
 PAGES = (
     ("pages/data.py", "dataset", "**Data**: bring your own; what grades, pairs and features are like"),
@@ -37,7 +36,7 @@ def headline(state: Any, data: RankingData) -> None:
     grid = sorted({*GRID, *(spec.n_components for spec in kernels)})
     wanted = [linear, *(replace(spec, n_components=m) for spec in kernels for m in grid)]
     title = f"NDCG against m, {linear.dataset}"
-    baseline, *curves = run_or_submit(wanted, title=title, live_seconds=LIVE_SECONDS)
+    baseline, *curves = run_or_submit(wanted, title=title)
     curves = [record for record in curves if record is not None]
     if baseline is None or not curves:
         return

@@ -23,8 +23,8 @@ from rankviz.experiments.spec import RunSpec
 from ui.runs import STAGES, data_roots_of_visitor, fold_of, recall, remember, run
 from ui.visitors import keep_visitor, visitor
 
-LIVE_SECONDS = 1.0
-"""What is predicted to take less runs while the visitor waits."""
+LIVE_SECONDS, LIVE_IN_ALL = 1.0, 5.0
+"""Runs predicted to take less, each and all together, are made while the visitor waits."""
 POLL_SECONDS = 0.5
 REDRAW_SECONDS = 2.0
 """At most this often the page is drawn anew because a job has more records."""
@@ -40,15 +40,13 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
     return found
 
 
-def run_or_submit(
-    specs: Sequence[RunSpec], *, title: str, live_seconds: float = LIVE_SECONDS
-) -> list[RunRecord | None]:
+def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
     """The records of specs, None for those that are not there yet.
 
-    What is remembered, or was made by an earlier job, is used. The rest runs now if that is predicted to
-    take no more than `live_seconds`; else its cost and a button are shown, and once that is pressed, the job
-    with its progress. The page runs again as the job grows. Raises `DataError` where a run would not fit
-    into memory.
+    What is remembered, or was made by an earlier job, is used. The rest runs now if no run of it is
+    predicted to take more than about a second, nor all together more than a few; else the cost and a button
+    are shown, and once that is pressed, the job with its progress. The page runs again as the job grows.
+    Raises `DataError` where a run would not fit into memory.
     """
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
@@ -60,7 +58,7 @@ def run_or_submit(
     if named is not None and named.live and (job is None or job.id != named.id):
         watch(named.id, place=title)  # it has to do with other settings, but its visitor should not lose it
     if missing:
-        found |= _work_on(missing, job, title, live_seconds)
+        found |= _work_on(missing, job, title)
     return [found.get(spec) for spec in known]
 
 
@@ -95,9 +93,7 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     return remembered | made
 
 
-def _work_on(
-    missing: list[RunSpec], job: JobStatus | None, title: str, live_seconds: float
-) -> dict[RunSpec, RunRecord]:
+def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[RunSpec, RunRecord]:
     """Show the job that makes these records, or make them now, or offer to; returns those made now."""
     if job is not None and job.live:
         watch(job.id, place=title)
@@ -105,14 +101,19 @@ def _work_on(
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     costs = [estimate(spec, shapes[spec.digest]) for spec in missing]
     check_budget(max(costs, key=lambda e: e.bytes))
-    on_a_laptop = sum(estimate(spec, shapes[spec.digest], LAPTOP).seconds for spec in missing)
+    laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
-    if not ended and min(on_a_laptop, sum(e.seconds for e in costs)) <= live_seconds:
+    if not ended and (_live(costs) or _live(laptop)):
         return dict(zip(missing, run(*missing), strict=True))
     if job is not None:
         watch(job.id, place=title)
     _offer(missing, costs, title)
     return {}
+
+
+def _live(costs: list[Estimate]) -> bool:
+    seconds = [cost.seconds for cost in costs]
+    return max(seconds) <= LIVE_SECONDS and sum(seconds) <= LIVE_IN_ALL
 
 
 def predicted(spec: RunSpec) -> Estimate:

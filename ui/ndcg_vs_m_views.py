@@ -23,7 +23,6 @@ FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 KERNELS = ("nystroem", "fourier")
 LARGEST_AT_ONCE = 500
-LIVE_SECONDS = 5.0  # the curve of the bundled folds is drawn while the visitor waits
 
 
 @dataclass(frozen=True)
@@ -89,9 +88,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
     """The runs of the curve that are there, as it grows."""
-    found = run_or_submit(
-        specs(spec, chosen), title=f"NDCG against m, {spec.dataset}", live_seconds=LIVE_SECONDS
-    )
+    found = run_or_submit(specs(spec, chosen), title=f"NDCG against m, {spec.dataset}")
     if found[0] is None or not any(found[1:]):
         st.info("The curve is drawn here as its runs finish.", icon=":material/hourglass_empty:")
         st.stop()
@@ -103,6 +100,9 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: Rank
     table = metric_vs_m.data(found, part, chosen.metrics)
     marked = spec.n_components if spec.feature_map != "linear" and spec.n_components in chosen.grid else None
     seeds = "one seed" if chosen.seeds == 1 else f"mean and range of {chosen.seeds} seeds"
+    wanted = len(specs(spec, chosen))
+    if len(found) < wanted:
+        seeds += f"; {len(found)} of {wanted} runs have finished"
     kernel = spec_from_state(st.session_state, KERNELS[0])
     event = show_figure(
         metric_vs_m.figure(table, marked),
