@@ -10,6 +10,10 @@ from rankviz.experiments.spec import RunSpec
 from ui.settings import spec_from_state
 
 ICON = Path(__file__).parent / "icon.svg"
+READABLE_BUTTONS = """<style>
+[data-testid="stBaseButton-primary"] * { color: light-dark(#fff, #10201e) !important; }
+</style>"""
+"""Streamlit writes white on its primary buttons, which cannot be read on the light accent of the dark theme."""
 
 
 def configure() -> st.Page:
@@ -18,6 +22,7 @@ def configure() -> st.Page:
     The icon is a file of ours: Material icons and emoji would be fetched from another host.
     """
     st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
+    st.html(READABLE_BUTTONS)
     return st.navigation(
         [
             st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),

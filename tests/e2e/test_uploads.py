@@ -1,0 +1,80 @@
+"""Uploads in a browser: good and broken files, what survives a reload, and two visitors at once."""
+
+from __future__ import annotations
+
+from helpers import assert_no_errors_shown, sidebar, tile, traces
+from playwright.sync_api import Browser, Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+GOOD = "".join(
+    f"{document % 3} qid:{query} 1:{document / 7:.4f} 2:{document * query % 5 / 5:.4f} "
+    f"# docid = q{query}d{document}\n"
+    for query in range(1, 11)
+    for document in range(6)
+)
+BROKEN = GOOD.replace("1:0.2857", "1:NaN", 1)
+
+
+def upload(page: Page, name: str, text: str) -> None:
+    """Open the form if it is closed, give it a file, and press the button."""
+    form = page.get_by_test_id("stExpander").filter(has_text="Bring your own data")
+    chooser = form.locator('input[type="file"]')
+    if not chooser.count() or not form.get_by_role("button", name="Check and add").is_visible():
+        form.locator("summary").click()
+    chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+    add = form.get_by_role("button", name="Check and add")
+    expect(add).to_be_enabled()
+    add.click()
+    wait_settled(page)
+
+
+def offered(page: Page) -> list[str]:
+    """The data sets in the sidebar's menu."""
+    sidebar(page).get_by_role("combobox", name="Data set").click()
+    names = page.get_by_role("option").all_inner_texts()
+    page.keyboard.press("Escape")
+    return names
+
+
+def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
+    server: Server, page: Page
+) -> None:
+    open_page(page, f"{server.url}/data")
+    upload(page, "mine.txt", GOOD)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("mine")
+    assert tile(page, "Queries") == "6"
+    assert_no_errors_shown(page)
+    page.reload()
+    wait_settled(page)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("mine")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert traces(page, "ndcg-at-k")
+    assert "mine" in offered(page)
+
+
+def test_a_broken_file_is_a_sentence_and_changes_nothing(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data")
+    upload(page, "mine.txt", BROKEN)
+    error = page.get_by_test_id("stAlertContentError")
+    expect(error).to_contain_text("mine.txt, line 3")
+    expect(error).to_contain_text("NaN")
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("synthetic-demo")
+    assert "mine" not in offered(page)
+
+
+def test_two_visitors_do_not_see_each_others_uploads(server: Server, page: Page, browser: Browser) -> None:
+    open_page(page, f"{server.url}/data")
+    upload(page, "secret.txt", GOOD)
+    link = page.evaluate("location.href")
+    other = browser.new_context()
+    try:
+        visitor = other.new_page()
+        open_page(visitor, link)
+        assert "secret" not in offered(visitor)
+        expect(visitor.get_by_test_id("stMain")).not_to_contain_text("q1d0")
+    finally:
+        other.close()
+    assert "secret" in offered(page)
