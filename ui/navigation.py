@@ -13,7 +13,7 @@ ICON = Path(__file__).parent / "icon.svg"
 READABLE_BUTTONS = """<style>
 [data-testid="stBaseButton-primary"] * { color: light-dark(#fff, #10201e) !important; }
 </style>"""
-"""Streamlit writes white on its primary buttons, which cannot be read on the light accent of the dark theme."""
+"""Streamlit writes white on primary buttons, unreadable on the light accent of the dark theme."""
 
 
 def configure() -> st.Page:

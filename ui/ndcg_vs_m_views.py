@@ -105,7 +105,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: Rank
         seeds += f"; {len(found)} of {wanted} runs have finished"
     kernel = spec_from_state(st.session_state, KERNELS[0])
     event = show_figure(
-        metric_vs_m.figure(table, marked),
+        metric_vs_m.figure(table, marked, chosen.grid),
         table,
         key="ndcg-against-m",
         alt=f"{', '.join(chosen.metrics)} against the number of features, both maps over the linear level.",

@@ -46,10 +46,11 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def figure(table: pd.DataFrame, current: int | None = None) -> go.Figure:
+def figure(table: pd.DataFrame, current: int | None = None, grid: Sequence[int] = ()) -> go.Figure:
     """One panel per metric over m (log scale); bands run from the lowest to the highest seed.
 
-    `current` marks the m that is set.
+    `current` marks the m that is set; the axis spans `grid` where it is given, so that it does not move while
+    the curve grows.
     """
     metrics, lines = list(dict.fromkeys(table["metric"])), curves(table)
     columns = min(2, max(1, len(metrics)))
@@ -63,8 +64,10 @@ def figure(table: pd.DataFrame, current: int | None = None) -> go.Figure:
             _mark(fig, current, place)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
-    ticks = sorted(set(lines["m"]))
+    ticks = sorted(set(grid) or set(lines["m"]))
     fig.update_xaxes(type="log", tickvals=ticks)
+    if len(ticks) > 1:
+        fig.update_xaxes(range=[math.log10(ticks[0]) - 0.06, math.log10(ticks[-1]) + 0.06])
     words = "number of features m (log scale)" if columns == 1 else "features m (log)"
     fig.update_xaxes(title_text=words, row=rows)
     return finished(fig, height=420 if rows == 1 else 330 * rows + 60, legend=_legend(rows))
