@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,10 +61,17 @@ def own_root() -> Path:
     return visitor_root(visitor())
 
 
+def roots_of_all() -> tuple[Path, ...]:
+    """The data roots: those after `streamlit run app.py --` as `--data-dir folder`, or the default ones."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data-dir", action="append", default=[])
+    return data_roots(parser.parse_known_args()[0].data_dir)
+
+
 def data_roots_of_visitor() -> tuple[Path, ...]:
     """Where this visitor's data sets are: the data roots of all, and the folder of their own."""
     own = own_root()
-    return (*data_roots(), own) if own.is_dir() else data_roots()
+    return (*roots_of_all(), own) if own.is_dir() else roots_of_all()
 
 
 def datasets() -> dict[str, Dataset]:

@@ -16,25 +16,44 @@ from ui.show import bold_sentence, definition_caption, show_figure, tiles
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
+CURVES = {
+    "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
+    "P": "P@k divides by k also where a query has fewer documents",
+}
 
 
 def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """NDCG@k of the model beside the linear one, the four means, and what the queries support."""
     records = _distinct(baseline, record)
-    table = metric_curve.data(records, part)
+    metric = _curve()
+    table = metric_curve.data(records, part, metric)
     means, linear = record.metrics[part].mean(), baseline.metrics[part].mean()
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
         delta = None if len(records) == 1 else f"{means[name] - linear[name]:+.4f} against linear"
         column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
     show_figure(
-        metric_curve.figure(table),
+        metric_curve.figure(table, metric),
         table,
         key="ndcg-at-k",
-        alt=f"Mean NDCG at cut-offs 1 to 10 on the {PART_NAMES[part]} part.",
+        alt=f"Mean {metric} at cut-offs 1 to 10 on the {PART_NAMES[part]} part.",
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
-        "NDCG@k is 0 for a query with fewer than k documents.",
+        f"{CURVES[metric]}.",
     )
     st.markdown(_reading(baseline, record, part))
+
+
+def _curve() -> str:
+    return st.segmented_control(
+        "Against the cut-off k",
+        list(CURVES),
+        default="NDCG",
+        required=True,
+        format_func=lambda name: f"{name}@k",
+        key="curve",
+        bind="query-params",
+        help="NDCG@k rewards high grades at high ranks; P@k is the share of relevant documents among "
+        "the first k.",
+    )
 
 
 def _reading(baseline: RunRecord, record: RunRecord, part: str) -> str:

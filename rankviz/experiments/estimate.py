@@ -231,7 +231,8 @@ class _Meter:
     """The best rates seen, measured at most every twenty seconds and ten times in all."""
 
     def __init__(self) -> None:
-        self._best, self._times, self._last = Rates(0.0, 0.0, 0.0, 0.0), 0, -math.inf
+        slowest = Rates(*(rate / 4 for rate in astuple(LAPTOP)))  # below it, a machine is busy, not slow
+        self._best, self._times, self._last = slowest, 0, -math.inf
 
     def rates(self) -> Rates:
         """The best so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,3 +78,24 @@ def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
     app = open_page("train", m=10)
     assert "LETOR 4.0 definition, 40 queries" in words(app)
     assert "without a relevant document (they count as 0)" in words(app)
+
+
+def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
+    app = open_page("train", m=10, curve="P@k")
+    record = execute(replace(SPEC, n_components=10))
+    expected = [record.metrics["vali"][f"P@{k}"].mean() for k in range(1, 11)]
+    assert lines(figures(app)[0])["Nyström, m = 10"] == pytest.approx(expected)
+
+
+def test_data_folders_can_be_named_on_the_command_line(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fold = tmp_path / "roots" / "mine" / "Fold1"
+    fold.mkdir(parents=True)
+    for number, name in enumerate(("train", "vali", "test")):
+        lines_of_query = [f"{k % 2} qid:{number} 1:0.{k}" for k in range(4)]
+        (fold / f"{name}.txt").write_text("\n".join(lines_of_query))
+    monkeypatch.setattr("sys.argv", ["app.py", "--data-dir", str(tmp_path / "roots")])
+    app = open_page("train", data="mine", map="linear")
+    assert app.session_state["data"] == "mine"
+    assert figures(app)
