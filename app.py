@@ -5,11 +5,14 @@ import streamlit as st
 from ui import uploads
 from ui.navigation import configure
 from ui.runs import datasets, errors_as_sentences
-from ui.settings import VERSION, sidebar
+from ui.settings import VERSION, go_where_asked, link_as_opened, say_what_was_not_offered, sidebar
 
 page = configure()
+go_where_asked()
+link = link_as_opened()
 st.query_params["v"] = VERSION
 with errors_as_sentences():
     uploads.before_sidebar()
     sidebar(datasets())
+say_what_was_not_offered(link)
 page.run()

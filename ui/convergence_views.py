@@ -12,7 +12,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
-from rankviz.plots.style import describe
+from rankviz.plots.style import describe, small
 from ui import pins
 from ui.jobs import run_or_wait
 from ui.settings import C_EXPONENTS
@@ -20,6 +20,7 @@ from ui.show import bold_sentence, show_figure
 
 AXIS_NAMES = {"iteration": "Newton iterations", "seconds": "seconds", "cg": "CG iterations"}
 MOST_CS = 4
+LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def controls(spec: RunSpec) -> Choice:
         key="show",
         bind="query-params",
         width=260,
-        help="The best objective is that of a run with tolerance 1e-10. The Newton decrement is the drop "
+        help="The best objective is that of a run with tolerance 10⁻¹⁰. The Newton decrement is the drop "
         "that the quadratic model promises. A pair is active while its margin is below 1.",
     )
     axes = [name for name in AXES if name != y]
@@ -116,7 +117,7 @@ def _caption(record: RunRecord, choice: Choice) -> str:
     if choice.y == "gap":
         words.append(
             f"The best objective is the lowest of all runs of the same objective, one of them with tolerance "
-            f"{plot.REFERENCE_TOL:.0e}; smaller gaps cannot be told apart and are drawn there"
+            f"{LEAST_GAP}. Gaps below {LEAST_GAP} of the best are drawn at {LEAST_GAP}"
         )
     if choice.x == "seconds":
         words.append("Seconds of one run on this machine, features and pairs not counted")
@@ -146,7 +147,7 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
 def _scientific(gap: float) -> str:
     if math.isnan(gap):
         return "not computed"
-    return f"{gap:.1e}" if gap > plot.REFERENCE_TOL else f"≤ {plot.REFERENCE_TOL:.0e}"
+    return small(gap) if gap > plot.REFERENCE_TOL else f"≤ {LEAST_GAP}"
 
 
 def iterations(table: pd.DataFrame) -> None:

@@ -20,11 +20,13 @@ from rankviz.experiments.estimate import (
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from ui.runs import STAGES, data_roots_of_visitor, fold_of, recall, remember, run
+from ui.runs import STAGES, TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run
 from ui.visitors import keep_visitor, visitor
 
 LIVE_SECONDS, LIVE_IN_ALL = 1.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
+LIVE_LIMIT = 8.0
+"""Runs that take longer than predicted are given up after this, and offered as a job."""
 POLL_SECONDS = 0.5
 REDRAW_SECONDS = 2.0
 """At most this often the page is drawn anew because a job has more records."""
@@ -103,12 +105,22 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     check_budget(max(costs, key=lambda e: e.bytes))
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
-    if not ended and (_live(costs) or _live(laptop)):
-        return dict(zip(missing, run(*missing), strict=True))
+    if not ended and not _slow() & set(missing) and (_live(costs) or _live(laptop)):
+        try:
+            return dict(zip(missing, run(*missing, seconds=LIVE_LIMIT), strict=True))
+        except TookTooLong:
+            _slow().update(spec for spec in missing if recall(spec) is None)
     if job is not None:
         watch(job.id, place=title)
-    _offer(missing, costs, title)
-    return {}
+    left = {spec: cost for spec, cost in zip(missing, costs, strict=True) if recall(spec) is None}
+    _offer(list(left), list(left.values()), title)
+    return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+@st.cache_resource(show_spinner=False)
+def _slow() -> set[RunSpec]:
+    """Specs that took longer than predicted: they are not tried again while a visitor waits."""
+    return set()
 
 
 def _live(costs: list[Estimate]) -> bool:
@@ -225,6 +237,7 @@ def _words(status: JobStatus) -> str:
 def _stop(job_id: str) -> None:
     try:
         store().stop(job_id, visitor())
+        st.query_params[PARAMETER] = job_id  # so that the page says how it ended
     except JobError as error:
         st.toast(str(error), icon=":material/error:")
 

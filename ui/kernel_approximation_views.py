@@ -23,9 +23,9 @@ from rankviz.kernel_error import (
     over_seeds,
 )
 from rankviz.plots import kernel_entries, kernel_error, kernel_residual, kernel_spectrum
-from rankviz.plots.style import METHODS, power_of_two
+from rankviz.plots.style import METHODS, power_of_two, small, with_minus
 from rankviz.progress import Progress
-from ui.kernel_approximation_words import kernel_words, reading, small
+from ui.kernel_approximation_words import kernel_words, reading
 from ui.runs import fold_of, normalised
 from ui.settings import COMPONENTS, spec_from_state
 from ui.show import bold_sentence, show_figure
@@ -184,9 +184,9 @@ def entries(spec: RunSpec, found: AtM) -> None:
         kernel_entries.figure(found.entries),
         found.entries,
         key="kernel-entries",
-        alt="Approximate against exact kernel values, Nyström beside random Fourier, with the diagonal.",
+        alt="Approximate against exact kernel values, Nyström beside random Fourier, with the line where both are equal.",
         caption=f"{_drawn(spec)}. {_compared(found)}; "
-        f"{count} of different documents. On the diagonal the approximation is exact.",
+        f"{count} of different documents. On the line the approximation is exact.",
     )
     st.markdown(bold_sentence(_spread(found.entries)))
 
@@ -249,7 +249,8 @@ def residual(spec: RunSpec) -> None:
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
         caption=f"{_drawn(spec)}. Query {chosen} of validation, {cut}, "
-        "highest grade first; maps fitted on the training part. One colour scale for both.",
+        "highest grade first; maps fitted on the training part. One colour scale for both, so a map with a far "
+        "smaller residual looks blank; its largest stands above it.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
     words = " and ".join(f"{small(value)} with {METHODS[name].name}" for name, value in largest.items())
@@ -276,7 +277,9 @@ def numbers(found: KernelErrors) -> None:
         table = over_seeds(found.table, norm).set_index("m")
         for name in MAPS:
             label = f"{METHODS[name].name}, {kernel_error.NORM_NAMES[norm]}"
-            columns[label] = table.loc[table["map"] == name, "mean"].map("{:.3g}".format)
+            columns[label] = table.loc[table["map"] == name, "mean"].map(
+                lambda error: with_minus(error, ".3g")
+            )
     st.dataframe(pd.DataFrame(columns))
     st.caption(
         "Means over seeds of ‖K − K̃‖ / ‖K‖. Landmarks kept, the least over seeds: Nyström skips those that "

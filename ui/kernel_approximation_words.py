@@ -9,9 +9,9 @@ import pandas as pd
 
 from rankviz.kernel_error import FLOOR, MAPS, KernelErrors, Slope
 from rankviz.plots.kernel_error import NORM_NAMES
+from rankviz.plots.style import small
 
 TINY = "one part in a billion"
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ALIKE, UNLIKE = 0.99, 0.01
 """Mean kernel values above and below which a kernel is nearly all ones, nearly the identity."""
 
@@ -24,14 +24,6 @@ def reading(
     first, second = (_fall(summary, name, slopes[name]) for name in MAPS)
     subject = f"Nyström's relative {NORM_NAMES[norm]} error"
     return f"{subject} {first}, random Fourier's {second}; {_smaller(summary, m, seeds)}"
-
-
-def small(value: float) -> str:
-    """A number with two significant digits: 0.042, and 7.1 × 10⁻⁵ where it is small."""
-    if value == 0 or value >= 1e-3:
-        return f"{value:.2g}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 def _fall(summary: pd.DataFrame, name: str, slope: Slope | None) -> str:

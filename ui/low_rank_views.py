@@ -11,7 +11,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram, dual_heatmap, energy_curve, rank_by_activity, singular_values
-from rankviz.plots.style import describe
+from rankviz.plots.style import describe, small
 from rankviz.progress import Progress
 from rankviz.spectra import MATRICES, Spectra, spectra
 from ui.show import bold_sentence, show_figure
@@ -233,7 +233,7 @@ def numbers(record: RunRecord, found: Spectra) -> None:
     )
     st.caption(
         f"{describe(record.spec, 'train')}. {left_out(found).capitalize()}. Training: {record.status}; the "
-        f"duality gap between the weights and these α, ½‖∇‖², is {gap:.1e} of the objective."
+        f"duality gap between the weights and these α, ½‖∇‖², is {small(gap)} of the objective."
     )
 
 

@@ -16,7 +16,7 @@ from rankviz.plots import metric_vs_m
 from rankviz.plots.style import METHODS, describe, method_label
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
-from ui.settings import COMPONENTS, linear_C, query_params, spec_from_state, state_of
+from ui.settings import COMPONENTS, linear_C, open_run, spec_from_state
 from ui.show import bold_sentence, definition_caption, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
@@ -95,6 +95,13 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
     return [record for record in found if record is not None]
 
 
+def in_short(chosen: Settings, part: str) -> str:
+    """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
+    kernel = spec_from_state(st.session_state, KERNELS[0])
+    maps = f"Nyström and random Fourier, m = {chosen.grid[0]} to {chosen.grid[-1]}"
+    return describe(kernel, part).replace(f"{METHODS[KERNELS[0]].name} m = {kernel.n_components}", maps)
+
+
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: RankingData, part: str) -> None:
     """The curves with the linear level, what the queries support, and the run behind a chosen point."""
     table = metric_vs_m.data(found, part, chosen.metrics)
@@ -103,64 +110,73 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: Rank
     wanted = len(specs(spec, chosen))
     if len(found) < wanted:
         seeds += f"; {len(found)} of {wanted} runs have finished"
-    kernel = spec_from_state(st.session_state, KERNELS[0])
     event = show_figure(
         metric_vs_m.figure(table, marked, chosen.grid),
         table,
         key="ndcg-against-m",
         alt=f"{', '.join(chosen.metrics)} against the number of features, both maps over the linear level.",
-        caption=f"{describe(replace(kernel, n_components=chosen.grid[-1]), part)} and random Fourier alike, "
-        f"m from {chosen.grid[0]} to {chosen.grid[-1]}, {seeds}. Mean over queries; "
-        f"{definition_caption(data)}. Click a point to open its run.",
+        caption=f"{in_short(chosen, part)}, {seeds}. Mean over queries; {definition_caption(data)}. "
+        "Click a point to open its run.",
         on_select="rerun",
     )
-    st.markdown(bold_sentence(reading(found, part, chosen.metrics[0])))
     _open_selected(event, found)
+    for metric in chosen.metrics:
+        st.markdown(bold_sentence(reading(found, part, metric)))
+    st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")
 
 
 def reading(found: list[RunRecord], part: str, metric: str) -> str:
-    """From which m on each approximation is distinguishable from the linear model, by the paired interval."""
+    """At which m each approximation is distinguishable from the linear model, by the paired intervals."""
     linear = next(r for r in found if r.spec.feature_map == "linear").metrics[part][metric]
-    return "; ".join(_crossing(found, part, metric, name, linear) for name in KERNELS)
+    maps = "; ".join(_against_linear(found, part, metric, name, linear) for name in KERNELS)
+    return f"By {metric} with {len(linear)} queries, {maps}"
 
 
-def _crossing(found: list[RunRecord], part: str, metric: str, name: str, linear: pd.Series) -> str:
+def _against_linear(
+    found: list[RunRecord], part: str, metric: str, name: str, linear: pd.Series[float]
+) -> str:
     verdicts = {}
     for m in sorted({r.spec.n_components for r in found if r.spec.feature_map == name}):
         runs = [r for r in found if r.spec.feature_map == name and r.spec.n_components == m]
         over_seeds = sum(r.metrics[part][metric] for r in runs) / len(runs)
         comparison = compare(over_seeds, linear)
         verdicts[m] = int(np.sign(comparison.difference)) if comparison.distinguishable else 0
+    return f"{METHODS[name].name} {in_words(verdicts)}"
+
+
+VERDICTS = {1: "better than", -1: "worse than", 0: "not distinguishable from"}
+
+
+def in_words(verdicts: dict[int, int]) -> str:
+    """Say of m → better (1), worse (−1) or not distinguishable (0) which stretches of m are which."""
     if not verdicts:
-        return f"no run of {METHODS[name].name} yet"
-    return f"{METHODS[name].name} {_in_words(verdicts)} ({metric}, {len(linear)} queries)"
+        return "has no run yet"
+    if set(verdicts.values()) == {0}:
+        return "is not distinguishable from the linear model at any m"
+    stretches: list[list[int]] = []
+    for m in sorted(verdicts):
+        if stretches and verdicts[stretches[-1][-1]] == verdicts[m]:
+            stretches[-1].append(m)
+        else:
+            stretches.append([m])
+    said = [f"{VERDICTS[verdicts[ms[0]]]} it at m = {_stretch(ms)}" for ms in stretches]
+    return "is " + ", ".join(said).replace(" it ", " the linear model ", 1)
 
 
-def _in_words(verdicts: dict[int, int]) -> str:
-    """What m → better (1), worse (−1) or not distinguishable (0) comes to."""
-    grid = sorted(verdicts)
-    better = [m for m in grid if all(verdicts[n] > 0 for n in grid if n >= m)]
-    worse = [m for m in grid if verdicts[m] < 0]
-    last = grid[-1]
-    if better:
-        words = f"is better than the linear model from m = {better[0]} on"
-    elif verdicts[last] < 0:
-        return f"is worse than the linear model at m = {last}"
-    else:
-        words = f"is not distinguishable from the linear model at m = {last}"
-    return f"{words} and worse up to m = {worse[-1]}" if worse else words
+def _stretch(ms: list[int]) -> str:
+    return f"{ms[0]}" if len(ms) == 1 else f"{ms[0]} to {ms[-1]}"
 
 
 def _open_selected(event: Any, found: list[RunRecord]) -> None:
-    """A link to the run behind the point that was clicked."""
+    """A button that opens the run behind the point that was clicked."""
     chosen = {point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")}
     for record in (r for r in found if r.spec.hash in chosen):
-        values = state_of(record.spec) | {"clin": st.session_state["clin"]}
-        st.page_link(
-            "pages/train.py",
-            label=f"Open {method_label(record.spec)}, seed {record.spec.seed} on the Train page",
+        st.button(
+            f"Open {method_label(record.spec)}, seed {record.spec.seed} on the Train page",
             icon=":material/open_in_new:",
-            query_params=query_params(values),
+            key=f"open-{record.spec.hash}",
+            on_click=open_run,
+            args=(record.spec,),
         )
 
 

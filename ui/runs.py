@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from argparse import ArgumentParser
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -123,9 +125,16 @@ def remember(record: RunRecord) -> None:
     _memory().put(record)
 
 
-def run(*specs: RunSpec) -> list[RunRecord]:
-    """The records of specs: remembered, or trained now with progress shown meanwhile."""
-    line, records = st.empty(), []
+class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
+    """Raised where runs made while the visitor waits take longer than they may."""
+
+
+def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
+    """The records of specs: remembered, or trained now with progress shown meanwhile.
+
+    Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
+    """
+    line, records, deadline = st.empty(), [], time.monotonic() + seconds
     for number, spec in enumerate(specs):
         fold = fold_of(spec)
         known = replace(spec, digest=fold.digest)
@@ -136,6 +145,9 @@ def run(*specs: RunSpec) -> list[RunRecord]:
             def tell(progress: Progress, counted: str = counted, number: int = number) -> None:
                 stage = STAGES.get(progress.stage, progress.stage)
                 line.progress(number / len(specs), f"Training, {counted}{stage}")
+                if time.monotonic() > deadline:
+                    line.empty()
+                    raise TookTooLong
 
             record = execute(known, tell, fold=fold)
             remember(record)

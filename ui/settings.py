@@ -97,9 +97,45 @@ def query_params(values: dict[str, Any]) -> dict[str, str]:
 
 
 def frozen_link() -> str:
-    """Query string with every setting in it, also those equal to today's defaults."""
+    """The address of the page with every setting of the sidebar in it, also those equal to the defaults."""
     state = st.session_state
-    return "?" + urlencode(query_params({key: state[key] for key in ("data", *DEFAULTS) if key in state}))
+    sidebar_s = query_params({key: state[key] for key in ("data", *DEFAULTS) if key in state})
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
+
+
+def open_run(spec: RunSpec) -> None:
+    """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` does the going)."""
+    for key, value in state_of(spec).items():
+        st.session_state[key] = value
+    st.session_state[_DESTINATION] = "pages/train.py"
+
+
+def go_where_asked() -> None:
+    """Switch to the page that a callback asked for; the settings of the sidebar go along."""
+    if _DESTINATION in st.session_state:
+        st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
+
+
+def link_as_opened() -> dict[str, str]:
+    """What the address said when the visitor came, before widgets drop what they do not offer."""
+    link: dict[str, str] = st.session_state.setdefault(_LINK, st.query_params.to_dict())
+    return link
+
+
+def say_what_was_not_offered(link: dict[str, str]) -> None:
+    """Warn of settings in the link that could not be taken, until the visitor changes one."""
+    state = st.session_state
+    taken = query_params({key: state[key] for key in DEFAULTS if key in state})
+    if state.setdefault(_TAKEN, taken) != taken:
+        return
+    refused = [key for key in taken if link.get(key, taken[key]) != taken[key]]
+    wrong = [f"{key} = {link[key]} ({taken[key]} is used)" for key in refused]
+    if wrong:
+        text = f"This link asks for what is not offered here: {', '.join(wrong)}."
+        st.warning(text, icon=":material/link_off:")
+
+
+_DESTINATION, _LINK, _TAKEN = "go-to", "link", "taken-from-link"
 
 
 def _tolerance(tol: float) -> str:

@@ -13,7 +13,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import kendall_tau
 from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import METHODS, describe, method_label
+from rankviz.plots.style import METHODS, describe, method_label, with_minus
 from rankviz.significance import compare
 from ui import selection
 from ui.jobs import run_or_wait
@@ -88,7 +88,8 @@ def _queries(
             table,
             key=key,
             alt=f"{METRIC} of each query, {pair.names[0]} against {pair.names[1]}, with the diagonal.",
-            caption=f"One point a query, larger for more documents; {even} of {len(table)} queries are even. "
+            caption=f"One point a query, larger for more documents; {even} of {len(table)} queries "
+            "are even (hollow). "
             f"{pair.about(part)}. {definition_caption(data)}.",
             on_select=selection.taken_from(key, table),
         )
@@ -100,7 +101,7 @@ def _queries(
             key=key,
             alt=f"Differences in {METRIC} between both methods, from the smallest to the largest.",
             caption="Click a point in either figure, or draw a box or a lasso (tools at the figure's upper "
-            "right): both show the selection. "
+            "right): both show the selection. Hollow: even. "
             f"{pair.about(part)}.",
             on_select=selection.taken_from(key, table),
         )
@@ -112,7 +113,7 @@ def _selected(table: pd.DataFrame, picked: list[int]) -> None:
     if picked:
         rows = table[table["query"].isin(picked)]
         noun = "query" if len(rows) == 1 else "queries"
-        mean = f"{rows['difference'].mean():+.3f}".replace("-", "−")
+        mean = with_minus(rows["difference"].mean(), "+.3f")
         row.markdown(
             f"{len(rows)} {noun} selected, mean difference in {METRIC} {mean}. "
             "Chosen by eye, so no interval is given."

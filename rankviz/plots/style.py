@@ -50,6 +50,19 @@ def power_of_two(value: float) -> str:
     return f"{value:.4g}"
 
 
+def small(value: float) -> str:
+    """A number ≥ 0 with two significant digits: 0.042, and 7.1 × 10⁻⁵ where it is small."""
+    if value == 0 or value >= 1e-3:
+        return f"{value:.2g}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def with_minus(value: float, form: str) -> str:
+    """A number in a format such as "+.3f", with a minus sign (−) for the hyphen."""
+    return format(value, form).replace("-", "−")
+
+
 def method_label(spec: RunSpec) -> str:
     """Legend entry of a run: "Nyström, m = 500"."""
     name = METHODS[spec.feature_map].name
@@ -111,7 +124,8 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
 
 def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
     """An axis range around [low, high] ending on multiples of `step`: small changes don't move it."""
-    return [step * (math.ceil(low / step) - 1), step * (math.floor(high / step) + 1)]
+    room = 0.15 * step  # so that no marker is cut by the axis
+    return [step * math.floor((low - room) / step), step * math.ceil((high + room) / step)]
 
 
 def translucent(feature_map: str, share: float = 0.18) -> str:

@@ -1,0 +1,65 @@
+"""A point of the NDCG-against-m figure opens its run; links that ask for what is not offered say so."""
+
+from __future__ import annotations
+
+from helpers import assert_no_errors_shown, query_of, sidebar, tile, traces
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+_PLACE = """(chart, m) => {
+    const trace = chart._fullData.find(t => t.name === "Nyström");
+    const k = Array.from(trace.x, Number).indexOf(m);
+    const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
+    return [
+        box.left + xaxis._offset + xaxis.d2p(Number(trace.x[k])),
+        box.top + yaxis._offset + yaxis.d2p(Number(trace.y[k])),
+    ];
+}"""
+
+
+def click_point(page: Page, m: int) -> None:
+    """Click Nyström's point at m."""
+    figure = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
+    figure.scroll_into_view_if_needed()
+    x, y = figure.evaluate(_PLACE, m)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(300)  # Plotly selects what it shows as hovered
+    page.mouse.click(x, y)
+    wait_settled(page)
+
+
+def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/ndcg_vs_m?upto=50&m=10&c=-3")
+    curve = next(t for t in traces(page, "ndcg-against-m") if t["name"] == "Nyström")
+    click_point(page, 50)
+    page.get_by_role("button", name="Open Nyström, m = 50").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page)["m"] == "50"
+    assert query_of(page)["c"] == "-3"
+    shown = tile(page, "NDCG@10")
+    assert shown == f"{curve['y'][-1]:.4f}"
+    page.reload()
+    wait_settled(page)
+    assert tile(page, "NDCG@10") == shown
+    assert_no_errors_shown(page)
+
+
+def test_a_link_to_what_is_not_offered_says_so(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=77&c=-3")
+    warning = page.get_by_test_id("stAlertContentWarning")
+    expect(warning).to_contain_text("m = 77 (200 is used)")
+    slider = sidebar(page).get_by_role("group", name="Features m", exact=True).get_by_role("slider")
+    slider.press("ArrowLeft")
+    wait_settled(page)
+    expect(warning).to_have_count(0)
+
+
+def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/ndcg_vs_m?upto=25&metric=MAP&m=10")
+    sidebar(page).get_by_text("Presets and link").click()
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    assert link.startswith(f"{server.url}/ndcg_vs_m?")
+    for words in ("upto=25", "metric=MAP", "m=10", "seed=0", "c=-4"):
+        assert words in link
