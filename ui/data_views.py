@@ -129,8 +129,8 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         key="query-histograms",
         alt="Documents by grade, and histograms over queries of documents, relevant share and pairs.",
         caption=f"{describe_data(spec, part)}. {_counted(len(queries))}, "
-        f"{int(grades['documents'].sum()):,} documents: how many have each grade; then, a count of queries each, "
-        "a query's documents, the share of them graded above 0, and its preference pairs.",
+        f"{int(grades['documents'].sum()):,} documents: how many have each grade; then, as counts of "
+        "queries, a query's documents, the share of them graded above 0, and its preference pairs.",
     )
     with st.expander(f"All {_counted(len(queries))}"):
         st.dataframe(queries, hide_index=True)
@@ -166,7 +166,8 @@ def features_reading(table: pd.DataFrame) -> str:
         negative = int((correlation < 0).sum())
         words.insert(
             0,
-            f"{best['label']} goes with the grade most closely (ρ = {with_minus(best['correlation'], '.2f')}); "
+            f"{best['label']} goes with the grade most closely "
+            f"(ρ = {with_minus(best['correlation'], '.2f')}); "
             f"{negative} of {int(correlation.notna().sum())} correlations are negative",
         )
     else:

@@ -184,7 +184,7 @@ def entries(spec: RunSpec, found: AtM) -> None:
         kernel_entries.figure(found.entries),
         found.entries,
         key="kernel-entries",
-        alt="Approximate against exact kernel values, Nyström beside random Fourier, with the line where both are equal.",
+        alt="Approximate against exact kernel values, Nyström beside random Fourier, with the line of equality.",
         caption=f"{_drawn(spec)}. {_compared(found)}; "
         f"{count} of different documents. On the line the approximation is exact.",
     )
@@ -249,8 +249,8 @@ def residual(spec: RunSpec) -> None:
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
         caption=f"{_drawn(spec)}. Query {chosen} of validation, {cut}, "
-        "highest grade first; maps fitted on the training part. One colour scale for both, so a map with a far "
-        "smaller residual looks blank; its largest stands above it.",
+        "highest grade first; maps fitted on the training part. One colour scale for both: a map with a "
+        "far smaller residual looks blank; its largest stands above it.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
     words = " and ".join(f"{small(value)} with {METHODS[name].name}" for name, value in largest.items())

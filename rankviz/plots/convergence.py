@@ -17,7 +17,7 @@ from rankviz.plots.style import METHODS, finished, line_of
 from rankviz.solvers.result import Status
 
 REFERENCE_TOL = 1e-10
-"""Tolerance of the run that the best objective is taken from; smaller gaps cannot be told apart."""
+"""Tolerance of the run that the best objective is taken from; smaller gaps are drawn at it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     """One quantity (a name in `QUANTITIES`) of all runs against an axis (a name in `AXES`).
 
     Against seconds or CG iterations a line ends with the work that proves the last point good enough, at
-    the same height. Gaps below `REFERENCE_TOL` are drawn there.
+    the same height. Gaps below `REFERENCE_TOL` are drawn at it.
     """
     quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
     fig = go.Figure()
@@ -207,15 +207,15 @@ def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
 def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
     """What a run took, and what the same took without preconditioner, in one sentence."""
     if plain is None:
-        return f"{_effort(record)} in {_time(record)}"
+        return f"{_effort(record)} in {_time(record)}, in one run"
     if _converged(record) and _converged(plain):
         return (
             f"With the preconditioner {_effort(record)} in {_time(record)}, without it {_cg(plain)} in "
-            f"{_time(plain)}"
+            f"{_time(plain)}, each in one run"
         )
     return (
         f"With the preconditioner {_effort(record)} in {_time(record)}; without it {_effort(plain)} "
-        f"in {_time(plain)}"
+        f"in {_time(plain)}, each in one run"
     )
 
 

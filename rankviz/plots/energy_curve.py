@@ -11,6 +11,7 @@ from rankviz.spectra import Spectra, energy_curves
 
 LOW, HIGH = 0.1, 0.9  # quantiles over queries between which the band lies
 NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at which the curve may end, but not before this k
+MOST_TICKS = 12  # values of k that each get a tick; more are sparse enough to be whole numbers anyway
 
 
 def data(found: Spectra) -> pd.DataFrame:
@@ -57,6 +58,9 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
     fig.add_hline(y=0.9, line=guide, annotation_text="90 %", annotation_position="bottom right")
     return finished(
         fig,
-        xaxis={"title": "number of singular values kept, k"},
+        xaxis={
+            "title": "number of singular values kept, k",
+            "dtick": 1 if len(table) <= MOST_TICKS else None,
+        },
         yaxis={"title": "share of the energy Σσ² kept", "range": [0, 1.02], "tickformat": ".0%"},
     )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import METHODS, finished, small
 
 SCALE = "PuOr"  # two hues that mean no method, and that colour-blind readers tell apart
 
@@ -39,13 +39,13 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """One heat map per map; the scale is symmetric about 0 and reaches the largest residual of all."""
+    """One heat map per map under its largest residual; one scale, symmetric about 0, for all."""
     names = list(dict.fromkeys(table["map"]))
     fig = make_subplots(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.05,
-        subplot_titles=[METHODS[name].name for name in names],
+        subplot_titles=[_title(table[table["map"] == name], name) for name in names],
     )
     for position, name in enumerate(names, start=1):
         fig.add_trace(_heat_map(table[table["map"] == name], name), row=1, col=position)
@@ -66,8 +66,14 @@ def figure(table: pd.DataFrame) -> go.Figure:
         fig,
         height=520,
         coloraxis={"colorscale": SCALE, "cmin": -largest, "cmax": largest, "colorbar": bar},
-        margin={"l": 60, "r": 20, "t": 50, "b": 110},
+        margin={"l": 60, "r": 20, "t": 60, "b": 110},
     )
+
+
+def _title(rows: pd.DataFrame, name: str) -> str:
+    """The map and its largest residual, which may be far below what the common scale can show."""
+    largest = small(float(rows["residual"].abs().max()))
+    return f"{METHODS[name].name}<br><span style='font-size:12px'>largest |K − K̃|: {largest}</span>"
 
 
 def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:

@@ -37,7 +37,7 @@ def figure(
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """The left method's metric over the right one's; above the diagonal the left method is ahead."""
+    """The left method's metric over the right one's: above the diagonal left is ahead; hollow means even."""
     left, right = (METHODS[method] for method in methods)
     fig = go.Figure()
     fig.add_scatter(
@@ -141,8 +141,9 @@ def _add_points(
         marker={
             "size": size,
             "color": np.select([ahead > 0, ahead < 0], [left.colour, right.colour], EVEN_COLOUR),
+            "symbol": np.where(ahead == 0, "circle-open", "circle"),
             "opacity": 0.8,
-            "line": {"width": 1, "color": "white"},
+            "line": {"width": np.where(ahead == 0, 2, 1), "color": "white"},
         },
         unselected={"marker": {"opacity": 0.15}},
         hovertemplate=(

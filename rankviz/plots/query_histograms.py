@@ -10,10 +10,11 @@ from plotly.subplots import make_subplots
 from rankviz.plots.style import DATA_COLOUR, finished, grade_colour
 
 BINS = 24
+# short, for two panels stand side by side on narrow screens too
 QUANTITIES = {
-    "documents": "documents of the query",
-    "relevant": "share of them with a grade above 0",
-    "pairs": "preference pairs of the query",
+    "documents": "documents",
+    "relevant": "graded above 0",
+    "pairs": "pairs",
 }
 
 
@@ -54,7 +55,7 @@ def grade_totals(queries: pd.DataFrame) -> pd.DataFrame:
 
 def figure(table: pd.DataFrame, grades: pd.DataFrame) -> go.Figure:
     """Four panels: documents by grade, then the three histograms over queries."""
-    fig = make_subplots(rows=2, cols=2, horizontal_spacing=0.12, vertical_spacing=0.22)
+    fig = make_subplots(rows=2, cols=2, horizontal_spacing=0.24, vertical_spacing=0.22)
     fig.add_bar(
         x=[str(grade) for grade in grades["grade"]],
         y=grades["documents"],
