@@ -15,11 +15,13 @@ st.title("Train")
 part = reveal.part_shown(spec)
 what_is_shown(spec, part)
 with errors_as_sentences():
-    st.caption(f"Predicted for this run: {predicted(spec)}.")
+    cost = st.empty()
+    cost.caption(f"Predicted for this run: {predicted(spec)}.")
     wanted = [spec.linear(linear_C(st.session_state)), spec]
     baseline, record = run_or_wait(wanted, title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 
+cost.caption(train_views.cost(record, predicted(spec)))
 train_views.headline(baseline, record, data, part)
 lists, margins, convergence, numbers = st.tabs(["One query", "Margins", "Convergence", "Numbers"])
 with lists:

@@ -22,6 +22,12 @@ CURVES = {
 }
 
 
+def cost(record: RunRecord, predicted: object) -> str:
+    """What the run took, beside what was predicted of it."""
+    took = sum(record.seconds.values())
+    return f"This run took {took:.2f} s; predicted were {predicted} on top of the program itself."
+
+
 def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """NDCG@k of the model beside the linear one, the four means, and what the queries support."""
     records = _distinct(baseline, record)
@@ -74,6 +80,8 @@ def one_query(baseline: RunRecord, record: RunRecord, data: RankingData, part: s
     chosen = st.selectbox(
         "Query", queries, key="query", bind="query-params", help="A query of the part that is shown."
     )
+    if record.spec.feature_map == "linear":
+        st.caption("This is the linear model: both lists are its own.")
     left, right = baseline.scores[part], record.scores[part]
     table = ranked_list.data(left, right, data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))

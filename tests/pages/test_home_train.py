@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.plots import metric_curve, metric_vs_m
+from ui.ndcg_vs_m_views import in_words
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
@@ -99,3 +100,32 @@ def test_data_folders_can_be_named_on_the_command_line(
     app = open_page("train", data="mine", map="linear")
     assert app.session_state["data"] == "mine"
     assert figures(app)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        ({5: 0, 10: 0}, "is not distinguishable from the linear model at any m"),
+        ({5: -1, 10: -1, 50: 0, 100: 1}, "worse than the linear model at m = 5 to 10, "),
+        ({5: -1, 10: -1, 50: 0, 100: 1}, "not distinguishable from it at m = 50, better than it at m = 100"),
+        (
+            {100: 1, 500: 0},
+            "is better than the linear model at m = 100, not distinguishable from it at m = 500",
+        ),
+        ({}, "has no run yet"),
+    ],
+)
+def test_readings_say_what_holds_at_every_m(verdicts: dict[int, int], words: str) -> None:
+    assert words in in_words(verdicts)
+
+
+def test_a_run_slower_than_predicted_is_given_up_and_offered_as_a_job(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=10)
+    assert not figures(app)
+    assert any("in the background" in button.label for button in app.button)
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)
+    app.run()
+    assert not figures(app), "it is not tried again while the visitor waits"
