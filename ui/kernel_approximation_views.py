@@ -184,7 +184,7 @@ def entries(spec: RunSpec, found: AtM) -> None:
         kernel_entries.figure(found.entries),
         found.entries,
         key="kernel-entries",
-        alt="Approximate against exact kernel values, Nyström beside random Fourier, with the line of equality.",
+        alt="Approximate against exact kernel values, Nyström and random Fourier, with the line of equals.",
         caption=f"{_drawn(spec)}. {_compared(found)}; "
         f"{count} of different documents. On the line the approximation is exact.",
     )
