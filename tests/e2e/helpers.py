@@ -14,6 +14,16 @@ _TRACES = """chart => (chart._fullData || []).map(trace => ({
     x: Array.from(trace.x || [], String),
     y: Array.from(trace.y || [], Number),
 }))"""
+_VALUES = """charts => charts.map(chart => [
+    chart.closest('[class*="st-key-"]').className.match(/st-key-(\\S+)/)[1],
+    (chart._fullData || []).map(trace => ({
+        name: trace.name || '',
+        x: JSON.stringify(Array.from(trace.x || [])),
+        y: JSON.stringify(Array.from(trace.y || [])),
+        z: JSON.stringify(Array.from(trace.z || [], row => Array.from(row))),
+        marked: JSON.stringify(trace.selectedpoints || null),
+    })),
+])"""
 
 
 def sidebar(page: Page) -> Locator:
@@ -66,3 +76,23 @@ def reveal_test(page: Page) -> None:
     """Flip the "Reveal test" switch."""
     page.get_by_test_id("stMain").get_by_text("Reveal test", exact=True).click()
     wait_settled(page)
+
+
+def figures(page: Page) -> dict[str, list[dict[str, str]]]:
+    """All visible figures by their keys: name, values and marked points of every trace, as JSON."""
+    charts = page.get_by_test_id("stMain").locator(".js-plotly-plot").filter(visible=True)
+    drawn: dict[str, list[dict[str, str]]] = dict(charts.evaluate_all(_VALUES))
+    assert all(drawn.values()), "a figure shows nothing"
+    return drawn
+
+
+def finish_training(page: Page, seconds: float = 120) -> None:
+    """Press "Train in the background" where it is offered, as on a busy machine; wait for the job's end."""
+    offer = page.get_by_role("button", name="Train in the background")
+    if not offer.count():
+        return
+    offer.click()
+    wait_settled(page)
+    expect(page.get_by_role("button", name="Stop the job")).to_have_count(0, timeout=1000 * seconds)
+    wait_settled(page)
+    expect(offer).to_have_count(0)

@@ -1,0 +1,81 @@
+"""Every page comes back from its address: the same figures and the same address after a reload."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from helpers import assert_no_errors_shown, figures, finish_training, query_of
+from playwright.sync_api import Page, expect
+
+from tools.browser import REPOSITORY, Server, open_page, wait_settled
+
+PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
+OHSUMED = {"data": "OHSUMED", "m": "100", "c": "-7", "g": "-6", "clin": "-13"}
+SMALLER = {"ndcg_vs_m": {"upto": "100"}, "kernel_approximation": {"draws": "2", "errupto": "100"}}
+"""What keeps the pages with a curve over m short on the real folds."""
+
+STATES = [
+    ("train", "One query", {"query": "7"}),
+    ("ndcg_vs_m", "", {"seeds": "2", "upto": "25", "metric": "MAP"}),
+    (
+        "convergence",
+        "",
+        {"show": "Gradient norm", "against": "CG iterations", "cs": "2^-6", "plain": "false"},
+    ),
+    (
+        "kernel_approximation",
+        "Residuals of one query",
+        {"errnorm": "spectral", "draws": "2", "errupto": "50", "kq": "7"},
+    ),
+    ("low_rank", "One query", {"matrix": "symmetrised", "block": "3", "order": "score"}),
+    ("side_by_side", "One query", {"query": "13", "picked": "7.13"}),
+    ("data", "One query", {"part": "validation", "query": "7", "feature": "feature 3"}),
+]
+"""Page, tab and what the page itself keeps in the address, none of it a default."""
+
+
+def link(server: Server, name: str, state: dict[str, str]) -> str:
+    path = "" if name == "home" else name
+    return f"{server.url}/{path}?{urlencode(state)}"
+
+
+def open_tab(page: Page, tab: str) -> None:
+    if tab:
+        page.get_by_role("tab", name=tab, exact=True).click()
+        wait_settled(page)
+
+
+def assert_reload_changes_nothing(page: Page, tab: str = "") -> None:
+    shown, address = figures(page), query_of(page)
+    assert shown, "the page draws nothing"
+    page.reload()
+    wait_settled(page)
+    open_tab(page, tab)
+    assert figures(page) == shown
+    assert query_of(page) == address
+    assert_no_errors_shown(page)
+
+
+@pytest.mark.letor
+@pytest.mark.parametrize("name", PAGES)
+def test_page_on_ohsumed_comes_back(letor_server: Server, page: Page, name: str) -> None:
+    state = OHSUMED | SMALLER.get(name, {})
+    open_page(page, link(letor_server, name, state))
+    finish_training(page)
+    assert_no_errors_shown(page)
+    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").first).to_be_visible()
+    assert query_of(page).items() >= state.items()
+    assert_reload_changes_nothing(page)
+
+
+@pytest.mark.parametrize(("name", "tab", "state"), STATES, ids=[name for name, _, _ in STATES])
+def test_state_of_a_page_comes_back(
+    server: Server, page: Page, name: str, tab: str, state: dict[str, str]
+) -> None:
+    open_page(page, link(server, name, {"m": "50"} | state))
+    finish_training(page)
+    assert_no_errors_shown(page)
+    assert query_of(page).items() >= state.items()
+    open_tab(page, tab)
+    assert_reload_changes_nothing(page, tab)
