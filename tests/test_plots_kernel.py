@@ -8,6 +8,7 @@ import pytest
 from rankviz.features import rbf_kernel
 from rankviz.kernel_error import MAPS, Slope, features_of, fitted_slope, kernel_errors
 from rankviz.plots import kernel_entries, kernel_error, kernel_residual, kernel_spectrum
+from rankviz.plots.style import small
 
 X = np.random.default_rng(0).random((40, 3))
 K = rbf_kernel(X, X, 2.0)
@@ -89,6 +90,7 @@ def test_residuals_on_one_symmetric_scale() -> None:
         np.testing.assert_array_equal(trace.customdata[0, :, 1], grades)
     largest = table["residual"].abs().max()
     assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (-largest, largest)
+    assert any(small(largest) in title.text for title in fig.layout.annotations)
 
 
 def test_one_document() -> None:

@@ -55,6 +55,8 @@ def test_colour_says_who_is_ahead(table: pd.DataFrame) -> None:
     known = table.iloc[:3].assign(difference=[0.1, -0.1, 0.0])
     colours = trace_of(per_query.figure(known, MAPS, METRIC)).marker.color
     assert list(colours) == [METHODS["nystroem"].colour, METHODS["fourier"].colour, EVEN_COLOUR]
+    symbols = trace_of(per_query.figure(known, MAPS, METRIC)).marker.symbol
+    assert list(symbols) == ["circle", "circle", "circle-open"], "grey and full is the linear model"
 
 
 def test_the_strip_is_in_order_of_the_differences(table: pd.DataFrame) -> None:

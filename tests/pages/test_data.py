@@ -73,6 +73,7 @@ def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> No
     }
     assert len(bars) == len(summary.grades) + 1
     assert "preference pairs come from" in words(app)
+    assert "These data are synthetic" in words(app)
     assert f"of {summary.queries:,} queries" in words(app)
 
 
