@@ -23,10 +23,10 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.objective import CLOSED_FORM_COLUMNS
 from rankviz.pairs import count_pairs
 
-NEWTON_STEPS = 8
-CG_ITERATIONS = 12
+NEWTON_STEPS = 5
+CG_ITERATIONS = 8
 """In one Newton step with the preconditioner."""
-PLAIN_CG_ITERATIONS = 80
+PLAIN_CG_ITERATIONS = 30
 """In one Newton step without it."""
 PAIR_BYTES = 100
 """Peak bytes per preference pair: two indices, and the margins, derivatives and active pairs of one point."""
@@ -35,7 +35,7 @@ PAIR_TRAFFIC = 200
 BUDGET_SHARE = 0.7
 """Of the memory that is free a run may take this much."""
 FIXED_SECONDS = 0.01
-OVERHEAD = 1.4
+OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
 
 
