@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -201,7 +202,10 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
 def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
     if len(table):
         guide = {"width": 1, "dash": "dash", "color": "#999999"}
-        fig.add_hline(y=float(table["tol"].max()), line=guide, annotation_text="tolerance", **place)
+        tol = float(table["tol"].max())
+        # on a log axis an annotation is placed by exponent, a line by value
+        text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
+        fig.add_hline(y=tol, line=guide, **text, **place)
 
 
 def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
