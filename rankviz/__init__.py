@@ -1,14 +1,22 @@
-"""rankviz: pairwise learning to rank with kernel approximations, to compute with and to look at."""
+"""rankviz: pairwise learning to rank with kernel approximations, to compute with and to look at.
 
-from rankviz.datasets.folds import load_fold
-from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
-from rankviz.estimators import RankSVM
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
-from rankviz.metrics import evaluate
-from rankviz.progress import Progress, StopRequested
-from rankviz.storage import load, save
+Its names are imported from their modules when they are first asked for, so that a program that needs few of
+them (a worker that wants to tell at once that it is there) does not wait for all the libraries behind them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
+    from rankviz.datasets.folds import load_fold
+    from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+    from rankviz.estimators import RankSVM
+    from rankviz.experiments.record import RunRecord
+    from rankviz.experiments.run import execute
+    from rankviz.experiments.spec import RunSpec
+    from rankviz.metrics import evaluate
+    from rankviz.progress import Progress, StopRequested
+    from rankviz.storage import load, save
 
 __version__ = "0.1.0"
 
@@ -28,3 +36,31 @@ __all__ = [
     "load_fold",
     "save",
 ]
+
+_HOMES = {
+    "rankviz.datasets.folds": ("load_fold",),
+    "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
+    "rankviz.estimators": ("RankSVM",),
+    "rankviz.experiments.record": ("RunRecord",),
+    "rankviz.experiments.run": ("execute",),
+    "rankviz.experiments.spec": ("RunSpec",),
+    "rankviz.metrics": ("evaluate",),
+    "rankviz.progress": ("Progress", "StopRequested"),
+    "rankviz.storage": ("load", "save"),
+}
+"""Module -> the public names that live there."""
+
+if not TYPE_CHECKING:  # a checker that saw this would believe that any name exists
+
+    def __getattr__(name):
+        """Import a public name when it is first asked for (PEP 562)."""
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'rankviz' has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(home), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    """Say which names there are, those not asked for yet among them."""
+    return sorted({*globals(), *__all__})

@@ -1,88 +1,16 @@
 """The worker of a job: `python -m rankviz.worker RUN_DIR` trains what the folder's spec.json lists.
 
-It calls `execute` for one spec after the other, appends progress, saves each record when it is done, looks
-for the stop file meanwhile, at last writes how it ended, and lets the job store start who is next. What it
-does not expect ends it with a traceback in log.txt; the job store then says so.
+It says that it is there before it imports what it works with, for that takes a second; then `work` begins.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from pathlib import Path
-from typing import TextIO
 
-from rankviz.datasets.types import DataError, Fold
-from rankviz.experiments.estimate import Shape, check_budget, estimate
-from rankviz.experiments.jobs import LOCK, JobStore
+from rankviz.experiments.job_files import STARTING, JobFiles
 from rankviz.experiments.processes import ProcessId
-from rankviz.experiments.run import execute, open_named
-from rankviz.experiments.run_folder import Job, RunFolder
-from rankviz.experiments.spec import RunSpec
-from rankviz.progress import Callback, Progress
-from rankviz.threads import limit_threads
-
-LOOK_SECONDS = 0.1
-"""At most this often the stop file is looked for."""
-TELL_SECONDS = 0.2
-"""At most this often progress within a stage is written."""
-
-
-class Stopped(Exception):  # noqa: N818 - a request, not an error
-    """The stop file is there."""
-
-
-class Listener:
-    """The callback given to `execute`: writes progress, and raises `Stopped` once the stop file is there."""
-
-    def __init__(self, folder: RunFolder, stream: TextIO) -> None:
-        self._folder, self._stream = folder, stream
-        self._index, self._told = 0, ("", -1)
-        self._next_look = self._next_tell = 0.0
-
-    def begin(self, index: int) -> None:
-        """The spec at `index` is next."""
-        self._index, self._told = index, ("", -1)
-        self(Progress("data", 0.0))
-
-    def __call__(self, progress: Progress) -> None:
-        """Look for the stop file; write a new stage or Newton iteration at once, other news now and then."""
-        now, record = time.monotonic(), progress.record
-        if now >= self._next_look:
-            self._next_look = now + LOOK_SECONDS
-            if self._folder.stop_asked() is not None:
-                raise Stopped
-        iteration = self._told[1] if record is None else int(record["iteration"])
-        place = progress.stage, iteration
-        if place != self._told or now >= self._next_tell:
-            self._write(progress.stage, progress.fraction, record if place != self._told else None)
-            self._told, self._next_tell = place, now + TELL_SECONDS
-
-    def finish(self) -> None:
-        """The record of the current spec is saved."""
-        self._write("finished", 1.0, None)
-
-    def _write(self, stage: str, fraction: float | None, record: dict[str, float] | None) -> None:
-        row = {"time": time.time(), "index": self._index, "stage": stage, "fraction": fraction}
-        self._stream.write(json.dumps(row | {"record": record}) + "\n")
-        self._stream.flush()
-
-
-class Folds:
-    """Folds below data roots; the one used last is kept, for the specs of a sweep mostly share it."""
-
-    def __init__(self, roots: tuple[str, ...]) -> None:
-        self._roots, self._name = roots, ("", "")
-        self._latest: Fold | None = None
-
-    def of(self, spec: RunSpec, callback: Callback) -> Fold:
-        """The fold that a spec names, as read."""
-        if self._latest is None or self._name != (spec.dataset, spec.fold):
-            self._latest, self._name = None, (spec.dataset, spec.fold)
-            self._latest = open_named(spec, self._roots, callback)
-        return self._latest
 
 
 def main(arguments: list[str]) -> int:
@@ -90,37 +18,15 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m rankviz.worker RUN_DIR", file=sys.stderr)  # noqa: T201
         return 2
-    folder = RunFolder(Path(arguments[0]))
-    job = folder.job()
+    folder = JobFiles(Path(arguments[0]))
     if not folder.claim(ProcessId.of(os.getpid())):
         print("another process works on this folder", file=sys.stderr)  # noqa: T201
         return 1
-    limit_threads(job.threads)
-    folder.end(*_work(folder, job))
-    if (folder.path.parent / LOCK).exists():
-        JobStore(folder.path.parent).advance()
+    folder.tell(0, STARTING)
+    from rankviz.experiments.work import work
+
+    work(folder.path)
     return 0
-
-
-def _work(folder: RunFolder, job: Job) -> tuple[str, str]:
-    """Train everything; state and reason."""
-    done, total = 0, len(job.specs)
-    with (folder.path / "progress.jsonl").open("a") as stream:
-        listener, folds = Listener(folder, stream), Folds(job.roots)
-        try:
-            for done, spec in enumerate(job.specs):
-                listener.begin(done)
-                fold = folds.of(spec, listener)
-                check_budget(estimate(spec, Shape.of(fold)))
-                execute(spec, listener, fold=fold).save(folder.record_file(done))
-                listener.finish()
-            return "finished", f"{total} of {total} runs finished."
-        except Stopped:
-            return "stopped", f"Stopped on request; {done} of {total} runs had finished."
-        except (DataError, ValueError) as error:
-            return "failed", str(error)
-        except MemoryError:
-            return "failed", "Memory ran out. Choose fewer features m, or close other programs."
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import pytest
 from rankviz import RunSpec
 from rankviz.datasets import make_fold, write_letor
 from rankviz.experiments import jobs, processes
+from rankviz.experiments.job_status import UNKNOWN
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
@@ -297,7 +298,10 @@ def test_a_number_given_to_another_process_is_not_mistaken(
     monkeypatch.setattr(jobs, "start", lambda *_: replace(ours, began=ours.began + 1))
     store = JobStore(folder)
     status = ended(store, submit(store))
-    assert (status.state, status.reason) == ("failed", "The worker process ended without a result.")
+    assert (status.state, status.reason) == (
+        "failed",
+        f"The worker process ended without a result; {UNKNOWN}.",
+    )
 
 
 def test_too_many_live_jobs_of_one_owner(

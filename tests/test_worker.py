@@ -15,6 +15,7 @@ import pytest
 
 from rankviz import Fold, Progress, RunSpec, execute, worker
 from rankviz.datasets import find_datasets, make_fold, open_fold, write_letor
+from rankviz.experiments import work
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.run_folder import Job, RunFolder
 
@@ -39,7 +40,7 @@ def write_fold(folder: Path, fold: Fold) -> None:
 @pytest.fixture(autouse=True)
 def unlimited_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker limits the threads of its process, which is this one here."""
-    monkeypatch.setattr(worker, "limit_threads", lambda n: None)
+    monkeypatch.setattr(work, "limit_threads", lambda n: None)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,7 @@ def test_progress_tells_every_stage_and_iteration(folder: RunFolder) -> None:
     for index in range(2):
         own = [row for row in rows if row["index"] == index]
         stages = list(dict.fromkeys(row["stage"] for row in own))
-        assert stages[0] == "data"
+        assert stages[: 2 - index] == ["starting", "data"][index:]
         assert stages[-4:] == ["pairs", "newton", "evaluate", "finished"]
         told = [row["record"]["iteration"] for row in own if row["record"] is not None]
         record = folder.record(index)
@@ -88,10 +89,9 @@ def test_progress_tells_every_stage_and_iteration(folder: RunFolder) -> None:
 
 
 def test_messages_within_a_stage_are_rationed(folder: RunFolder) -> None:
-    with (folder.path / "progress.jsonl").open("a") as stream:
-        listener = worker.Listener(folder, stream)
-        for n in range(10_000):
-            listener(Progress("features", n / 10_000))
+    listener = work.Listener(folder)
+    for n in range(10_000):
+        listener(Progress("features", n / 10_000))
     assert 1 <= len(list(folder.rows())) < 100
 
 
@@ -105,14 +105,14 @@ def test_the_stop_file_stops_before_anything_is_trained(folder: RunFolder) -> No
 
 
 def test_finished_records_are_kept_when_stopped(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.0)
-    finish = worker.Listener.finish
+    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
+    finish = work.Listener.finish
 
-    def finish_and_ask(listener: worker.Listener) -> None:
+    def finish_and_ask(listener: work.Listener) -> None:
         finish(listener)
         folder.ask_to_stop()
 
-    monkeypatch.setattr(worker.Listener, "finish", finish_and_ask)
+    monkeypatch.setattr(work.Listener, "finish", finish_and_ask)
     worker.main([str(folder.path)])
     outcome = folder.outcome()
     assert outcome is not None
@@ -144,7 +144,7 @@ def test_memory_that_runs_out_is_a_sentence(folder: RunFolder, monkeypatch: pyte
     def execute(*args: object, **settings: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(worker, "execute", execute)
+    monkeypatch.setattr(work, "execute", execute)
     worker.main([str(folder.path)])
     outcome = folder.outcome()
     assert outcome is not None
@@ -152,7 +152,7 @@ def test_memory_that_runs_out_is_a_sentence(folder: RunFolder, monkeypatch: pyte
 
 
 def test_a_fold_is_read_once_for_runs_that_share_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folds, told = worker.Folds((str(root),)), list[Progress]()
+    folds, told = work.Folds((str(root),)), list[Progress]()
     first = folds.of(SPEC, told.append)
     assert {progress.stage for progress in told} == {"data"}
     assert folds.of(SPECS[1], told.append) is first
@@ -174,6 +174,29 @@ def test_the_command(folder: RunFolder) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert folder.finished() == (0, 1)
+
+
+def test_a_worker_tells_that_it_is_there_before_it_imports_the_libraries(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rankviz.experiments.work", None)  # importing it fails from now on
+    with pytest.raises(ImportError):
+        worker.main([str(folder.path)])
+    latest = folder.latest()
+    assert latest is not None
+    assert (latest["stage"], latest["index"]) == ("starting", 0)
+
+
+def test_the_entry_imports_none_of_the_libraries() -> None:
+    code = "import sys, rankviz.worker; print({'numpy', 'scipy', 'pandas', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert done.stdout == "set()\n"
 
 
 def test_a_command_without_a_folder() -> None:

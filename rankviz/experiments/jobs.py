@@ -16,7 +16,6 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 import platformdirs
 
 from rankviz.datasets.folds import data_roots
+from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
 from rankviz.experiments.processes import start
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run_folder import Job, RunFolder
@@ -41,9 +41,6 @@ KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
 LIVE_PER_OWNER = 8
 """Jobs of one owner that may be queued or running."""
 
-STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
-"""Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
-
 
 class JobError(Exception):
     """Something that cannot be done with a job, as a sentence."""
@@ -55,71 +52,6 @@ class NoSuchJob(JobError):  # noqa: N818 - reads as what it says
 
 class NotTheOwner(JobError):  # noqa: N818 - reads as what it says
     """Only who started a job may stop or delete it."""
-
-
-@dataclass(frozen=True)
-class JobStatus:
-    """What is known of a job.
-
-    Attributes
-    ----------
-    id, owner, title : str
-    state : str
-        "queued", "running", "finished", "stopped" or "failed".
-    reason : str
-        How it ended, as a sentence; "" before.
-    finished : tuple of int
-        Indices of the specs whose records are there.
-    specs : tuple of RunSpec
-    latest : dict or None
-        The latest progress message.
-    created, started, ended : float or None
-        Seconds since 1970.
-    """
-
-    id: str
-    owner: str
-    title: str
-    state: str
-    reason: str
-    finished: tuple[int, ...]
-    specs: tuple[RunSpec, ...]
-    latest: dict[str, Any] | None
-    created: float
-    started: float | None
-    ended: float | None
-
-    @property
-    def live(self) -> bool:
-        """Queued or running."""
-        return self.state in ("queued", "running")
-
-    @property
-    def total(self) -> int:
-        """How many specs it has."""
-        return len(self.specs)
-
-    @property
-    def seconds(self) -> float:
-        """How long it has been running, or ran."""
-        if self.started is None:
-            return 0.0
-        return (time.time() if self.ended is None else self.ended) - self.started
-
-    @property
-    def fraction(self) -> float:
-        """Share of the job that is done: finished runs, and the stage of the current one."""
-        within = 0.0
-        if self.latest is not None and len(self.finished) < self.total:
-            within = _share(self.latest["stage"], self.latest["fraction"])
-        return min(1.0, (len(self.finished) + within % 1.0) / max(self.total, 1))
-
-
-def _share(stage: str, fraction: float | None) -> float:
-    begins = sorted(STAGES.values())
-    start = STAGES.get(stage, 0.0)
-    end = next((b for b in begins if b > start), 1.0)
-    return start + (end - start) * (fraction or 0.0)
 
 
 class JobStore:
@@ -168,12 +100,12 @@ class JobStore:
         """What is known of a job now; `NoSuchJob` where there is none of this id."""
         run = self._find(job_id)
         self.advance()
-        return _status(run)
+        return status_of(run)
 
     def jobs(self, owner: str) -> list[JobStatus]:
         """The jobs of an owner, latest first."""
         self.advance()
-        found = [_status(run) for run in self._runs() if _job(run.path).owner == owner]
+        found = [status_of(run) for run in self._runs() if job_of(run.path).owner == owner]
         return sorted(found, key=lambda status: status.created, reverse=True)
 
     def advance(self) -> None:
@@ -225,7 +157,7 @@ class JobStore:
 
     def _owned(self, job_id: str, owner: str) -> RunFolder:
         run = self._find(job_id)
-        if not secrets.compare_digest(_job(run.path).owner.encode(), owner.encode()):
+        if not secrets.compare_digest(job_of(run.path).owner.encode(), owner.encode()):
             raise NotTheOwner("Only the visitor who started this run can stop or delete it.")
         return run
 
@@ -259,14 +191,14 @@ class JobStore:
                 if asked is not None and time.time() - asked > STOP_PATIENCE:
                     worker.process.terminate()
             elif not run.ended():  # it may have written its outcome between the two looks
-                run.end(*_died(run))
-        for run in sorted(queued, key=lambda run: _job(run.path).created)[: max(0, self.workers - running)]:
+                run.end(*how_it_died(run))
+        for run in sorted(queued, key=lambda run: job_of(run.path).created)[: max(0, self.workers - running)]:
             _launch(run, self.workers)
 
     def _make_room(self, owner: str) -> None:
         """Drop the oldest ended jobs beyond the bounds; `JobError` where the owner has too many live ones."""
-        runs = sorted(self._runs(), key=lambda run: _job(run.path).created)
-        own = [run for run in runs if _job(run.path).owner == owner]
+        runs = sorted(self._runs(), key=lambda run: job_of(run.path).created)
+        own = [run for run in runs if job_of(run.path).owner == owner]
         if sum(not run.ended() for run in own) >= LIVE_PER_OWNER:
             raise JobError(f"You have {LIVE_PER_OWNER} runs waiting or running. Stop one of them first.")
         for group, bound in ((own, KEEP_PER_OWNER), (runs, KEEP_IN_ALL)):
@@ -279,52 +211,14 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 @lru_cache(maxsize=1024)
-def _job(path: Path) -> Job:
-    """What a run folder's job is: it never changes, and ids are never used twice."""
-    return RunFolder(path).job()
-
-
-@lru_cache(maxsize=1024)
 def _places(path: Path) -> dict[RunSpec, int]:
     """Spec -> its index in a job."""
-    return {spec: index for index, spec in enumerate(_job(path).specs)}
-
-
-def _status(run: RunFolder) -> JobStatus:
-    job, worker, outcome = _job(run.path), run.worker(), run.outcome()
-    state = "queued" if worker is None else "running"
-    return JobStatus(
-        id=run.path.name,
-        owner=job.owner,
-        title=job.title,
-        state=state if outcome is None else outcome.state,
-        reason="" if outcome is None else outcome.reason,
-        finished=run.finished(),
-        specs=job.specs,
-        latest=run.latest(),
-        created=job.created,
-        started=None if worker is None else worker.since,
-        ended=None if outcome is None else outcome.ended,
-    )
-
-
-def _died(run: RunFolder) -> tuple[str, str]:
-    """State and reason of a job whose worker is gone and has not said how it ended."""
-    done, total, worker = len(run.finished()), len(_job(run.path).specs), run.worker()
-    if run.stop_asked() is not None:
-        return "stopped", f"Stopped on request; {done} of {total} runs had finished."
-    how = "" if worker is None else worker.process.ending()
-    latest = run.latest()
-    parts = ["The worker process ended without a result", how]
-    if latest is not None:
-        parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
-    said = run.last_words()
-    return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
+    return {spec: index for index, spec in enumerate(job_of(path).specs)}
 
 
 def _launch(run: RunFolder, workers: int) -> None:
     """Start the worker of a run and write down which process it is; it will start the next one."""
-    threads = str(_job(run.path).threads)
+    threads = str(job_of(run.path).threads)
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))

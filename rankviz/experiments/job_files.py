@@ -1,0 +1,151 @@
+"""The files through which a job and its worker talk, as far as they need the standard library only.
+
+`worker.json` says which process works here, `progress.jsonl` how far it is, `stop` that it shall end,
+`outcome.json` how it ended, `log.txt` what it printed. Each is written aside and renamed, so that it is
+complete or absent, save the two that grow. `run_folder` adds what there is to do and what came of it; a
+worker that has just been started can tell of itself through this module before it imports the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rankviz.experiments.processes import ProcessId
+
+STARTING = "starting"
+"""The first stage a worker tells of: it is there and imports its libraries."""
+TAIL_BYTES = 8192
+"""The end of a growing file that is read for its latest lines; one line is a few hundred bytes."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended: "finished", "stopped" or "failed", why in a sentence, when."""
+
+    state: str
+    reason: str
+    ended: float
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The process that works on a job, and since when (seconds since 1970)."""
+
+    process: ProcessId
+    since: float
+
+
+@dataclass(frozen=True)
+class JobFiles:
+    """The files of one job; every method may be called by any process at any time."""
+
+    path: Path
+
+    def claim(self, process: ProcessId) -> bool:
+        """Name the one process that works here; False where another one is named already."""
+        aside = self._aside({"pid": process.pid, "began": process.began, "since": time.time()})
+        try:
+            os.link(aside, self.path / "worker.json")
+        except FileExistsError:
+            worker = self.worker()
+            return worker is not None and worker.process == process
+        finally:
+            aside.unlink()
+        return True
+
+    def worker(self) -> Worker | None:
+        """The process that was started for this job, alive or not."""
+        values = _read_json(self.path / "worker.json")
+        return values and Worker(ProcessId(values["pid"], values["began"]), values["since"])
+
+    def ask_to_stop(self) -> None:
+        """Leave the sign that the worker looks for."""
+        (self.path / "stop").touch(exist_ok=True)
+
+    def stop_asked(self) -> float | None:
+        """When a stop was asked for (seconds since 1970), None if it was not."""
+        try:
+            return (self.path / "stop").stat().st_mtime
+        except OSError:
+            return None
+
+    def end(self, state: str, reason: str) -> None:
+        """Write how the job ended."""
+        self._aside(asdict(Outcome(state, reason, time.time()))).replace(self.path / "outcome.json")
+
+    def ended(self) -> bool:
+        """Whether it is known how the job ended."""
+        return (self.path / "outcome.json").exists()
+
+    def outcome(self) -> Outcome | None:
+        """How the job ended, None while it has not."""
+        values = _read_json(self.path / "outcome.json")
+        return values and Outcome(**values)
+
+    def tell(
+        self, index: int, stage: str, fraction: float | None = None, record: dict[str, Any] | None = None
+    ) -> None:
+        """Append a progress message: which spec, which stage, how much of it, a row of the trace."""
+        row = {"time": time.time(), "index": index, "stage": stage, "fraction": fraction, "record": record}
+        with (self.path / "progress.jsonl").open("ab") as stream:
+            stream.write(json.dumps(row).encode() + b"\n")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All progress messages, oldest first; a line that is not whole yet is left for later."""
+        try:
+            yield from _whole_rows((self.path / "progress.jsonl").read_bytes())
+        except FileNotFoundError:
+            return
+
+    def latest(self) -> dict[str, Any] | None:
+        """The latest progress message."""
+        rows = list(_whole_rows(_tail(self.path / "progress.jsonl")))
+        return rows[-1] if rows else None
+
+    def log_file(self) -> Path:
+        """What the worker printed, warnings and tracebacks."""
+        return self.path / "log.txt"
+
+    def last_words(self) -> str:
+        """The last line of the log; after a traceback that is the error."""
+        lines = _tail(self.log_file()).decode(errors="replace").strip().splitlines()
+        return lines[-1].strip()[:300] if lines else ""
+
+    def _aside(self, values: dict[str, Any]) -> Path:
+        """A hidden file with these values as JSON, to be renamed to what it shall be."""
+        aside = self.path / f".{secrets.token_hex(8)}.tmp"
+        aside.write_text(json.dumps(values))
+        return aside
+
+
+def _whole_rows(text: bytes) -> Iterator[dict[str, Any]]:
+    for line in text.split(b"\n"):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # half written, or the first one of a tail
+        if isinstance(row, dict):
+            yield row
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+            return stream.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,121 @@
+"""What is known of a job: read from the files of its folder, with the share of it that is done."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.experiments.spec import RunSpec
+
+STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
+"""Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
+UNKNOWN = "by what is not known, for only the process that started it is told and that one has ended since"
+"""How a worker died whose parent is gone: the server was restarted, or it was started by another worker."""
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """What is known of a job.
+
+    Attributes
+    ----------
+    id, owner, title : str
+    state : str
+        "queued", "running", "finished", "stopped" or "failed".
+    reason : str
+        How it ended, as a sentence; "" before.
+    finished : tuple of int
+        Indices of the specs whose records are there.
+    specs : tuple of RunSpec
+    latest : dict or None
+        The latest progress message.
+    created, started, ended : float or None
+        Seconds since 1970.
+    """
+
+    id: str
+    owner: str
+    title: str
+    state: str
+    reason: str
+    finished: tuple[int, ...]
+    specs: tuple[RunSpec, ...]
+    latest: dict[str, Any] | None
+    created: float
+    started: float | None
+    ended: float | None
+
+    @property
+    def live(self) -> bool:
+        """Queued or running."""
+        return self.state in ("queued", "running")
+
+    @property
+    def total(self) -> int:
+        """How many specs it has."""
+        return len(self.specs)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        if self.started is None:
+            return 0.0
+        return (time.time() if self.ended is None else self.ended) - self.started
+
+    @property
+    def fraction(self) -> float:
+        """Share of the job that is done: finished runs, and the stage of the current one."""
+        within = 0.0
+        if self.latest is not None and len(self.finished) < self.total:
+            within = _share(self.latest["stage"], self.latest["fraction"])
+        return min(1.0, (len(self.finished) + within % 1.0) / max(self.total, 1))
+
+
+def _share(stage: str, fraction: float | None) -> float:
+    begins = sorted(STAGES.values())
+    start = STAGES.get(stage, 0.0)
+    end = next((b for b in begins if b > start), 1.0)
+    return start + (end - start) * (fraction or 0.0)
+
+
+@lru_cache(maxsize=1024)
+def job_of(path: Path) -> Job:
+    """What a run folder's job is: it never changes, and ids are never used twice."""
+    return RunFolder(path).job()
+
+
+def status_of(run: RunFolder) -> JobStatus:
+    """What the files of a job say now."""
+    job, worker, outcome = job_of(run.path), run.worker(), run.outcome()
+    state = "queued" if worker is None else "running"
+    return JobStatus(
+        id=run.path.name,
+        owner=job.owner,
+        title=job.title,
+        state=state if outcome is None else outcome.state,
+        reason="" if outcome is None else outcome.reason,
+        finished=run.finished(),
+        specs=job.specs,
+        latest=run.latest(),
+        created=job.created,
+        started=None if worker is None else worker.since,
+        ended=None if outcome is None else outcome.ended,
+    )
+
+
+def how_it_died(run: RunFolder) -> tuple[str, str]:
+    """State and reason of a job whose worker is gone and has not said how it ended."""
+    done, total, worker = len(run.finished()), len(job_of(run.path).specs), run.worker()
+    if run.stop_asked() is not None:
+        return "stopped", f"Stopped on request; {done} of {total} runs had finished."
+    how = "" if worker is None else worker.process.ending()
+    latest = run.latest()
+    parts = ["The worker process ended without a result", how or UNKNOWN]
+    if latest is not None:
+        parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
+    said = run.last_words()
+    return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
