@@ -55,10 +55,10 @@ class Point:
 class Ray:
     """The objective along w + τs: everything in score space, one pass over the pairs per trial.
 
-    φ'(τ) = w·s + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
+    φ'(τ) = ⟨w, s⟩ + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
     """
 
-    objective: RankObjective
+    objective: Objective
     point: Point
     s: FloatArray
     image: FloatArray
@@ -67,8 +67,8 @@ class Ray:
     def at(self, tau: float) -> tuple[float, float, RiskPoint]:
         """φ'(τ), φ''(τ) and the risk there."""
         risk = self.objective.risk.at(self.point.scores + tau * self.image)
-        C, ss = self.objective.C, float(self.s @ self.s)
-        slope = float(self.point.w @ self.s) + tau * ss + C * float(risk.gradient @ self.image)
+        C, ss = self.objective.C, self.objective.inner(self.s, self.s)
+        slope = self.objective.inner(self.point.w, self.s) + tau * ss + C * float(risk.gradient @ self.image)
         return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
 
     def end(self, tau: float, risk: RiskPoint) -> Point:
@@ -78,10 +78,66 @@ class Ray:
 
 
 class Preconditioner(Protocol):
-    """An approximate inverse Hessian M^-1, symmetric and positive definite."""
+    """An approximate inverse Hessian M^-1, self-adjoint and positive definite."""
 
     def __call__(self, r: FloatArray) -> FloatArray:
         """M^-1 r: (m,) -> (m,)."""
+        ...
+
+
+class Objective(Protocol):
+    """½‖w‖² + C·risk as solvers see it, in whatever space w lives."""
+
+    @property
+    def C(self) -> float:
+        """Weight of the risk."""
+        ...
+
+    @property
+    def risk(self) -> PairRisk:
+        """The risk of scores."""
+        ...
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        ...
+
+    @property
+    def patience(self) -> int:
+        """CG iterations after which `exact_preconditioner` is the cheaper way on."""
+        ...
+
+    def start(self) -> FloatArray:
+        """The weights to start from."""
+        ...
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """⟨a, b⟩, in which Hessian and preconditioner are self-adjoint."""
+        ...
+
+    def at(self, w: FloatArray) -> Point:
+        """Value and gradient at w."""
+        ...
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+        """The point at w whose scores and risk are known."""
+        ...
+
+    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+        """H s."""
+        ...
+
+    def ray(self, point: Point, s: FloatArray) -> Ray:
+        """The objective from a point along s."""
+        ...
+
+    def preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+        """An approximate inverse Hessian at a point."""
+        ...
+
+    def exact_preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+        """A better one, for a point where the first takes CG too long."""
         ...
 
 
@@ -141,6 +197,10 @@ class RankObjective:
     def start(self) -> FloatArray:
         """The weights to start from: zeros (m,)."""
         return np.zeros(self.features.shape[1])
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """The Euclidean inner product aᵀb."""
+        return float(a @ b)
 
     def at(self, w: FloatArray) -> Point:
         """Value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""

@@ -10,6 +10,11 @@ import numpy as np
 from rankviz._typing import FloatArray
 
 
+def euclidean(a: FloatArray, b: FloatArray) -> float:
+    """The inner product aᵀb."""
+    return float(a @ b)
+
+
 @dataclass(frozen=True, eq=False)
 class CGResult:
     """An approximate solution s (m,) of H s = b and the number of Hessian products it took."""
@@ -27,25 +32,28 @@ def conjugate_gradients(
     rtol: float,
     max_iterations: int,
     floor: float = 0.0,
+    inner: Callable[[FloatArray, FloatArray], float] = euclidean,
 ) -> CGResult:
-    """Solve H s = b, H ≥ I, from s = 0 until √(rᵀM^-1r) ≤ rtol·√(bᵀM^-1b).
+    """Solve H s = b, H ≥ I, from s = 0 until √⟨r, M^-1r⟩ ≤ rtol·√⟨b, M^-1b⟩.
 
-    For M = H the share rtol² of the decrement ½ bᵀH^-1b is then missing at most; for other M that is a guess.
-    So where the decrement found, ½ bᵀs, is not above `floor`, iterations go on until it is, or until the
-    decrement is proved to be no larger than `floor`: what is missing of it, ½ rᵀH^-1r, is at most ½ rᵀr.
-    Any iterate is a descent direction.
+    H and M are self-adjoint in the inner product ⟨·, ·⟩, by default rᵀs.
+
+    For M = H the share rtol² of the decrement ½⟨b, H^-1b⟩ is then missing at most; for other M that is a
+    guess. So where the decrement found, ½⟨b, s⟩, is not above `floor`, iterations go on until it is, or until
+    the decrement is proved to be no larger: what is missing of it, ½⟨r, H^-1r⟩, is at most
+    ½⟨r, r⟩. Any iterate is a descent direction.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
-    p, rho = z.copy(), float(r @ z)
+    p, rho = z.copy(), inner(r, z)
     target, decrement = rtol**2 * rho, 0.0
     for iteration in range(max_iterations + 1):
-        if rho <= target and (decrement > floor or decrement + 0.5 * float(r @ r) <= floor or rho == 0.0):
+        if rho <= target and (decrement > floor or decrement + 0.5 * inner(r, r) <= floor or rho == 0.0):
             return CGResult(s, iteration, converged=True)
         if iteration == max_iterations:
             break
         Hp = product(p)
-        curvature = float(p @ Hp)
+        curvature = inner(p, Hp)
         if not curvature > 0.0:  # H is positive definite: rounding has the last word here
             return CGResult(s, iteration + 1, converged=False)
         alpha = rho / curvature
@@ -53,7 +61,7 @@ def conjugate_gradients(
         s += alpha * p
         r -= alpha * Hp
         z = precondition(r)
-        rho, previous = float(r @ z), rho
+        rho, previous = inner(r, z), rho
         p *= rho / previous
         p += z
     return CGResult(s, max_iterations, converged=False)

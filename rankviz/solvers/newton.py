@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-
 from rankviz._typing import FloatArray
-from rankviz.objective import Point, RankObjective
+from rankviz.objective import Objective, Point
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
@@ -54,7 +53,7 @@ class TruncatedNewton:
     preconditioned: bool = True
 
     def solve(
-        self, objective: RankObjective, w: FloatArray | None = None, report: Report = silent
+        self, objective: Objective, w: FloatArray | None = None, report: Report = silent
     ) -> SolverResult:
         """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
         run = _Run(self, objective, report)
@@ -68,7 +67,7 @@ class TruncatedNewton:
 class _Run:
     """The state of one solve: where it is, its trace, and the preconditioner in use."""
 
-    def __init__(self, solver: TruncatedNewton, objective: RankObjective, report: Report) -> None:
+    def __init__(self, solver: TruncatedNewton, objective: Objective, report: Report) -> None:
         self.solver, self.objective, self.report = solver, objective, report
         self.began = time.perf_counter()
         self.trace: list[TraceRow] = []
@@ -82,7 +81,7 @@ class _Run:
             self.point = point
             self.report(Progress("newton", None, self._record()))
             cg = self._direction(point)
-            slope = float(point.gradient @ cg.s)
+            slope = self.objective.inner(point.gradient, cg.s)
             row = self._row(iteration, point, cg, decrement=0.5 * abs(slope))
             done = cg.converged and row.decrement <= self.solver.tol * point.value
             if done or iteration == self.solver.max_iter:
@@ -127,6 +126,7 @@ class _Run:
             rtol=self.rtol,
             max_iterations=max_iterations,
             floor=self.solver.tol * point.value,
+            inner=self.objective.inner,
         )
 
     def _product(self, point: Point, s: FloatArray) -> FloatArray:
@@ -141,7 +141,7 @@ class _Run:
         return TraceRow(
             iteration=iteration,
             objective=point.value,
-            gradient_norm=float(np.linalg.norm(point.gradient)),
+            gradient_norm=math.sqrt(max(0.0, self.objective.inner(point.gradient, point.gradient))),
             decrement=decrement,
             cg_iterations=cg.iterations,
             step=0.0,

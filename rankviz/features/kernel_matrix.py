@@ -1,0 +1,165 @@
+"""The RBF kernel matrix of documents with themselves, K (n, n), for products: half of it is enough.
+
+K is symmetric, so only row panels up to the diagonal are kept: half the memory and half the exponentials of
+the square. Where even that does not fit it is kept with half the digits, or computed anew in every product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz._typing import FloatArray
+from rankviz.features.blocks import in_place
+from rankviz.progress import Progress, Report, silent
+
+PANEL_ROWS = 512  # a panel is multiplied from both sides; fewer rows cost calls, more rows waste the diagonal
+PIECE_ENTRIES = 500_000  # 4 MB of float64: a piece in half precision is widened within the caches
+
+
+class KernelMatrix(Protocol):
+    """K_ij = κ(x_i, x_j) of n documents, for products."""
+
+    @property
+    def storage(self) -> str:
+        """How the entries are kept, in words."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of documents n."""
+        ...
+
+    def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
+        """K v: (n,) -> (n,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPanels:
+    """Computes row panels K[s:e, :e] of the RBF kernel matrix of documents X (n, d).
+
+    As in `rbf_kernel`, −γ‖x − z‖² is one matrix product with two more columns about a common origin.
+    """
+
+    X: FloatArray
+    gamma: float
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @cached_property
+    def _factors(self) -> tuple[FloatArray, FloatArray]:
+        X = self.X - self.X.mean(axis=0)
+        squares, ones = np.einsum("ij,ij->i", X, X), np.ones(len(X))
+        left = np.column_stack((X, squares, ones))
+        right = np.vstack((2 * self.gamma * X.T, -self.gamma * ones, -self.gamma * squares))
+        return left, right
+
+    @property
+    def starts(self) -> range:
+        """First row of each panel."""
+        return range(0, len(self.X), PANEL_ROWS)
+
+    def panel(self, start: int) -> FloatArray:
+        """K[start:e, :e], e = start + PANEL_ROWS, as a new array."""
+        left, right = self._factors
+        end = min(start + PANEL_ROWS, len(self.X))
+        panel: FloatArray = left[start:end] @ right[:, :end]
+        np.minimum(panel, 0.0, out=panel)
+        in_place(np.exp, panel)
+        return panel
+
+
+@dataclass(frozen=True, eq=False)
+class RecomputedKernel:
+    """K without storage: every product computes its entries again, O(n² d / 2)."""
+
+    panels: KernelPanels
+    storage = "computed anew in every product"
+
+    def __len__(self) -> int:
+        return len(self.panels)
+
+    def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
+        """K v: (n,) -> (n,)."""
+        out = np.zeros(len(self))
+        for start in self.panels.starts:
+            _add_symmetric(out, self.panels.panel(start), start, start, v)
+            report(Progress("newton"))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class StoredKernel:
+    """K in row panels up to the diagonal, n²/2 entries, in float64 or float32.
+
+    In float32 the entries are rounded once, by at most 3e-8; products are summed in float64 all the same.
+    """
+
+    stored: tuple[NDArray[np.floating], ...]
+
+    @classmethod
+    def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
+        """Compute and keep all panels; what `report` raises ends the computation."""
+        stored = []
+        for start in panels.starts:
+            panel = panels.panel(start)
+            stored.append(panel.astype(dtype, copy=False))
+            report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
+        return cls(tuple(stored))
+
+    @property
+    def storage(self) -> str:
+        """How the entries are kept, in words."""
+        return f"half of the matrix stored in {self.stored[0].dtype}"
+
+    def __len__(self) -> int:
+        return int(self.stored[-1].shape[1])
+
+    def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
+        """K v: (n,) -> (n,)."""
+        out, start = np.zeros(len(self)), 0
+        for panel in self.stored:
+            for rows, piece in _pieces(panel):
+                _add_symmetric(out, piece, start, start + rows.start, v)
+            start += len(panel)
+            report(Progress("newton"))
+        return out
+
+
+def kernel_matrix(X: FloatArray, gamma: float, budget: float, report: Report = silent) -> KernelMatrix:
+    """K of documents X (n, d) in the most precise form that fits into `budget` bytes."""
+    panels = KernelPanels(X, gamma)
+    dtype = storage_dtype(len(X), budget)
+    return RecomputedKernel(panels) if dtype is None else StoredKernel.of(panels, dtype, report)
+
+
+def storage_dtype(n: int, budget: float) -> type[np.floating] | None:
+    """float64 where half of K (n, n) fits into `budget` bytes, else float32, else None: not stored."""
+    fitting = (d for d in (np.float64, np.float32) if stored_bytes(n, np.dtype(d).itemsize) <= budget)
+    return next(fitting, None)
+
+
+def stored_bytes(n: int, itemsize: int) -> int:
+    """Bytes of all panels."""
+    return itemsize * n * (n + PANEL_ROWS) // 2
+
+
+def _pieces(panel: NDArray[np.floating]) -> Iterator[tuple[slice, FloatArray]]:
+    """The panel itself where it is float64, else row pieces of it, widened."""
+    step = len(panel) if panel.dtype == np.float64 else max(1, PIECE_ENTRIES // panel.shape[1])
+    for start in range(0, len(panel), step):
+        rows = slice(start, start + step)
+        yield rows, panel[rows].astype(np.float64, copy=False)
+
+
+def _add_symmetric(out: FloatArray, piece: FloatArray, left: int, row: int, v: FloatArray) -> None:
+    """Add a piece K[row:row + r, :e] times v, and its part before column `left` transposed."""
+    rows = slice(row, row + len(piece))
+    out[rows] += piece @ v[: piece.shape[1]]
+    out[:left] += v[rows] @ piece[:, :left]
