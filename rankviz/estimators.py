@@ -14,7 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import DataError, RankingData
-from rankviz.features import FEATURE_MAPS, scale_gamma
+from rankviz.features import (
+    FEATURE_MAPS,
+    FREQUENCIES,
+    LANDMARKS,
+    FeatureMap,
+    MapSettings,
+    scale_gamma,
+)
 from rankviz.losses import LOSSES
 from rankviz.metrics import evaluate
 from rankviz.objective import RankObjective
@@ -46,6 +53,10 @@ class RankSVM(BaseEstimator):
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
         Nyström only: keep this many eigenvalues of the landmarks' kernel (chen2017 eq. 16–18).
+    landmarks : {"uniform", "kmeans++"}
+        Nyström only: which distinct documents become landmarks.
+    frequencies : {"gaussian", "orthogonal"}
+        Random Fourier only: how frequencies are drawn.
     tol : float
         Stop when the Newton decrement is below tol times the objective.
     max_iter : int
@@ -88,6 +99,8 @@ class RankSVM(BaseEstimator):
         tol: float = 1e-6,
         max_iter: int = 100,
         preconditioner: str = "auto",
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -99,6 +112,8 @@ class RankSVM(BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.preconditioner = preconditioner
+        self.landmarks = landmarks
+        self.frequencies = frequencies
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
@@ -123,8 +138,7 @@ class RankSVM(BaseEstimator):
         report, clock = reporter(callback), Stopwatch()
         self.gamma_ = scale_gamma(data.X) if self.gamma == "scale" else float(self.gamma)
         seed = self._seed()
-        settings = FEATURE_MAPS[self.feature_map](self.n_components, self.gamma_, self.rank, seed)
-        self.feature_map_ = settings.fit(data.X, report)
+        self.feature_map_ = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
         features = self.feature_map_.operator(data.X, report)
         clock.lap("features")
         report(Progress("pairs"))
@@ -142,6 +156,13 @@ class RankSVM(BaseEstimator):
         self.n_iter_ = int((self.trace_["step"] > 0).sum())
         self.seconds_ = clock.laps
         return self
+
+    def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
+        """The feature map that the settings name, for γ and seed as numbers."""
+        settings = MapSettings(
+            self.n_components, gamma, self.rank, seed, landmarks=self.landmarks, frequencies=self.frequencies
+        )
+        return FEATURE_MAPS[self.feature_map](settings)
 
     def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
         """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier.
@@ -202,6 +223,8 @@ class RankSVM(BaseEstimator):
     def _check_settings(self) -> None:
         _one_of("feature_map", self.feature_map, FEATURE_MAPS)
         _one_of("loss", self.loss, LOSSES)
+        _one_of("landmarks", self.landmarks, LANDMARKS)
+        _one_of("frequencies", self.frequencies, FREQUENCIES)
         _one_of("preconditioner", self.preconditioner, ("auto", "none"))
         _positive("C", self.C)
         _positive("tol", self.tol)

@@ -16,9 +16,9 @@ import pandas as pd
 from scipy.sparse.linalg import eigsh
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.features import FEATURE_MAPS, rbf_kernel
+from rankviz.features import FEATURE_MAPS, MapSettings, rbf_kernel
+from rankviz.features.landmarks import UniformLandmarks, distinct_rows
 from rankviz.features.maps import FittedMap, FittedNystroem
-from rankviz.features.nystroem import distinct_rows
 from rankviz.progress import Progress, Report, silent
 
 MAPS = ("nystroem", "fourier")
@@ -91,7 +91,7 @@ def compared_documents(
 ) -> IntArray:
     """Sorted indices of the documents to compare: all n where n ≤ all_up_to, else `sample` drawn uniformly.
 
-    The stream of random numbers is another than that of `distinct_rows`: with the same one and the same seed
+    The stream of random numbers is another than that of landmarks: with the same one and the same seed
     the sample would consist of the landmarks.
     """
     if n <= all_up_to:
@@ -127,7 +127,7 @@ def kernel_errors(
             report(Progress("kernel error", (done + step) / total))
 
         tell(0.0)
-        fitted = FEATURE_MAPS[name](grid[-1], gamma, None, seed).fit(X, lambda _: tell(0.0))
+        fitted = FEATURE_MAPS[name](MapSettings(grid[-1], gamma, seed=seed)).fit(X, lambda _: tell(0.0))
         used = _dimensions(fitted, X, grid, seed)
         Phi = fitted.operator(Z, lambda _: tell(0.3)).dense()
         for m, k, approximate in zip(grid, used, _nested(Phi, used, name), strict=True):
@@ -138,7 +138,7 @@ def kernel_errors(
     return KernelErrors(
         table=pd.DataFrame(found),
         n_documents=len(X),
-        n_distinct=len(distinct_rows(X, len(X), 0)),
+        n_distinct=len(distinct_rows(X)),
         n_compared=len(Z),
         mean_kernel=_mean_off_diagonal(K),
     )
@@ -151,7 +151,7 @@ def _dimensions(fitted: FittedMap, X: FloatArray, grid: Sequence[int], seed: int
     """
     if not isinstance(fitted, FittedNystroem):
         return list(grid)
-    drawn = X[distinct_rows(X, grid[-1], seed)] + 0.0
+    drawn = X[UniformLandmarks().choose(X, grid[-1], seed)] + 0.0
     position = {row.tobytes(): i for i, row in enumerate(drawn)}
     kept = [position[row.tobytes()] for row in fitted.landmarks + 0.0]
     return [int(k) for k in np.searchsorted(kept, grid)]
@@ -169,7 +169,7 @@ def _nested(Phi: FloatArray, used: Sequence[int], name: str) -> Iterator[FloatAr
 
 def features_of(name: str, X: FloatArray, Z: FloatArray, gamma: float, m: int, seed: int) -> FloatArray:
     """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ."""
-    return FEATURE_MAPS[name](m, gamma, None, seed).fit(X).operator(Z).dense()
+    return FEATURE_MAPS[name](MapSettings(m, gamma, seed=seed)).fit(X).operator(Z).dense()
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:

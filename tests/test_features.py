@@ -14,13 +14,14 @@ from scipy.spatial.distance import cdist
 from rankviz.features import (
     FEATURE_MAPS,
     FeatureOperator,
+    MapSettings,
     Nystroem,
     RandomFourier,
     blocks,
     rbf_kernel,
     scale_gamma,
 )
-from rankviz.features.nystroem import BLOCK, JITTER, distinct_rows
+from rankviz.features.nystroem import BLOCK, JITTER
 from rankviz.features.operator import CholeskyBasis, DenseBasis, IdentityBasis
 from rankviz.progress import Progress, StopRequested
 
@@ -174,23 +175,6 @@ def test_never_above_the_kernel(gamma: float, rank: int | None) -> None:
     assert np.linalg.eigvalsh(missing).min() >= -1e-10
 
 
-@pytest.mark.parametrize("m", [1, 2, 8, 64])
-def test_landmarks_are_distinct_documents_in_a_nested_order(m: int) -> None:
-    X = repeated(DOCUMENTS)
-    index = distinct_rows(X, m, seed=3)
-    assert len(index) == min(m, 61)
-    assert len(np.unique(X[index] + 0.0, axis=0)) == len(index)
-    assert index.tolist() == distinct_rows(X, 61, seed=3)[:m].tolist()
-    assert m == 1 or index.tolist() != distinct_rows(X, m, seed=4).tolist()
-
-
-def test_every_distinct_document_is_equally_likely() -> None:
-    X = np.repeat(np.arange(4.0)[:, None], [50, 1, 1, 1], axis=0)
-    drawn = [float(X[distinct_rows(X, 1, seed)[0], 0]) for seed in range(400)]
-    counts = np.bincount(np.array(drawn, int), minlength=4)
-    assert (np.abs(counts - 100) < 45).all()
-
-
 def test_documents_that_repeat_do_not_change_the_map() -> None:
     X = np.vstack((DOCUMENTS, DOCUMENTS[::-1]))
     once, twice = Nystroem(30, 0.2, seed=7).fit(DOCUMENTS), Nystroem(30, 0.2, seed=7).fit(X)
@@ -336,13 +320,13 @@ def test_frequencies_have_the_variance_of_the_kernel() -> None:
 @pytest.mark.parametrize("name", FEATURE_MAPS)
 def test_maps_by_name_are_deterministic_in_their_seed(name: str) -> None:
     def features(seed: int) -> np.ndarray:
-        return FEATURE_MAPS[name](12, 0.5, None, seed).fit(DOCUMENTS).operator(OTHERS).dense()
+        return FEATURE_MAPS[name](MapSettings(12, 0.5, None, seed)).fit(DOCUMENTS).operator(OTHERS).dense()
 
     np.testing.assert_array_equal(features(1), features(1))
     assert np.array_equal(features(1), features(2)) == (name == "linear")
 
 
 def test_the_linear_map_is_the_features() -> None:
-    fitted = FEATURE_MAPS["linear"](500, 1.0, None, 0).fit(DOCUMENTS)
+    fitted = FEATURE_MAPS["linear"](MapSettings(500, 1.0, None, 0)).fit(DOCUMENTS)
     assert fitted.n_components == 5
     np.testing.assert_array_equal(fitted.operator(OTHERS).dense(), OTHERS)

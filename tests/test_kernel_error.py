@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from rankviz.features import FEATURE_MAPS
-from rankviz.features.nystroem import distinct_rows
+from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features.landmarks import UniformLandmarks
 from rankviz.kernel_error import (
     MAPS,
     NORMS,
@@ -33,7 +33,10 @@ def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
 
 def slow_errors(name: str, X: np.ndarray, Z: np.ndarray, gamma: float, m: int, seed: int) -> list[float]:
     """By the definitions, with a map of its own for this m and dense norms."""
-    K, Phi = kernel(Z, gamma), FEATURE_MAPS[name](m, gamma, None, seed).fit(X).operator(Z).dense()
+    K, Phi = (
+        kernel(Z, gamma),
+        FEATURE_MAPS[name](MapSettings(m, gamma, None, seed)).fit(X).operator(Z).dense(),
+    )
     R = K - Phi @ Phi.T
     return [
         np.sqrt((R**2).sum() / (K**2).sum()),
@@ -60,7 +63,7 @@ def test_dimensions_used_are_those_of_separate_fits() -> None:
     line = RNG.random((120, 1)) @ np.ones((1, 3))
     found = kernel_errors(line, 0.1, (1, 5, 20, 90), (0, 1)).table
     for row in found.to_dict("records"):
-        fitted = FEATURE_MAPS[row["map"]](row["m"], 0.1, None, row["seed"]).fit(line)
+        fitted = FEATURE_MAPS[row["map"]](MapSettings(row["m"], 0.1, None, row["seed"])).fit(line)
         assert row["used"] == fitted.n_components
     assert (found.loc[found["map"] == "nystroem", "used"] < 20).all()
 
@@ -132,7 +135,7 @@ def test_all_documents_up_to_a_limit_then_a_sample() -> None:
 def test_landmarks_are_in_the_sample_as_often_as_other_documents(seed: int) -> None:
     """With the landmarks' own stream of random numbers the sample would be the landmarks themselves."""
     documents = np.arange(6000.0)[:, None]
-    landmarks, sample = distinct_rows(documents, 600, seed), compared_documents(6000, seed)
+    landmarks, sample = UniformLandmarks().choose(documents, 600, seed), compared_documents(6000, seed)
     share = len(np.intersect1d(landmarks, sample)) / len(sample)
     assert share == pytest.approx(0.1, abs=4 * np.sqrt(0.1 * 0.9 / 1000))
 

@@ -77,6 +77,8 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         "feature_map": "linear",
         "loss": "y",
         "preconditioner": "none",
+        "landmarks": "kmeans++",
+        "frequencies": "orthogonal",
     }
     numbers = {"n_components": 6, "C": 1.5, "gamma": 2.5, "seed": 3, "tol": 0.5, "rank": None}
     others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]
@@ -124,6 +126,7 @@ def test_frozen_and_hashable() -> None:
 
 def test_the_linear_baseline_depends_on_data_and_c_only() -> None:
     other = dataclasses.replace(SPEC, n_components=7, gamma=9.0, rank=3, seed=8, feature_map="fourier")
+    other = dataclasses.replace(other, landmarks="kmeans++", frequencies="orthogonal")
     assert other.linear(0.5) == SPEC.linear(0.5)
     assert SPEC.linear(0.5).C == 0.5
     assert model_of(SPEC.linear(0.5)).get_params()["feature_map"] == "linear"

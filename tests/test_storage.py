@@ -23,6 +23,8 @@ MODELS: dict[str, dict[str, object]] = {
     "nystroem": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3},
     "truncated": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3, "rank": 5},
     "fourier": {"feature_map": "fourier", "n_components": 20, "gamma": "scale"},
+    "spread": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3, "landmarks": "kmeans++"},
+    "orthogonal": {"feature_map": "fourier", "n_components": 20, "frequencies": "orthogonal"},
 }
 
 

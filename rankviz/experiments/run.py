@@ -16,7 +16,6 @@ from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import FEATURE_MAPS
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.solvers.result import Status
@@ -75,8 +74,7 @@ def model_from(record: RunRecord, train: RankingData) -> RankSVM:
     `train` is the training part it was fitted on, normalised as the spec says.
     """
     spec, model = record.spec, model_of(record.spec)
-    settings = FEATURE_MAPS[spec.feature_map](spec.n_components, spec.gamma, spec.rank, spec.seed)
-    model.feature_map_ = settings.fit(train.X)
+    model.feature_map_ = model.unfitted_map(spec.gamma, spec.seed).fit(train.X)
     model.coef_, model.gamma_, model.objective_ = record.weights, spec.gamma, record.objective
     model.n_components_, model.n_features_in_ = record.n_components, train.n_features
     model.n_pairs_ = record.n_pairs
@@ -95,6 +93,8 @@ def model_of(spec: RunSpec) -> RankSVM:
         rank=spec.rank,
         tol=spec.tol,
         preconditioner=spec.preconditioner,
+        landmarks=spec.landmarks,
+        frequencies=spec.frequencies,
     )
 
 

@@ -38,6 +38,10 @@ class RunSpec:
         Nyström only: eigenvalues kept.
     preconditioner : str
         "auto", or "none" for plain conjugate gradients.
+    landmarks : str
+        Nyström only: "uniform" or "kmeans++".
+    frequencies : str
+        Random Fourier only: "gaussian" or "orthogonal".
     """
 
     dataset: str
@@ -53,6 +57,8 @@ class RunSpec:
     tol: float = 1e-6
     rank: int | None = None
     preconditioner: str = "auto"
+    landmarks: str = "uniform"
+    frequencies: str = "gaussian"
 
     def __post_init__(self) -> None:
         """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""
@@ -94,8 +100,9 @@ class RunSpec:
         return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
 
     def linear(self, C: float) -> Self:
-        """The linear baseline on the same data: no kernel, so no m, γ, rank or seed of its own."""
-        return replace(self, feature_map="linear", n_components=1, gamma=1.0, rank=None, seed=0, C=C)
+        """The linear baseline on the same data: no kernel, so no m, γ, rank, choices or seed of its own."""
+        plain = replace(self, landmarks=type(self).landmarks, frequencies=type(self).frequencies)
+        return replace(plain, feature_map="linear", n_components=1, gamma=1.0, rank=None, seed=0, C=C)
 
 
 def _fits(value: object, kind: str) -> bool:

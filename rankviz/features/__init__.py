@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz._typing import FloatArray
+from rankviz.features.frequencies import FREQUENCIES
 from rankviz.features.kernels import rbf_kernel, scale_gamma
+from rankviz.features.landmarks import LANDMARKS
 from rankviz.features.maps import FittedMap, Linear, RandomFourier
 from rankviz.features.nystroem import Nystroem
 from rankviz.features.operator import FeatureOperator
@@ -14,10 +17,13 @@ from rankviz.progress import Report, silent
 
 __all__ = [
     "FEATURE_MAPS",
+    "FREQUENCIES",
+    "LANDMARKS",
     "FeatureMap",
     "FeatureOperator",
     "FittedMap",
     "Linear",
+    "MapSettings",
     "Nystroem",
     "RandomFourier",
     "rbf_kernel",
@@ -33,9 +39,36 @@ class FeatureMap(Protocol):
         ...
 
 
-FEATURE_MAPS: dict[str, Callable[[int, float, int | None, int], FeatureMap]] = {
-    "linear": lambda m, gamma, rank, seed: Linear(),
-    "nystroem": lambda m, gamma, rank, seed: Nystroem(m, gamma, rank, seed),
-    "fourier": lambda m, gamma, rank, seed: RandomFourier(m, gamma, seed),
+@dataclass(frozen=True)
+class MapSettings:
+    """All that any feature map may be told; a map takes what it uses.
+
+    Attributes
+    ----------
+    n_components : int
+        m: landmarks or frequencies.
+    gamma : float
+        γ of the RBF kernel.
+    rank : int or None
+        Nyström only: eigenvalues kept.
+    seed : int
+    landmarks : str
+        A name in `LANDMARKS`.
+    frequencies : str
+        A name in `FREQUENCIES`.
+    """
+
+    n_components: int = 1
+    gamma: float = 1.0
+    rank: int | None = None
+    seed: int = 0
+    landmarks: str = "uniform"
+    frequencies: str = "gaussian"
+
+
+FEATURE_MAPS: dict[str, Callable[[MapSettings], FeatureMap]] = {
+    "linear": lambda s: Linear(),
+    "nystroem": lambda s: Nystroem(s.n_components, s.gamma, s.rank, s.seed, LANDMARKS[s.landmarks]),
+    "fourier": lambda s: RandomFourier(s.n_components, s.gamma, s.seed, FREQUENCIES[s.frequencies]),
 }
-"""Feature maps by the names that `RankSVM(feature_map=...)` and the app use: (m, γ, rank, seed) -> map."""
+"""Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""

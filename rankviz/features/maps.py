@@ -6,13 +6,14 @@ To add one: a frozen dataclass of settings with `fit(X, report) -> FittedMap`, n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from rankviz._typing import FloatArray
 from rankviz.features.blocks import fill_rows, in_place
+from rankviz.features.frequencies import FrequencyChoice, GaussianFrequencies
 from rankviz.features.kernels import rbf_kernel
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
 from rankviz.progress import Report, silent
@@ -84,7 +85,7 @@ class FittedFourier:
     Attributes
     ----------
     frequencies : (d, m) float64
-        Ω, columns ω ~ N(0, 2γ I).
+        Ω, each column ω ~ N(0, 2γ I).
     phases : (m,) float64
         b ~ U[0, 2π).
     """
@@ -123,17 +124,18 @@ class RandomFourier:
         m.
     gamma : float
     seed : int
+    frequencies : FrequencyChoice
+        How they are drawn (see `rankviz.features.frequencies`).
     """
 
     n_components: int
     gamma: float
     seed: int = 0
+    frequencies: FrequencyChoice = field(default_factory=GaussianFrequencies)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedFourier:
         """Draw m frequencies ω ~ N(0, 2γ I) and phases b ~ U[0, 2π) for d features; X gives only d."""
         d = X.shape[1]
         frequency_rng, phase_rng = np.random.default_rng(self.seed).spawn(2)
-        omega = frequency_rng.standard_normal((self.n_components, d)) * np.sqrt(2 * self.gamma)
-        return FittedFourier(
-            np.ascontiguousarray(omega.T), phase_rng.uniform(0, 2 * np.pi, self.n_components)
-        )
+        omega = self.frequencies.draw(d, self.n_components, frequency_rng) * np.sqrt(2 * self.gamma)
+        return FittedFourier(omega, phase_rng.uniform(0, 2 * np.pi, self.n_components))

@@ -1,15 +1,16 @@
-"""The Nyström map: landmarks drawn from distinct documents, and a basis from their kernel matrix."""
+"""The Nyström map: landmarks among distinct documents, and a basis from their kernel matrix."""
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.features.kernels import rbf_kernel
+from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
 from rankviz.features.maps import FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
 from rankviz.progress import Progress, Report, silent
@@ -39,33 +40,28 @@ class Nystroem:
         the Cholesky form, which gives the same scores as the eigenvector form with all of them and is nested.
     seed : int
         With one seed the landmarks for m' < m are the first m'.
+    landmarks : LandmarkChoice
+        How they are chosen (see `rankviz.features.landmarks`).
     """
 
     n_components: int
     gamma: float
     rank: int | None = None
     seed: int = 0
+    landmarks: LandmarkChoice = field(default_factory=UniformLandmarks)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
-        """Draw landmarks from the distinct rows of X (n, d) and factor their kernel matrix: O(m²d + m³)."""
-        landmarks = X[distinct_rows(X, self.n_components, self.seed)]
+        """Choose landmarks among documents X (n, d) and factor their kernel matrix: O(m²d + m³)."""
+        landmarks = X[self.landmarks.choose(X, self.n_components, self.seed)]
         K = rbf_kernel(landmarks, landmarks, self.gamma, report)
         report(Progress("features", None))
         if self.rank is not None:
             return FittedNystroem(landmarks, self.gamma, _eigen_basis(K, self.rank))
-        kept, basis = _cholesky_basis(K)
+        kept, basis = cholesky_basis(K)
         return FittedNystroem(landmarks[kept], self.gamma, basis)
 
 
-def distinct_rows(X: FloatArray, m: int, seed: int) -> IntArray:
-    """Indices of up to m rows of X (n, d) drawn uniformly from the distinct ones, in a nested order."""
-    # adding 0.0 turns −0.0 into 0.0: the rows are compared byte by byte
-    rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
-    first = np.sort(np.unique(rows, return_index=True)[1])
-    return np.random.default_rng(seed).permutation(first)[:m].astype(np.int64)
-
-
-def _cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
+def cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
     """Factor K + jI = L Lᵀ in the given order without the landmarks that earlier ones already span.
 
     The squared pivot of a landmark is what earlier kept landmarks leave of it, plus the jitter; at 2j or

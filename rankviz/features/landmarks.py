@@ -1,0 +1,132 @@
+"""Which documents become landmarks of the Nyström map: uniform, or spread out by k-means++.
+
+To add a choice: a frozen dataclass with `choose(X, m, seed)` and an entry in `LANDMARKS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rankviz._typing import FloatArray, IntArray
+
+
+class LandmarkChoice(Protocol):
+    """A way to choose landmarks; nested: those for m' < m are the first m' of those for m."""
+
+    @property
+    def label(self) -> str:
+        """What it is called in captions and menus."""
+        ...
+
+    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+        """Indices of min(m, distinct rows) rows of X (n, d), no two of them equal: -> (m,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class UniformLandmarks:
+    """Every distinct document is as likely as any other (chen2017 Algorithm 1)."""
+
+    label: str = "uniform"
+
+    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+        """The first m of a random permutation of the distinct rows of X (n, d)."""
+        return np.random.default_rng(seed).permutation(distinct_rows(X))[:m]
+
+
+@dataclass(frozen=True)
+class KMeansPlusPlusLandmarks:
+    """k-means++ seeding over distinct documents: P(x) ∝ D(x)², the squared distance to the nearest landmark.
+
+    Sources: arthur2007 for the sampling, oglic2017 for its use in the Nyström method; there distances are
+    those of the kernel's feature space, here those between documents: one choice for every γ.
+
+    Attributes
+    ----------
+    largest_batch : int
+        Landmarks drawn between two updates of the distances of all documents. The distribution is the same
+        for any: a proposal by older distances is accepted with probability D²(now)/D²(then).
+    patience : int
+        Proposals refused in a row after which the distances are updated early.
+    """
+
+    label: str = "k-means++"
+    largest_batch: int = 64
+    patience: int = 16
+
+    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+        """Draw m rows of X (n, d) one after another: O(n m d), nearly all of it matrix products."""
+        rows, rng = distinct_rows(X), np.random.default_rng(seed)
+        if len(rows) == 0:
+            return rows
+        nearest, order = _NearestLandmark(X[rows]), [int(rng.integers(len(rows)))]
+        while len(order) < min(m, len(rows)):
+            cumulative = np.cumsum(nearest.update(order))
+            if not cumulative[-1] > 0:  # what is left coincides with landmarks to rounding
+                rest = np.setdiff1d(np.arange(len(rows)), order)
+                order += rng.permutation(rest)[: m - len(order)].tolist()
+                break
+            batch = min(self.largest_batch, 1 + len(order) // 4, m - len(order))
+            order += self._draw(nearest, cumulative, batch, rng)
+        return rows[np.array(order, np.int64)]
+
+    def _draw(
+        self, nearest: _NearestLandmark, cumulative: FloatArray, batch: int, rng: np.random.Generator
+    ) -> list[int]:
+        """Up to `batch` landmarks by rejection from the distances whose running sum is given."""
+        drawn: list[int] = []
+        refused = 0
+        while len(drawn) < batch and refused < self.patience:
+            u, v = rng.random(2)
+            i = int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
+            if i < len(cumulative) and nearest.left_of(i, drawn) > v:
+                drawn.append(i)
+                refused = 0
+            else:
+                refused += 1
+        return drawn
+
+
+class _NearestLandmark:
+    """Squared distances of documents to their nearest landmark so far."""
+
+    def __init__(self, X: FloatArray) -> None:
+        X = X - X.mean(axis=0)
+        self._X = X / (np.abs(X).max(initial=0.0) or 1.0)  # in [-1, 1]: squares cannot overflow or all vanish
+        self._columns = np.vstack((self._X.T, np.ones(len(X))))
+        self._squares = np.einsum("ij,ij->i", self._X, self._X)
+        self._distances = np.full(len(X), np.inf)
+        self._seen = 0
+
+    def update(self, order: list[int]) -> FloatArray:
+        """Distances (n,) to the nearest of all landmarks in `order`, 0 at these themselves."""
+        new = order[self._seen :]
+        products = np.column_stack((-2 * self._X[new], self._squares[new])) @ self._columns
+        closest = products.min(axis=0) + self._squares  # min ‖z‖² − 2x·z, and ‖x‖²
+        np.minimum(self._distances, np.maximum(closest, 0.0), out=self._distances)
+        self._distances[new], self._seen = 0.0, len(order)
+        return self._distances
+
+    def left_of(self, i: int, drawn: list[int]) -> float:
+        """D² of document i now over what it was at the last update, with landmarks drawn since."""
+        if not drawn:
+            return 1.0
+        differences = self._X[drawn] - self._X[i]
+        return float(np.einsum("ij,ij->i", differences, differences).min() / self._distances[i])
+
+
+def distinct_rows(X: FloatArray) -> IntArray:
+    """Indices of the first of each group of equal rows of X (n, d), in the order of X."""
+    # adding 0.0 turns −0.0 into 0.0: the rows are compared byte by byte
+    rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+    return np.sort(np.unique(rows, return_index=True)[1]).astype(np.int64)
+
+
+LANDMARKS: dict[str, LandmarkChoice] = {
+    "uniform": UniformLandmarks(),
+    "kmeans++": KMeansPlusPlusLandmarks(),
+}
+"""Choices by the names that `RankSVM(landmarks=...)` and the app use."""
