@@ -23,6 +23,7 @@ from rankviz.progress import Progress, StopRequested
 from ui.visitors import visitor
 
 STAGES = {
+    "starting": "loading the libraries",
     "data": "reading the data",
     "features": "computing features",
     "pairs": "listing preference pairs",

@@ -18,6 +18,8 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
+    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
 

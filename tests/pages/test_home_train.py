@@ -117,15 +117,3 @@ def test_data_folders_can_be_named_on_the_command_line(
 )
 def test_readings_say_what_holds_at_every_m(verdicts: dict[int, int], words: str) -> None:
     assert words in in_words(verdicts)
-
-
-def test_a_run_slower_than_predicted_is_given_up_and_offered_as_a_job(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
-    app = open_page("train", m=10)
-    assert not figures(app)
-    assert any("in the background" in button.label for button in app.button)
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)
-    app.run()
-    assert not figures(app), "it is not tried again while the visitor waits"

@@ -1,0 +1,63 @@
+"""Runs that take longer than predicted: they go on as a job that is watched, stopped, and left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.run_folder import RunFolder
+
+Opener = Callable[..., AppTest]
+
+
+def shown_until_done(app: AppTest, seconds: float = 60) -> None:
+    """Run the page again, as its fragment would, until its figures are there."""
+    deadline = time.monotonic() + seconds
+    while not figures(app) and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+
+
+def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=10)
+    assert not figures(app)
+    assert [button.label for button in app.button if "job" in button.label] == ["Stop the job"]
+    assert "longer than predicted" in words(app)
+    assert app.query_params["job"]
+    shown_until_done(app)
+    assert figures(app), "the figure comes by itself"
+    assert "job" not in app.query_params
+
+
+def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=10)
+    first = app.query_params["job"]
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)
+    app.session_state["m"], app.session_state["clin"] = 25, -3
+    app.run()
+    assert figures(app)
+    assert "job" not in app.query_params
+    assert not any("job" in button.label for button in app.button)
+    assert RunFolder(JobStore().folder / first).stop_asked() is not None
+
+
+def test_a_job_that_was_stopped_does_not_begin_again_unasked(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=10)
+    next(button for button in app.button if button.label == "Stop the job").click().run()
+    shown_until_done(app, seconds=3)
+    assert not figures(app)
+    assert any("in the background" in button.label for button in app.button)
