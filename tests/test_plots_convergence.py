@@ -123,7 +123,15 @@ def test_labels_say_what_varies_and_no_more() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"C": 1.0}, {"gamma": 1.0}, {"seed": 1}, {"tol": 1e-3}, {"rank": 3}, {"preconditioner": "none"}],
+    [
+        {"C": 1.0},
+        {"gamma": 1.0},
+        {"seed": 1},
+        {"tol": 1e-3},
+        {"rank": 3},
+        {"preconditioner": "none"},
+        {"landmarks": "kmeans++"},
+    ],
 )
 def test_whatever_differs_is_told(change: dict[str, object]) -> None:
     first, second = distinct_labels([SPEC, replace(SPEC, **change)])

@@ -10,7 +10,7 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import describe
+from rankviz.plots.style import choices, describe
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, spec_from_state
@@ -47,8 +47,8 @@ def headline(state: Any, data: RankingData) -> None:
         table,
         key="ndcg-against-m",
         alt="NDCG at 10 against the number of features, Nyström and random Fourier over the linear level.",
-        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike. Mean over queries; "
-        f"{definition_caption(data)}.",
+        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike{choices(kernels[1])}. "
+        f"Mean over queries; {definition_caption(data)}.",
     )
     at_m = next((r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m), None)
     if at_m is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from rankviz.kernel_error import (
     over_seeds,
 )
 from rankviz.plots import kernel_entries, kernel_error, kernel_residual, kernel_spectrum
-from rankviz.plots.style import METHODS, power_of_two, small, with_minus
+from rankviz.plots.style import METHODS, choices, power_of_two, small, with_minus
 from rankviz.progress import Progress
 from ui.kernel_approximation_words import kernel_words, reading
 from ui.runs import fold_of, normalised
@@ -68,6 +68,8 @@ def what_is_compared(spec: RunSpec) -> None:
         words += "  \nThe linear model chosen in the sidebar has no kernel; these are the two maps that do."
     if spec.rank is not None:
         words += f"  \nNyström is shown here with all its eigenvalues, not cut to rank {spec.rank}."
+    if choices(replace(spec, rank=None)):
+        words += "  \nShown here with uniform landmarks and Gaussian frequencies, whatever the sidebar has."
     st.markdown(words)
 
 

@@ -13,7 +13,7 @@ from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import METHODS, describe, method_label
+from rankviz.plots.style import METHODS, choices, describe, method_label
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, open_run, spec_from_state
@@ -98,7 +98,8 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
 def in_short(chosen: Settings, part: str) -> str:
     """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
     kernel = spec_from_state(st.session_state, KERNELS[0])
-    maps = f"Nyström and random Fourier, m = {chosen.grid[0]} to {chosen.grid[-1]}"
+    fourier = spec_from_state(st.session_state, KERNELS[1])
+    maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
     return describe(kernel, part).replace(f"{METHODS[KERNELS[0]].name} m = {kernel.n_components}", maps)
 
 

@@ -1,7 +1,8 @@
 """Pinned settings: short texts in the URL that stand for models on the data that the sidebar names.
 
 `nystroem_m200_g-2_s0_c-4_t6` is Nyström with m = 200, γ = 2^-2, seed 0, C = 2^-4 and tolerance 10^-6; `_r50`
-behind it keeps rank 50. Data set, fold and normalisation are the sidebar's, so that pins compare.
+behind it keeps rank 50, `_k` chooses landmarks by k-means++, `_o` makes
+frequencies orthogonal. Data set, fold and normalisation are the sidebar's, so that pins compare.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST = 6
 
 _TOKEN = re.compile(
     r"(?P<map>linear|nystroem|fourier)(?:_m(?P<m>\d{1,4})_g(?P<g>-?\d{1,2})_s(?P<s>\d{1,10}))?"
-    r"_c(?P<c>-?\d{1,2})_t(?P<t>\d)(?:_r(?P<r>\d{1,4}))?"
+    r"_c(?P<c>-?\d{1,2})_t(?P<t>\d)(?:_r(?P<r>\d{1,4}))?(?P<choice>_[ko])?"
 )
 
 
@@ -28,7 +29,8 @@ def token(spec: RunSpec) -> str:
     """The text that stands for a spec's model; its C, γ and tolerance are powers, as in the sidebar."""
     kernel = "" if spec.feature_map == "linear" else _kernel(spec)
     rank = "" if spec.rank is None else f"_r{spec.rank}"
-    return f"{spec.feature_map}{kernel}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}"
+    choice = "_k" if spec.landmarks == "kmeans++" else "_o" if spec.frequencies == "orthogonal" else ""
+    return f"{spec.feature_map}{kernel}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}{choice}"
 
 
 def _kernel(spec: RunSpec) -> str:
@@ -44,7 +46,8 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
     found = _TOKEN.fullmatch(text)
     if found is None or (found["map"] == "linear") != (found["m"] is None):
         return None
-    values = {name: int(value) for name, value in found.groupdict().items() if name != "map" and value}
+    numbers = {name: value for name, value in found.groupdict().items() if name not in ("map", "choice")}
+    values = {name: int(value) for name, value in numbers.items() if value}
     if not _in_range(values):
         return None
     spec = replace(
@@ -56,6 +59,10 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
         C=2.0 ** values["c"],
         tol=10.0 ** -values["t"],
         rank=values.get("r") if found["map"] == "nystroem" else None,
+        landmarks="kmeans++" if (found["map"], found["choice"]) == ("nystroem", "_k") else RunSpec.landmarks,
+        frequencies="orthogonal"
+        if (found["map"], found["choice"]) == ("fourier", "_o")
+        else RunSpec.frequencies,
     )
     return spec.linear(spec.C) if spec.feature_map == "linear" else spec
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ import streamlit as st
 
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FREQUENCIES, LANDMARKS
 from rankviz.plots.style import METHODS
 
 VERSION = "1"
@@ -34,6 +36,8 @@ DEFAULTS: dict[str, Any] = {
     "clin": -10,
     "tol": 1e-6,
     "rank": 0,
+    "landmarks": RunSpec.landmarks,
+    "freq": RunSpec.frequencies,
 }
 """Values the widgets start from, chosen for the bundled folds; part of what VERSION promises."""
 
@@ -74,6 +78,10 @@ def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
         tol=float(state["tol"]),
         rank=rank if rank and feature_map == "nystroem" else None,
     )
+    if feature_map == "nystroem":
+        return replace(spec, landmarks=state.get("landmarks", RunSpec.landmarks))
+    if feature_map == "fourier":
+        return replace(spec, frequencies=state.get("freq", RunSpec.frequencies))
     return spec.linear(spec.C) if feature_map == "linear" else spec
 
 
@@ -86,6 +94,7 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
     """Values of the widgets that describe a spec: the inverse of `spec_from_state` for powers of two."""
     state = {"data": spec.dataset, "fold": spec.fold, "norm": spec.normalisation, "map": spec.feature_map}
     state |= {"c": round(math.log2(spec.C)), "seed": spec.seed, "tol": spec.tol, "rank": spec.rank or 0}
+    state |= {"landmarks": spec.landmarks, "freq": spec.frequencies}
     if spec.feature_map != "linear":
         state |= {"m": spec.n_components, "g": round(math.log2(spec.gamma))}
     return state
@@ -146,6 +155,8 @@ _LABELS: dict[str, Callable[[Any], str]] = {
     "map": lambda name: METHODS[name].name,
     "norm": lambda name: NORMALISATIONS[name].label,
     "tol": _tolerance,
+    "landmarks": lambda name: LANDMARKS[name].label,
+    "freq": lambda name: FREQUENCIES[name].label,
 }
 
 
@@ -273,6 +284,28 @@ def _more_settings() -> None:
         bind="query-params",
         disabled=st.session_state["map"] != "nystroem",
         help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
+    )
+    st.selectbox(
+        "Landmarks of the Nyström map",
+        list(LANDMARKS),
+        _default("landmarks", list(LANDMARKS)),
+        format_func=_LABELS["landmarks"],
+        key="landmarks",
+        bind="query-params",
+        disabled=st.session_state["map"] != "nystroem",
+        help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
+        "farther a document lies from the landmarks before it.",
+    )
+    st.selectbox(
+        "Frequencies of random Fourier",
+        list(FREQUENCIES),
+        _default("freq", list(FREQUENCIES)),
+        format_func=_LABELS["freq"],
+        key="freq",
+        bind="query-params",
+        disabled=st.session_state["map"] != "fourier",
+        help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
+        "there are features, each still Gaussian by itself, so that the kernel stays unbiased.",
     )
     st.caption("Loss: squared hinge, max(0, 1 − t)² on every preference pair.")
 

@@ -13,7 +13,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import kendall_tau
 from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import METHODS, describe, method_label, with_minus
+from rankviz.plots.style import METHODS, choices, describe, method_label, with_minus
 from rankviz.significance import compare
 from ui import selection
 from ui.jobs import run_or_wait
@@ -39,17 +39,17 @@ class Pair:
 
     def about(self, part: str) -> str:
         """Data, fold, settings of both and part, for captions."""
-        return _about(self.left.spec, part)
+        return _about(self.left.spec, self.right.spec, part)
 
 
-def _about(spec: RunSpec, part: str) -> str:
-    return f"{describe(spec, part)}; random Fourier alike"
+def _about(left: RunSpec, right: RunSpec, part: str) -> str:
+    return f"{describe(left, part)}; random Fourier alike{choices(right)}"
 
 
 def trained(state: Any, part: str) -> Pair:
     """The line that says what is shown, and both maps with the sidebar's settings."""
     specs = [spec_from_state(state, name) for name in MAPS]
-    st.markdown(f":gray[{_about(specs[0], part)}]")
+    st.markdown(f":gray[{_about(*specs, part)}]")
     return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FREQUENCIES, LANDMARKS
 from rankviz.plots.style import method_label, power_of_two
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m, and of C, γ, rank, seed, tolerance and preconditioner what varies."""
+    """One label a spec: method and m, and of the other settings what varies."""
     told = [method_label(spec) for spec in specs]
     for words in _WORDS:
         found = [words(spec) for spec in specs]
@@ -30,6 +31,10 @@ _WORDS: tuple[Callable[[RunSpec], str], ...] = (
     lambda spec: f"C = {power_of_two(spec.C)}",
     _of_kernels(lambda spec: f"γ = {power_of_two(spec.gamma)}"),
     lambda spec: _rank(spec) if spec.feature_map == "nystroem" else "",
+    lambda spec: f"{LANDMARKS[spec.landmarks].label} landmarks" if spec.feature_map == "nystroem" else "",
+    lambda spec: (
+        f"{FREQUENCIES[spec.frequencies].label} frequencies" if spec.feature_map == "fourier" else ""
+    ),
     _of_kernels(lambda spec: f"seed {spec.seed}"),
     lambda spec: f"tolerance {spec.tol:.0e}",
     lambda spec: "without preconditioner" if spec.preconditioner == "none" else "preconditioned",

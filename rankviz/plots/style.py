@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FREQUENCIES, LANDMARKS
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … run light to dark in one hue."""
@@ -76,13 +77,22 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
     if spec.feature_map == "linear":
         words += [model, f"C = {power_of_two(spec.C)}"]
     else:
-        rank = f", rank {spec.rank}" if spec.rank is not None else ""
-        words += [f"{model} m = {spec.n_components}{rank}", f"C = {power_of_two(spec.C)}"]
+        words += [f"{model} m = {spec.n_components}{choices(spec)}", f"C = {power_of_two(spec.C)}"]
         words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
     words.append(spec.loss.replace("_", " "))
     if spec.normalisation != "none":
         words.append(f"normalised: {NORMALISATIONS[spec.normalisation].label}")
     return " · ".join(words + ([PART_NAMES[part]] if part else []))
+
+
+def choices(spec: RunSpec) -> str:
+    """Settings of the map that are not the papers', each after a comma: ", k-means++ landmarks"."""
+    words = [] if spec.rank is None else [f"rank {spec.rank}"]
+    if spec.feature_map == "nystroem" and spec.landmarks != RunSpec.landmarks:
+        words.append(f"{LANDMARKS[spec.landmarks].label} landmarks")
+    if spec.feature_map == "fourier" and spec.frequencies != RunSpec.frequencies:
+        words.append(f"{FREQUENCIES[spec.frequencies].label} frequencies")
+    return "".join(f", {word}" for word in words)
 
 
 def describe_data(spec: RunSpec, part: str | None = None) -> str:

@@ -77,6 +77,8 @@ def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) ->
         SPEC.linear(2.0**10),
         replace(SPEC, feature_map="fourier", seed=2**31 - 1),
         replace(SPEC, rank=3, tol=1e-8, C=2.0**-15, gamma=2.0**-12, n_components=2000),
+        replace(SPEC, rank=3, landmarks="kmeans++"),
+        replace(SPEC, feature_map="fourier", frequencies="orthogonal"),
     ],
 )
 def test_a_pin_is_its_spec(spec: RunSpec) -> None:

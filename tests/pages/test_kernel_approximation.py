@@ -40,6 +40,11 @@ def test_the_linear_model_still_shows_kernels(open_page: Opener) -> None:
     assert len(figures(app)) == 4
 
 
+def test_choices_are_said_not_to_count(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", landmarks="k-means++", **QUICK)
+    assert "with uniform landmarks" in words(app)
+
+
 def test_a_rank_is_said_not_to_count(open_page: Opener) -> None:
     app = open_page("kernel_approximation", rank=7, **QUICK)
     assert "not cut to rank 7" in words(app)
