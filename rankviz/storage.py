@@ -96,7 +96,7 @@ def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedMap:
 
 def _fourier(arrays: Arrays, d: int, gamma: float) -> FittedMap:
     m = len(arrays["phases"])
-    return FittedFourier(_shaped(arrays, "frequencies", d, m), _shaped(arrays, "phases", m))
+    return FittedFourier(_shaped(arrays, "frequencies", d, m), _shaped(arrays, "phases", m), gamma)
 
 
 _MAPS: dict[str, Callable[[Arrays, int, float], FittedMap]] = {

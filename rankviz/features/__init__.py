@@ -10,7 +10,7 @@ from rankviz._typing import FloatArray
 from rankviz.features.frequencies import FREQUENCIES
 from rankviz.features.kernels import rbf_kernel, scale_gamma
 from rankviz.features.landmarks import LANDMARKS
-from rankviz.features.maps import FittedMap, Linear, RandomFourier
+from rankviz.features.maps import Drawn, FittedMap, Linear, RandomFourier
 from rankviz.features.nystroem import Nystroem
 from rankviz.features.operator import FeatureOperator
 from rankviz.progress import Report, silent
@@ -19,6 +19,7 @@ __all__ = [
     "FEATURE_MAPS",
     "FREQUENCIES",
     "LANDMARKS",
+    "Drawn",
     "FeatureMap",
     "FeatureOperator",
     "FittedMap",
@@ -34,8 +35,12 @@ __all__ = [
 class FeatureMap(Protocol):
     """Settings of a feature map, before it has seen documents."""
 
-    def fit(self, X: FloatArray, report: Report = silent) -> FittedMap:
+    def draw(self, X: FloatArray, report: Report = silent) -> Drawn:
         """Draw what the map draws, from or for documents X (n, d)."""
+        ...
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedMap:
+        """The same, fitted at the settings' γ."""
         ...
 
 

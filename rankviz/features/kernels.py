@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rankviz._typing import FloatArray
@@ -17,6 +19,32 @@ def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = sile
     is left of rounding is an absolute error of about 1e-15·γ‖x − c‖², c that origin: scale features first.
     What `report` raises ends the computation.
     """
+    exponents = _exponents(X, Z, gamma)
+
+    def fill(rows: slice, block: FloatArray) -> None:
+        exponents(rows, block)
+        in_place(np.exp, block)
+
+    return fill_rows(len(X), len(Z), fill, report)
+
+
+def negative_distances(X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+    """−‖x_i − z_j‖² of X (n, d) and Z (m, d) -> (n, m): what kernels of every γ are made of."""
+    return fill_rows(len(X), len(Z), _exponents(X, Z, 1.0), report)
+
+
+def rbf_of_distances(distances: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
+    """Kernel matrix exp(γ·distances) from what `negative_distances` gave: (n, m) -> (n, m)."""
+
+    def fill(rows: slice, block: FloatArray) -> None:
+        np.multiply(distances[rows], gamma, out=block)
+        in_place(np.exp, block)
+
+    return fill_rows(len(distances), distances.shape[1], fill, report)
+
+
+def _exponents(X: FloatArray, Z: FloatArray, gamma: float) -> Callable[[slice, FloatArray], None]:
+    """What fills blocks of rows with −γ‖x_i − z_j‖²."""
     centre = Z.mean(axis=0)
     X, Z = X - centre, Z - centre
     left = np.column_stack((X, np.einsum("ij,ij->i", X, X), np.ones(len(X))))
@@ -25,9 +53,8 @@ def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = sile
     def fill(rows: slice, block: FloatArray) -> None:
         np.matmul(left[rows], right, out=block)
         np.minimum(block, 0.0, out=block)
-        in_place(np.exp, block)
 
-    return fill_rows(len(X), len(Z), fill, report)
+    return fill
 
 
 def scale_gamma(X: FloatArray) -> float:

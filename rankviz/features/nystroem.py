@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.features.kernels import rbf_kernel
+from rankviz.features.kernels import negative_distances, rbf_kernel
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
 from rankviz.features.maps import FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
@@ -50,15 +50,36 @@ class Nystroem:
     seed: int = 0
     landmarks: LandmarkChoice = field(default_factory=UniformLandmarks)
 
+    def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
+        """Choose landmarks among documents X (n, d)."""
+        return DrawnLandmarks(X[self.landmarks.choose(X, self.n_components, self.seed)], self.rank)
+
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
-        """Choose landmarks among documents X (n, d) and factor their kernel matrix: O(m²d + m³)."""
-        landmarks = X[self.landmarks.choose(X, self.n_components, self.seed)]
-        K = rbf_kernel(landmarks, landmarks, self.gamma, report)
+        """Choose landmarks among documents X (n, d) and factor their kernel matrix at the settings' γ."""
+        return self.draw(X, report).fitted(self.gamma, report)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLandmarks:
+    """Landmarks (m, d), and the rank to keep of their kernel matrices."""
+
+    landmarks: FloatArray
+    rank: int | None
+
+    def fitted(self, gamma: float, report: Report = silent) -> FittedNystroem:
+        """Factor the landmarks' kernel matrix at γ: O(m²d + m³)."""
+        K = rbf_kernel(self.landmarks, self.landmarks, gamma, report)
         report(Progress("features", None))
         if self.rank is not None:
-            return FittedNystroem(landmarks, self.gamma, _eigen_basis(K, self.rank))
+            return FittedNystroem(self.landmarks, gamma, _eigen_basis(K, self.rank))
         kept, basis = cholesky_basis(K)
-        return FittedNystroem(landmarks[kept], self.gamma, basis)
+        if len(kept) == len(K):
+            return FittedNystroem(self.landmarks, gamma, basis)
+        return FittedNystroem(self.landmarks[kept], gamma, basis, kept)
+
+    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """−‖x − x̃‖² of documents X (n, d)."""
+        return negative_distances(X, self.landmarks, report)
 
 
 def cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:

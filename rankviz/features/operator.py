@@ -1,11 +1,13 @@
 """Feature matrices as operators: Φ = B T with a stored base B (n, k) and a basis change T (k, m).
 
-Linear and random Fourier features store Φ itself (T = I). The Nyström map stores the kernel matrix
-B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product that forms Φ.
+Linear features store Φ itself (T = I), random Fourier features the cosines (T = √(2/m) I). The Nyström map
+stores the kernel matrix B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product
+that forms Φ. All but U Σ^-1/2 are nested: the map for fewer columns is B[:, :k] with a T of its own.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -31,6 +33,14 @@ class Basis(Protocol):
         """Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
         ...
 
+    def leading(self, k: int) -> Basis:
+        """T of the map whose base is the first k columns of this one's; ValueError where it is not nested."""
+        ...
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """Weights of this map (m,) with the scores of weights w of a leading one."""
+        ...
+
 
 @dataclass(frozen=True)
 class IdentityBasis:
@@ -50,6 +60,42 @@ class IdentityBasis:
     def contract(self, u: FloatArray) -> FloatArray:
         """U itself."""
         return u
+
+    def leading(self, k: int) -> IdentityBasis:
+        """The identity of k columns."""
+        return IdentityBasis(k)
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """W and zeros."""
+        return _with_zeros(w, self.size)
+
+
+@dataclass(frozen=True)
+class CosineBasis:
+    """T = √(2/m) I: the base holds cosines, and fewer of them weigh more."""
+
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, m)."""
+        return self.size, self.size
+
+    def expand(self, w: FloatArray) -> FloatArray:
+        """√(2/m) w."""
+        return w * math.sqrt(2 / self.size)
+
+    def contract(self, u: FloatArray) -> FloatArray:
+        """√(2/m) u."""
+        return u * math.sqrt(2 / self.size)
+
+    def leading(self, k: int) -> CosineBasis:
+        """√(2/k) I."""
+        return CosineBasis(k)
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """√(m/m') w and zeros, for w (m',)."""
+        return _with_zeros(w * math.sqrt(self.size / len(w)), self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +122,18 @@ class CholeskyBasis:
         """L^-1 u."""
         return _solve_triangular(self.L, u, "N")
 
+    def leading(self, k: int) -> CholeskyBasis:
+        """The factor of the first k landmarks; a copy, for solves would copy a view of L every time."""
+        return self if k == len(self.L) else CholeskyBasis(self.L[:k, :k].copy())
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """W and zeros."""
+        return _with_zeros(w, len(self.L))
+
+
+def _with_zeros(w: FloatArray, m: int) -> FloatArray:
+    return np.concatenate((w, np.zeros(m - len(w))))
+
 
 def _solve_triangular(L: FloatArray, b: FloatArray, trans: Literal["N", "T"]) -> FloatArray:
     x: FloatArray = linalg.solve_triangular(L, b, trans=trans, lower=True, check_finite=False)
@@ -101,6 +159,21 @@ class DenseBasis:
         """Tᵀ u."""
         return self.T.T @ u
 
+    def leading(self, k: int) -> DenseBasis:
+        """Itself, where k is all it has; eigenvectors of fewer landmarks are others."""
+        return _not_nested(self, k, self.shape[0])
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """W itself."""
+        _not_nested(self, len(w), self.shape[1])
+        return w
+
+
+def _not_nested(basis: DenseBasis, asked: int, there: int) -> DenseBasis:
+    if asked != there:
+        raise ValueError("feature maps truncated to a rank are not nested; fit each on its own")
+    return basis
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureOperator:
@@ -120,6 +193,10 @@ class FeatureOperator:
     def shape(self) -> tuple[int, int]:
         """(n, m): documents, feature dimensions."""
         return len(self.base), self.basis.shape[1]
+
+    def leading(self, k: int) -> FeatureOperator:
+        """Φ of the map with the first k stored columns, which are not copied."""
+        return FeatureOperator(self.base[:, :k], self.basis.leading(k))
 
     def product(self, w: FloatArray) -> FloatArray:
         """Φ w: (m,) -> (n,)."""
