@@ -21,7 +21,7 @@ from rankviz.features.nystroem import cholesky_basis
 from rankviz.features.operator import FeatureOperator
 from rankviz.objective import CholeskyPreconditioner, Point, RankObjective, Ray
 from rankviz.progress import Report, silent
-from rankviz.risk import PairRisk, RiskPoint
+from rankviz.risk import Risk, RiskPoint
 
 LANDMARKS_PER_ROOT = 5.0
 """Landmarks of the first preconditioner over √n: forming it, O(n m²), then costs a few products with K."""
@@ -73,7 +73,7 @@ class KernelObjective:
     gamma : float
     kernel : KernelMatrix
         K (n, n) of the documents.
-    risk : PairRisk
+    risk : Risk
     C : float
     seed : int
         Of the preconditioner's landmarks.
@@ -82,7 +82,7 @@ class KernelObjective:
     patience = PATIENCE
 
     def __init__(
-        self, X: FloatArray, gamma: float, kernel: KernelMatrix, risk: PairRisk, C: float, seed: int = 0
+        self, X: FloatArray, gamma: float, kernel: KernelMatrix, risk: Risk, C: float, seed: int = 0
     ) -> None:
         self.X, self.gamma, self.kernel = X, gamma, kernel
         self.risk, self.C, self.seed = risk, C, seed

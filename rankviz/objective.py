@@ -17,7 +17,7 @@ from scipy import linalg
 from rankviz._typing import FloatArray
 from rankviz.features.operator import FeatureOperator
 from rankviz.progress import Progress, Report, silent
-from rankviz.risk import PairRisk, RiskPoint
+from rankviz.risk import Risk, RiskPoint
 
 EXACT_COLUMNS_PER_ITERATION = 8
 """Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at the speed of the
@@ -94,7 +94,7 @@ class Objective(Protocol):
         ...
 
     @property
-    def risk(self) -> PairRisk:
+    def risk(self) -> Risk:
         """The risk of scores."""
         ...
 
@@ -172,7 +172,7 @@ class RankObjective:
     ----------
     features : FeatureOperator
         Φ (n, m).
-    risk : PairRisk
+    risk : Risk
     C : float
         Multiplies the plain loss (no ½).
     seed : int
@@ -180,7 +180,7 @@ class RankObjective:
     """
 
     features: FeatureOperator
-    risk: PairRisk
+    risk: Risk
     C: float
     seed: int = 0
     _rng: np.random.Generator = field(init=False, repr=False)
@@ -237,33 +237,31 @@ class RankObjective:
 
     def exact_preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
         """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²)."""
-        weighted = point.risk.hessian() @ self.features.base
+        gram = point.risk.gram(self.features.base)
         report(Progress("newton"))
-        M = self.C * self.features.reduce(self.features.base.T @ weighted)
+        M = self.C * self.features.reduce(gram)
         M[np.diag_indices(len(M))] += 1.0
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "exact")
 
     def _closed_form(self, point: Point) -> CholeskyPreconditioner:
-        """I + C·ℓ''·share·ΦᵀL₀Φ with all pairs, ℓ'' the mean over the active ones.
+        """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c.
 
-        With every pair active, as at w = 0, it is the Hessian itself; later the share of active pairs
-        scales it.
+        With every pair equally curved, as at w = 0, it is the Hessian itself; later that share scales it.
         """
-        weight = point.risk.curvature.sum() / max(self.n_pairs, 1)
-        M = self.C * weight * self.features.reduce(self.risk.all_pairs_gram(self.features.base))
+        every = self.risk.all_pairs
+        share = point.risk.total_curvature / every.weight if every.weight > 0 else 0.0
+        M = self.C * share * self.features.reduce(every.gram(self.features.base))
         M[np.diag_indices(len(M))] += 1.0
         return CholeskyPreconditioner.of(M, "closed form")
 
     def _sampled(self, point: Point, report: Report) -> CholeskyPreconditioner:
         """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs."""
-        active, m = point.risk.active, self.features.shape[1]
-        size = min(m, len(active))
-        drawn = np.sort(self._rng.choice(len(active), size, replace=False)) if size else np.zeros(0, np.int64)
-        pairs = active.take(drawn)
+        m, n_active = self.features.shape[1], point.risk.n_active
+        pairs = point.risk.sample_active(self._rng, m)
         B = self.features.row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
-        B = B * np.sqrt(self.C * len(active) / max(size, 1) * point.risk.curvature[drawn])
+        B = B * np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
         M = B @ B.T
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))

@@ -70,10 +70,46 @@ class GradeGroups:
     query: IntArray
 
 
+@dataclass(frozen=True, eq=False)
+class GradeCodes:
+    """Grades as codes 0 … R − 1 and the query of each document.
+
+    Attributes
+    ----------
+    levels : (R,) int64
+        The grades that occur, rising.
+    code : (n,) int64
+        levels[code] are the grades.
+    query : (n,) int64
+        Position of each document's query.
+    n_queries : int
+        Q.
+    """
+
+    levels: IntArray
+    code: IntArray
+    query: IntArray
+    n_queries: int
+
+    def counts(self) -> IntArray:
+        """Documents of each grade in each query, (Q, R)."""
+        shape = self.n_queries, len(self.levels)
+        return np.bincount(self.query * shape[1] + self.code, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def grade_codes(y: IntArray, ptr: IntArray) -> GradeCodes:
+    """Codes of grades y (n,) in queries with offsets ptr (Q + 1,)."""
+    small = len(y) > 0 and int(y.max()) < 2**16  # then counting finds the grades without sorting
+    levels = np.flatnonzero(np.bincount(y)) if small else np.unique(y)
+    query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return GradeCodes(levels, np.searchsorted(levels, y), query, len(ptr) - 1)
+
+
 def grade_groups(y: IntArray, ptr: IntArray) -> GradeGroups:
     """Group documents with grades y (n,) in queries with offsets ptr (Q + 1,) by query and grade."""
-    query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    order = np.lexsort((-y, query))
+    codes = grade_codes(y, ptr)
+    query, levels = codes.query, len(codes.levels)
+    order = np.argsort(query * levels + (levels - 1 - codes.code), kind="stable")
     y, query = y[order], query[order]
     starts = np.ones(len(y), bool)
     starts[1:] = (y[1:] != y[:-1]) | (query[1:] != query[:-1])

@@ -51,7 +51,7 @@ def test_gradient_and_hessian_by_finite_differences(feature_map: str) -> None:
     objective, h = objective_of(feature_map), 1e-6
     w, v = weights(objective), weights(objective, 2)
     ahead, behind, here = objective.at(w + h * v), objective.at(w - h * v), objective.at(w)
-    assert len(ahead.risk.active) == len(behind.risk.active), "a kink in between: choose other weights"
+    assert ahead.risk.n_active == behind.risk.n_active, "a kink in between: choose other weights"
     assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, rel=1e-6)
     bend = (ahead.gradient - behind.gradient) / (2 * h)
     np.testing.assert_allclose(objective.hessian_product(here, v), bend, rtol=1e-5, atol=1e-6)
@@ -98,7 +98,7 @@ def test_closed_form_is_the_hessian_at_zero(feature_map: str, C: float) -> None:
 def test_closed_form_away_from_zero_is_scaled_by_the_active_share() -> None:
     objective = objective_of("linear", 1.0)
     point, start = objective.at(weights(objective, scale=2.0)), objective.at(objective.start())
-    share = len(point.risk.active) / objective.n_pairs
+    share = point.risk.n_active / objective.n_pairs
     assert 0.1 < share < 0.9
     factor = objective.preconditioner(point).factor
     full = dense_hessian(objective, start) - np.eye(4)
@@ -117,7 +117,7 @@ def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
     )
     objective = RankObjective(features.operator(X), PairRisk(y, ptr, LOSSES["squared_hinge"]), 2.0)
     point = objective.at(weights(objective, scale=scale))
-    assert 0 < len(point.risk.active) <= objective.features.shape[1]
+    assert 0 < point.risk.n_active <= objective.features.shape[1]
     preconditioner = objective.preconditioner(point)
     assert preconditioner.kind == "sampled pairs"
     H = dense_hessian(objective, point)
@@ -128,7 +128,7 @@ def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
     objective = objective_of("nystroem", 1.0, m=30)
     point = objective.at(weights(objective))
-    assert len(point.risk.active) > objective.features.shape[1]
+    assert point.risk.n_active > objective.features.shape[1]
     factors = [objective.preconditioner(point).factor for _ in range(400)]
     mean = np.mean([F @ F.T for F in factors], axis=0)
     H = dense_hessian(objective, point)

@@ -36,14 +36,14 @@ def test_equals_the_plain_loops(y: np.ndarray, ptr: np.ndarray, scores: str) -> 
     np.testing.assert_allclose(point.gradient, gradient, atol=1e-12)
     found = np.array([point.hessian_product(e) for e in np.eye(len(y))]).reshape(len(y), len(y))
     np.testing.assert_allclose(found, hessian, atol=1e-12)
-    assert len(point.active) == len(point.curvature) == np.trace(hessian) / 4
+    assert point.n_active == len(point.curvature) == np.trace(hessian) / 4
 
 
 def test_a_pair_at_the_kink_is_inactive() -> None:
     y, ptr = np.array([1, 0]), np.array([0, 2])
     at, below = risk_of(y, ptr).at(np.array([1.0, 0.0])), risk_of(y, ptr).at(np.array([0.75, 0.0]))
-    assert (at.value, len(at.active), at.gradient.tolist()) == (0.0, 0, [0.0, 0.0])
-    assert (below.value, len(below.active), below.gradient.tolist()) == (0.0625, 1, [-0.5, 0.5])
+    assert (at.value, at.n_active, at.gradient.tolist()) == (0.0, 0, [0.0, 0.0])
+    assert (below.value, below.n_active, below.gradient.tolist()) == (0.0625, 1, [-0.5, 0.5])
     assert below.hessian_product(np.array([1.0, 0.0])).tolist() == [2.0, -2.0]
 
 
@@ -54,7 +54,7 @@ def test_gradient_and_hessian_by_finite_differences(y: np.ndarray, ptr: np.ndarr
     ahead, behind, here = risk.at(f + h * v), risk.at(f - h * v), risk.at(f)
     scale = 1 + 20 * risk.n_pairs
     assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, abs=1e-9 * scale)
-    if len(ahead.active) == len(behind.active):  # no kink in between
+    if ahead.n_active == behind.n_active:  # no kink in between
         bend = (ahead.gradient - behind.gradient) / (2 * h)
         np.testing.assert_allclose(here.hessian_product(v), bend, atol=1e-8 * scale)
 
@@ -82,11 +82,11 @@ def test_only_differences_within_a_query_matter(y: np.ndarray, ptr: np.ndarray) 
 def test_gram_of_all_pairs_is_that_of_the_formed_pair_matrix(seed: int) -> None:
     y, ptr = random_grades(seed, 1 + seed % 5)
     A, B = pair_matrix(y, ptr), np.random.default_rng(seed).normal(size=(len(y), 6))
-    np.testing.assert_allclose(risk_of(y, ptr).all_pairs_gram(B), B.T @ A.T @ A @ B, atol=1e-10)
+    np.testing.assert_allclose(risk_of(y, ptr).all_pairs.gram(B), B.T @ A.T @ A @ B, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", [name for name in GRADES if name != "no document"])
 def test_gram_of_particular_grades(name: str) -> None:
     y, ptr = GRADES[name]
     A = pair_matrix(y, ptr)
-    np.testing.assert_allclose(risk_of(y, ptr).all_pairs_gram(np.eye(len(y))), A.T @ A, atol=1e-12)
+    np.testing.assert_allclose(risk_of(y, ptr).all_pairs.gram(np.eye(len(y))), A.T @ A, atol=1e-12)

@@ -137,7 +137,7 @@ class _Run:
         return asdict(self.trace[-1]) if self.trace else None
 
     def _row(self, iteration: int, point: Point, cg: CGResult, decrement: float) -> TraceRow:
-        active = len(point.risk.active)
+        active = point.risk.n_active
         return TraceRow(
             iteration=iteration,
             objective=point.value,

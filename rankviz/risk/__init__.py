@@ -1,0 +1,12 @@
+"""The empirical risk of scores: scores f (n,) -> value, gradient (n,), Hessian product (n,) -> (n,).
+
+risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It knows documents, pairs and costs, and neither features nor
+kernels. Two ways to compute it, one interface: `PairRisk` lists the pairs, `SortedRisk` does without.
+"""
+
+from rankviz.risk.choose import risk_of
+from rankviz.risk.explicit import PairRisk
+from rankviz.risk.point import ActivePairs, Risk, RiskPoint
+from rankviz.risk.sorted import SortedRisk
+
+__all__ = ["ActivePairs", "PairRisk", "Risk", "RiskPoint", "SortedRisk", "risk_of"]

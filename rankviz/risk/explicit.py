@@ -1,0 +1,143 @@
+"""The risk over a list of pairs: any loss, O(p) time and memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import PLAIN, PairCosts
+from rankviz.losses import Loss
+from rankviz.pairs import PreferencePairs, grade_codes, preference_pairs
+from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.point import ActivePairs
+
+
+@dataclass(frozen=True, eq=False)
+class PairRiskPoint:
+    """The risk at one vector of scores, its active pairs listed (see `RiskPoint`).
+
+    Attributes
+    ----------
+    value : float
+    gradient : (n,) float64
+        ∂risk/∂f = Aᵀ(c·ℓ'(A f)).
+    total_slope : float
+    active : PreferencePairs
+        The pairs that enter the Hessian (c·ℓ'' ≠ 0).
+    curvature : (len(active),) float64
+        Their c·ℓ''.
+    """
+
+    value: float
+    gradient: FloatArray
+    total_slope: float
+    active: PreferencePairs
+    curvature: FloatArray
+
+    @property
+    def n_active(self) -> int:
+        """Number of pairs with c·ℓ'' ≠ 0."""
+        return len(self.active)
+
+    @property
+    def total_curvature(self) -> float:
+        """Σ_P c·ℓ''."""
+        return float(self.curvature.sum())
+
+    def hessian_product(self, v: FloatArray) -> FloatArray:
+        """R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        return self.active.pull_back(self.curvature * self.active.margins(v))
+
+    def hessian(self) -> sparse.csr_array:
+        """R = Aᵀ diag(c·ℓ'') A as a sparse (n, n) matrix: the weighted Laplacian of the active pairs."""
+        i, j, n = self.active.winner, self.active.loser, self.active.n
+        degree = np.bincount(i, self.curvature, n) + np.bincount(j, self.curvature, n)
+        weights = sparse.coo_array((self.curvature, (i, j)), shape=(n, n)).tocsr()
+        return sparse.csr_array(
+            sparse.diags_array(degree.astype(np.float64, copy=False)) - weights - weights.T
+        )
+
+    def gram(self, B: FloatArray) -> FloatArray:
+        """Gram matrix Bᵀ R B, (n, m) -> (m, m): O(p m + n m²)."""
+        gram: FloatArray = B.T @ (self.hessian() @ B)
+        return gram
+
+    def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
+        """At most `size` active pairs, drawn without replacement, in the order of the list."""
+        drawn = np.sort(rng.choice(self.n_active, min(size, self.n_active), replace=False, shuffle=False))
+        return ActivePairs(self.active.winner[drawn], self.active.loser[drawn], self.curvature[drawn])
+
+
+@dataclass(frozen=True, eq=False)
+class PairRisk:
+    """Σ c_ij·ℓ(f_i − f_j) over explicit preference pairs (see `Risk`).
+
+    Attributes
+    ----------
+    y : (n,) int64
+        Relevance grades.
+    ptr : (Q + 1,) int64
+        Query offsets.
+    loss : Loss
+    costs : PairCosts
+    """
+
+    y: IntArray
+    ptr: IntArray
+    loss: Loss
+    costs: PairCosts = field(default=PLAIN)
+
+    @cached_property
+    def pairs(self) -> PreferencePairs:
+        """The preference pairs P."""
+        return preference_pairs(self.y, self.ptr)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return len(self.pairs)
+
+    @cached_property
+    def all_pairs(self) -> AllPairs:
+        """The Laplacian of all pairs."""
+        return AllPairs(self.y, self.ptr, self.costs)
+
+    @cached_property
+    def _weight(self) -> FloatArray | None:
+        return None if self.costs.uniform else self.costs.weights(*self._indices)
+
+    @cached_property
+    def _margin(self) -> FloatArray | None:
+        return None if self.costs.margin is None else self.costs.margins(*self._indices)
+
+    @property
+    def _indices(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Query and codes of both grades of each pair."""
+        codes, i, j = grade_codes(self.y, self.ptr), self.pairs.winner, self.pairs.loser
+        return codes.query[i], codes.code[i], codes.code[j]
+
+    def at(self, f: FloatArray) -> PairRiskPoint:
+        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
+        t = self.pairs.margins(f)
+        value, slope, curvature = self._of_margins(t)
+        index = np.flatnonzero(curvature)
+        return PairRiskPoint(
+            float(value.sum()),
+            self.pairs.pull_back(slope),
+            -float(slope.sum()),
+            self.pairs.take(index),
+            curvature[index],
+        )
+
+    def _of_margins(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """w·b²·ℓ(t/b) of each pair and its derivatives in t."""
+        b, w = self._margin, self._weight
+        t = t if b is None else t / b
+        value, slope, curvature = self.loss.value(t), self.loss.derivative(t), self.loss.second_derivative(t)
+        if b is not None:
+            value, slope = b * b * value, b * slope
+        return (value, slope, curvature) if w is None else (w * value, w * slope, w * curvature)

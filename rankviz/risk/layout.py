@@ -1,0 +1,118 @@
+"""Documents by grade, query and score: what of it the grades decide, and cuts between partners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import PairCosts
+from rankviz.losses import Zone
+from rankviz.pairs import grade_codes
+
+RADIX = 2**16
+"""NumPy sorts 16-bit integers stably in linear time, wider ones by comparisons."""
+
+
+class GradeLayout:
+    """Everything about sorted documents that does not depend on their scores.
+
+    Sorted by grade, then query, then score, the query and grade at each place are always the same. Arrays
+    (R − 1, n) have one row for each other grade: row k of a document of grade r is grade k, from r on k + 1.
+
+    Attributes
+    ----------
+    first : (n,) int64
+        First document of each document's query.
+    anchor : (R − 1, n) int64
+        Where the partners of a query and grade end for a winner (below), begin for a loser (above).
+    role : (R − 1, n) float64
+        +1 where the document at this place is preferred to that grade, −1 where that grade is to it.
+    signed_weight : (R − 1, n) float64
+        role times the cost of the pairs.
+    """
+
+    def __init__(self, y: IntArray, ptr: IntArray, costs: PairCosts) -> None:
+        codes = grade_codes(y, ptr)
+        self.n_grades, n_queries = len(codes.levels), codes.n_queries
+        self.first = ptr[:-1].repeat(np.diff(ptr))
+        group = codes.code * n_queries + codes.query
+        sizes = np.bincount(group, minlength=self.n_grades * n_queries)
+        self._digits = _digits(group, len(sizes))
+        end = np.cumsum(sizes).reshape(self.n_grades, n_queries)
+        start = end - sizes.reshape(end.shape)
+        self._borders = np.append(start[:, 0], len(y)) if n_queries else np.zeros(self.n_grades + 1, np.int64)
+        place = np.repeat(np.arange(len(sizes)), sizes)
+        grade, query = np.divmod(place, max(n_queries, 1))
+        self._query = query
+        row = np.arange(max(self.n_grades - 1, 0))[:, None]
+        other = row + (row >= grade)
+        winner = other < grade
+        self.anchor = np.where(winner, end[other, query], start[other, query])
+        self.role = np.where(winner, 1.0, -1.0)
+        high, low = np.maximum(grade, other), np.minimum(grade, other)
+        queries = np.broadcast_to(query, other.shape)
+        weight = 1.0 if costs.uniform else costs.weights(queries, high, low)
+        self.signed_weight = self.role * weight
+        self._margin = costs.margins(queries, high, low)
+
+    def order(self, f: FloatArray) -> IntArray:
+        """Documents by grade, query and score f (n,)."""
+        order = np.argsort(f)
+        for digit in self._digits:
+            order = order.take(np.argsort(digit.take(order), kind="stable"))
+        return order
+
+    def scaled(self, b: float) -> FloatArray | float:
+        """B times the margin of each pair, (R − 1, n), or b where all margins are 1."""
+        return b if self._margin is None else b * self._margin
+
+    def cuts(self, f: FloatArray, zones: Iterable[Zone]) -> list[tuple[Zone, IntArray, IntArray]]:
+        """Each zone with the cuts at its upper and lower end, for sorted scores f (n,).
+
+        A winner's cut at b is the first partner with f_i − b < f_j, a loser's the first without.
+        """
+        found: dict[float, IntArray] = {-np.inf: self.anchor}
+        for b in {b for zone in zones for b in (zone.high, zone.low)} - found.keys():
+            found[b] = self._cut(f, b)
+        return [(zone, found[zone.high], found[zone.low]) for zone in zones]
+
+    def _cut(self, f: FloatArray, b: float) -> IntArray:
+        """Complex keys query + i·score compare as pairs do: by query, then by score."""
+        cut, margin, keys = np.empty_like(self.anchor), self.scaled(b), self._query + 1j * f
+        reached = keys.copy()
+        for winners in range(1, self.n_grades):
+            w = slice(self._borders[winners], self._borders[winners + 1])
+            if isinstance(margin, float):
+                reached.imag[w] = f[w] - margin
+            for losers in range(winners):
+                x = slice(self._borders[losers], self._borders[losers + 1])
+                if not isinstance(margin, float):
+                    reached.imag[w] = f[w] - margin[losers, w]
+                for_winners, for_losers = _merged(reached[w], keys[x])
+                cut[losers, w] = x.start + for_winners
+                cut[winners - 1, x] = w.start + for_losers
+        return cut
+
+
+def _merged(low: FloatArray, keys: FloatArray) -> tuple[IntArray, IntArray]:
+    """For each sorted `low` the number of sorted `keys` ≤ it; for each key the number of lows < it.
+
+    The shorter side is searched for in the longer, the other counted from the result.
+    """
+    if len(low) <= len(keys):
+        first = np.searchsorted(keys, low, side="right")
+        return first, np.cumsum(np.bincount(first, minlength=len(keys) + 1))[: len(keys)]
+    first = np.searchsorted(low, keys, side="left")
+    return np.cumsum(np.bincount(first, minlength=len(low) + 1))[: len(low)], first
+
+
+def _digits(group: IntArray, size: int) -> list[NDArray[np.uint16]]:
+    """Numbers below `size` as 16-bit digits, the lowest first."""
+    digits = [(group % RADIX).astype(np.uint16)]
+    while size > RADIX:
+        group, size = group // RADIX, -(-size // RADIX)
+        digits.append((group % RADIX).astype(np.uint16))
+    return digits

@@ -1,0 +1,93 @@
+"""What the rest of the program may ask of a risk, whichever way it is computed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import PairCosts
+from rankviz.risk.all_pairs import AllPairs
+
+
+class ActivePairs(NamedTuple):
+    """Pairs with c·ℓ'' ≠ 0: document winner[k] is preferred to loser[k], curvature[k] = c·ℓ''(t)."""
+
+    winner: IntArray
+    loser: IntArray
+    curvature: FloatArray
+
+
+class RiskPoint(Protocol):
+    """What is known of risk(f) = Σ_P c_ij·ℓ(f_i − f_j) at one vector of scores."""
+
+    @property
+    def value(self) -> float:
+        """risk(f)."""
+        ...
+
+    @property
+    def gradient(self) -> FloatArray:
+        """∂risk/∂f, (n,)."""
+        ...
+
+    @property
+    def total_slope(self) -> float:
+        """−Σ_P c_ij·ℓ'(t_ij): times C the sum of the dual variables."""
+        ...
+
+    @property
+    def total_curvature(self) -> float:
+        """Σ_P c_ij·ℓ''(t_ij), half the trace of the Hessian R."""
+        ...
+
+    @property
+    def n_active(self) -> int:
+        """Number of pairs with c·ℓ'' ≠ 0."""
+        ...
+
+    def hessian_product(self, v: FloatArray) -> FloatArray:
+        """R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        ...
+
+    def gram(self, B: FloatArray) -> FloatArray:
+        """Gram matrix Bᵀ R B, (n, m) -> (m, m)."""
+        ...
+
+    def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
+        """At most `size` active pairs, drawn without replacement; all of them where there are no more."""
+        ...
+
+
+class Risk(Protocol):
+    """Σ_P c_ij·ℓ(f_i − f_j) over the preference pairs P of given documents."""
+
+    @property
+    def y(self) -> IntArray:
+        """Relevance grades (n,)."""
+        ...
+
+    @property
+    def ptr(self) -> IntArray:
+        """Query offsets (Q + 1,)."""
+        ...
+
+    @property
+    def costs(self) -> PairCosts:
+        """What pairs cost."""
+        ...
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        ...
+
+    @property
+    def all_pairs(self) -> AllPairs:
+        """The Laplacian of all pairs."""
+        ...
+
+    def at(self, f: FloatArray) -> RiskPoint:
+        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
+        ...

@@ -1,0 +1,206 @@
+"""The risk by sorting: piecewise-quadratic losses in O(n log n), no pair listed (chapelle2010 §4).
+
+Documents stand by grade, then query, then score. A pair is in the zone [low, high) of a loss exactly if
+f_i − high < f_j and not f_i − low < f_j; so the partners of one grade that a document has in a zone stand
+next to each other, and sums over them are differences of cumulative sums at two cuts. Each cut is found by
+one binary search and read off for both roles, winners' and losers': the Hessian is symmetric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import PLAIN, PairCosts
+from rankviz.losses import PiecewiseQuadratic, Zone
+from rankviz.pairs import count_pairs
+from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.layout import GradeLayout
+from rankviz.risk.point import ActivePairs
+
+
+def cumulated(v: FloatArray) -> FloatArray:
+    """Sums of the first 0 … n entries, (n + 1,)."""
+    out = np.zeros(len(v) + 1)
+    np.cumsum(v, out=out[1:])
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRiskPoint:
+    """The risk at one vector of scores (see `RiskPoint`).
+
+    Arrays (R − 1, n) have one row for each other grade and one column for each document in sorted order.
+
+    Attributes
+    ----------
+    value : float
+    gradient : (n,) float64
+    total_slope : float
+    layout : GradeLayout
+    order : (n,) int64
+        Documents by grade, query and score.
+    ends : tuple of (Zone, (R − 1, n) int64, (R − 1, n) int64)
+        Cuts at the upper and lower end of each zone. Winners have their partners in a zone from the first to
+        the second, losers from the second to the first.
+    """
+
+    value: float
+    gradient: FloatArray
+    total_slope: float
+    layout: GradeLayout
+    order: IntArray
+    ends: tuple[tuple[Zone, IntArray, IntArray], ...]
+
+    @cached_property
+    def _degree(self) -> FloatArray:
+        """Diagonal of the Hessian in sorted order, (n,)."""
+        total = np.zeros(self.layout.role.shape)
+        for zone, upper, lower in self.ends:
+            total += 2.0 * zone.bend * (lower - upper)
+        return _summed(self.layout.signed_weight, total)
+
+    @property
+    def n_active(self) -> int:
+        """Number of pairs with c·ℓ'' ≠ 0."""
+        return int(self._active_counts.sum())
+
+    @cached_property
+    def _active_counts(self) -> IntArray:
+        """Active partners of winners, (zones, R − 1, n)."""
+        winners = self.layout.signed_weight > 0.0
+        counts = [np.where(winners, lower - upper, 0) for _, upper, lower in self.ends]
+        return np.array(counts, np.int64).reshape(len(counts), *winners.shape)
+
+    @property
+    def total_curvature(self) -> float:
+        """Σ_P c·ℓ''."""
+        return 0.5 * float(self._degree.sum())
+
+    def hessian_product(self, v: FloatArray) -> FloatArray:
+        """R v, (n,) -> (n,): one cumulative sum, then a difference for each other grade. No sort."""
+        v = v.take(self.order)
+        sums, total = cumulated(v), None
+        for zone, upper, lower in self.ends:
+            scaled = 2.0 * zone.bend * sums
+            part = scaled.take(lower)
+            part -= scaled.take(upper)
+            total = part if total is None else total + part
+        v *= self._degree
+        if total is not None:
+            v -= _summed(self.layout.signed_weight, total)
+        out = np.empty_like(v)
+        out[self.order] = v
+        return out
+
+    def gram(self, B: FloatArray) -> FloatArray:
+        """Gram matrix Bᵀ R B, (n, m) -> (m, m): m Hessian products, then O(n m²)."""
+        image = np.empty_like(B)
+        for column in range(B.shape[1]):
+            image[:, column] = self.hessian_product(B[:, column])
+        gram: FloatArray = B.T @ image
+        return gram
+
+    def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
+        """At most `size` active pairs, drawn by their number in a list that is never made."""
+        counts = self._active_counts.ravel()
+        last = np.cumsum(counts)
+        drawn = np.sort(rng.choice(self.n_active, min(size, self.n_active), replace=False, shuffle=False))
+        at = np.searchsorted(last, drawn, side="right")
+        zone, row, winner = np.unravel_index(at, self._active_counts.shape)
+        uppers = [upper for _, upper, _ in self.ends]
+        first = np.array([uppers[z][r, i] for z, r, i in zip(zone, row, winner, strict=True)], np.int64)
+        loser = first + drawn - (last[at] - counts[at])
+        bends = np.array([zone.bend for zone, _, _ in self.ends])
+        weight = self.layout.signed_weight[row, winner]
+        return ActivePairs(self.order[winner], self.order[loser], 2.0 * bends[zone] * weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRisk:
+    """Σ c_ij·ℓ(f_i − f_j) for a piecewise-quadratic loss and costs by query and grade (see `Risk`).
+
+    Attributes
+    ----------
+    y : (n,) int64
+        Relevance grades.
+    ptr : (Q + 1,) int64
+        Query offsets.
+    loss : PiecewiseQuadratic
+    costs : PairCosts
+    """
+
+    y: IntArray
+    ptr: IntArray
+    loss: PiecewiseQuadratic
+    costs: PairCosts = field(default=PLAIN)
+
+    @cached_property
+    def layout(self) -> GradeLayout:
+        """What does not depend on the scores."""
+        return GradeLayout(self.y, self.ptr, self.costs)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return int(count_pairs(self.y, self.ptr).sum())
+
+    @cached_property
+    def all_pairs(self) -> AllPairs:
+        """The Laplacian of all pairs."""
+        return AllPairs(self.y, self.ptr, self.costs)
+
+    def at(self, f: FloatArray) -> SortedRiskPoint:
+        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite.
+
+        A zone adds bend·(high − t)² for each pair in it; for each pair below it adds
+        bend·width·(2(high − t) − width). Both are sums over one document's partners of a number and of a sum
+        of scores; squares are not summed, for the two roles of a pair share (high − t)².
+        """
+        layout = self.layout
+        f = f - f.take(layout.first)  # only differences within a query matter; ties stay exact
+        order = layout.order(f)
+        f = f.take(order)
+        sums, role, weight = cumulated(f), layout.role, layout.signed_weight
+        force, value = np.zeros(role.shape), 0.0
+        ends, at = [], layout.cuts(f, self.loss.zones)
+        for zone, upper, lower in at:
+            high, width = layout.scaled(zone.high), layout.scaled(zone.width)
+            reach = role * high - f
+            inside = _shortfall(sums, upper, lower, reach)
+            force += 2.0 * zone.bend * inside
+            value += zone.bend * _total(weight, inside * (role * (0.5 * high) - f))
+            if np.isfinite(zone.low):
+                below = _shortfall(sums, lower, layout.anchor, reach)
+                number = role * (layout.anchor - lower)
+                force += 2.0 * zone.bend * width * number
+                value += zone.bend * _total(weight, role * (width * (below - 0.5 * width * number)))
+            ends.append((zone, upper, lower))
+        gradient = np.empty_like(f)
+        gradient[order] = -_summed(weight, force)
+        slope = 0.5 * _total(weight * role, force)
+        return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
+
+
+def _shortfall(sums: FloatArray, start: IntArray, end: IntArray, reach: FloatArray) -> FloatArray:
+    """Σ (high − t) over the partners between two cuts: number·(high − f_i) + Σ f_j for a winner i.
+
+    `reach` is role·high − f; a loser's partners stand from `end` to `start`, so that signs come out right.
+    """
+    out = (end - start) * reach
+    out += sums.take(end)
+    out -= sums.take(start)
+    return out
+
+
+def _summed(weight: FloatArray, values: FloatArray) -> FloatArray:
+    """Weighted sums over other grades, (R − 1, n) -> (n,)."""
+    out: FloatArray = np.einsum("kn,kn->n", weight, values)
+    return out
+
+
+def _total(weight: FloatArray, values: FloatArray) -> float:
+    return float(np.vdot(weight, values))
