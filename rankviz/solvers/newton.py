@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point
+from rankviz.objective import Objective, Point, Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
@@ -16,8 +15,6 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 POOR_STEP, TIGHTEST_RTOL = 0.5, 1e-3
 """A step this short tells of a poor direction: the next ones are solved ten times closer."""
-
-Precondition = Callable[[FloatArray], FloatArray]
 
 
 def unpreconditioned(r: FloatArray) -> FloatArray:
@@ -53,26 +50,39 @@ class TruncatedNewton:
     preconditioned: bool = True
 
     def solve(
-        self, objective: Objective, w: FloatArray | None = None, report: Report = silent
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
-        run = _Run(self, objective, report)
+        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there.
+
+        `precondition` is tried before one is built: that of a run on the same features with another C.
+        """
+        run = _Run(self, objective, report, precondition)
         point = objective.at(objective.start() if w is None else w)
         try:
             return run.iterate(point)
         except StopRequested:
-            return SolverResult(run.point or point, Status.STOPPED, tuple(run.trace))
+            return run.result(run.point or point, Status.STOPPED)
 
 
 class _Run:
     """The state of one solve: where it is, its trace, and the preconditioner in use."""
 
-    def __init__(self, solver: TruncatedNewton, objective: Objective, report: Report) -> None:
+    def __init__(
+        self,
+        solver: TruncatedNewton,
+        objective: Objective,
+        report: Report,
+        precondition: Preconditioner | None = None,
+    ) -> None:
         self.solver, self.objective, self.report = solver, objective, report
         self.began = time.perf_counter()
         self.trace: list[TraceRow] = []
         self.point: Point | None = None
-        self.precondition: Precondition | None = None
+        self.precondition = precondition
         self.rtol = solver.cg_rtol
 
     def iterate(self, point: Point) -> SolverResult:
@@ -86,13 +96,13 @@ class _Run:
             done = cg.converged and row.decrement <= self.solver.tol * point.value
             if done or iteration == self.solver.max_iter:
                 self.trace.append(row)
-                return self._result(point, Status.CONVERGED if done else Status.MAX_ITERATIONS)
+                return self.result(point, Status.CONVERGED if done else Status.MAX_ITERATIONS)
             ray = self.objective.ray(point, cg.s)
             tau, risk = exact_step(ray, slope)
             following = ray.end(tau, risk)
             if following.value >= point.value:
                 self.trace.append(row)
-                return self._result(point, Status.STALLED)
+                return self.result(point, Status.STALLED)
             self.trace.append(replace(row, step=tau, seconds=time.perf_counter() - self.began))
             if tau < POOR_STEP:
                 self.rtol = max(self.rtol / 10, TIGHTEST_RTOL)
@@ -118,7 +128,7 @@ class _Run:
             self.precondition = None
         return cg
 
-    def _solve(self, point: Point, precondition: Precondition, max_iterations: int) -> CGResult:
+    def _solve(self, point: Point, precondition: Preconditioner, max_iterations: int) -> CGResult:
         return conjugate_gradients(
             lambda s: self._product(point, s),
             -point.gradient,
@@ -150,5 +160,6 @@ class _Run:
             seconds=time.perf_counter() - self.began,
         )
 
-    def _result(self, point: Point, status: Status) -> SolverResult:
-        return SolverResult(point, status, tuple(self.trace))
+    def result(self, point: Point, status: Status) -> SolverResult:
+        """What is there, ending at a point."""
+        return SolverResult(point, status, tuple(self.trace), self.precondition)

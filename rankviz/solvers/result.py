@@ -7,7 +7,7 @@ from enum import Enum
 
 import pandas as pd
 
-from rankviz.objective import Point
+from rankviz.objective import Point, Preconditioner
 
 
 class Status(Enum):
@@ -66,11 +66,14 @@ class SolverResult:
         Final weights with scores, objective and gradient.
     status : Status
     trace : tuple of TraceRow
+    precondition : Preconditioner or None
+        The last one in use, where there was one.
     """
 
     point: Point
     status: Status
     trace: tuple[TraceRow, ...]
+    precondition: Preconditioner | None = None
 
     @property
     def frame(self) -> pd.DataFrame:
