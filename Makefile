@@ -7,6 +7,7 @@ DATA ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install app test e2e screens lint types bench clean
@@ -19,7 +20,7 @@ help:
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
-	@echo 'make bench             measurements of speed and memory'
+	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)
@@ -55,8 +56,12 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-bench: install
+bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+$(BENCH_STAMP): $(STAMP) requirements-bench.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-bench.txt
+	@touch $(BENCH_STAMP)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens

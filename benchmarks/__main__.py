@@ -1,12 +1,18 @@
-"""Run one or all measurements: `python -m benchmarks [training] [published] [estimates]`."""
+"""Run all measurements, or those that are named: `python -m benchmarks [NAME …]`."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import estimates, published, training
+from benchmarks import estimates, peers, published, scaling, training
 
-MEASUREMENTS = {"training": training.main, "published": published.main, "estimates": estimates.main}
+MEASUREMENTS = {
+    "training": training.main,
+    "peers": peers.main,
+    "scaling": scaling.main,
+    "published": published.main,
+    "estimates": estimates.main,
+}
 
 
 def main() -> int:

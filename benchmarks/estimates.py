@@ -7,6 +7,7 @@ import tracemalloc
 
 import pandas as pd
 
+from benchmarks import report
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.experiments.estimate import estimate
@@ -39,5 +40,5 @@ def main() -> None:
                 }
     table = pd.DataFrame(rows).T.round(2)
     table["predicted / measured s"] = (table["predicted s"] / table["measured s"]).round(2)
-    print("# Cost estimates")
-    print(table.to_string())
+    table = table.reset_index(names=["data", "map", "m"])
+    report.write("estimates", "Predicted and measured cost of single runs", table)

@@ -6,11 +6,12 @@ medians over repetitions in one process. The same arrays serve every row.
 
 from __future__ import annotations
 
-import statistics
 import time
 
 import numpy as np
+import pandas as pd
 
+from benchmarks import report
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import Nystroem, rbf_kernel
 from rankviz.losses import LOSSES
@@ -25,12 +26,15 @@ M, GAMMA, C, REPETITIONS = 2000, 2.0**-5, 2.0**-2, 5
 def main() -> None:
     data = make_data(n_queries=1000, documents_per_query=(42, 42), n_features=46, seed=0)
     risk = PairRisk(data.y, data.ptr, LOSSES["squared_hinge"])
-    print(f"# {data.n_documents:,} documents, {data.n_queries:,} queries, {risk.n_pairs:,} preference pairs")
     reset_peak_memory()
-    stages = [_stages(data, risk) for _ in range(REPETITIONS)]
-    print(f"# medians of {REPETITIONS}; peak memory {peak_memory() / 1e9:.2f} GB")
-    for name in stages[0]:
-        print(f"{name:44s} {statistics.median(run[name] for run in stages):10.3f}")
+    stages = pd.DataFrame([_stages(data, risk) for _ in range(REPETITIONS)])
+    table = pd.DataFrame({"median": stages.median(), "min": stages.min(), "max": stages.max()})
+    notes = [
+        f"{data.n_documents:,} documents, {data.n_queries:,} queries, {risk.n_pairs:,} preference pairs; "
+        f"Nyström m = {M}, γ = 2^-5, C = 2^-2. {REPETITIONS} repetitions; peak memory "
+        f"{peak_memory() / 1e9:.2f} GB."
+    ]
+    report.write("training", "Training by stage", table.reset_index(names="stage"), notes)
 
 
 def _stages(data: RankingData, risk: PairRisk) -> dict[str, float]:

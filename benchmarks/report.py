@@ -1,0 +1,96 @@
+"""Tables of measurements as files, CSV to compute with and Markdown to read, with machine and versions."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pandas as pd
+from threadpoolctl import threadpool_info
+
+from rankviz.plots.style import small
+from rankviz.threads import cores
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu")
+
+
+def facts() -> dict[str, str]:
+    """Machine, software, load and date: what a figure needs to be judged by. No paths, no names of hosts."""
+    blas = {f"{info['internal_api']} {info['version']}" for info in threadpool_info() if "version" in info}
+    found = {
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{_processor()}, {cores()} cores used, {_memory()}",
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "BLAS": ", ".join(sorted(entry for entry in blas if not entry.endswith("None"))),
+        "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES if _version(name)),
+    }
+    if hasattr(os, "getloadavg"):
+        found["load before"] = f"{_LOAD:.1f} (mean of the minute before the program began)"
+    return found
+
+
+_LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown processor"
+
+
+def _memory() -> str:
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return "memory unknown"
+    return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
+
+
+def _version(name: str) -> str:
+    """Version of an installed package; "" where it is not installed or is run from its sources."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def write(name: str, title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Path:
+    """Write `table` (its index is dropped) to results/NAME.csv and NAME.md, and print the latter.
+
+    `notes` are sentences that come above the table. Returns the path of the Markdown file.
+    """
+    RESULTS.mkdir(exist_ok=True)
+    found = facts()
+    head = "".join(f"# {key}: {value}\n" for key, value in found.items())
+    (RESULTS / f"{name}.csv").write_text(head + table.to_csv(index=False, float_format="%.6g"))
+    text = [f"# {title}", "", *(f"- {key}: {value}" for key, value in found.items()), ""]
+    for note in notes:
+        text += [note, ""]
+    path = RESULTS / f"{name}.md"
+    path.write_text("\n".join([*text, markdown(table), ""]))
+    print(path.read_text())
+    return path
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table in Markdown: numbers to the right, missing values as a dash."""
+    numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
+    rows = [list(table.columns), ["---:" if number else "---" for number in numeric]]
+    rows += [[cell(value) for value in row] for row in table.itertuples(index=False)]
+    return "\n".join(f"| {' | '.join(str(value) for value in row)} |" for row in rows)
+
+
+def cell(value: object) -> str:
+    """A value in words: four significant digits below 1,000, thousands apart, 0.1 precise, above."""
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    if math.isnan(value):
+        return "–"
+    if 0 < value < 1e-3:
+        return small(value)
+    return (f"{value:.4g}" if abs(value) < 1e3 else f"{value:,.1f}").replace("-", "−")
