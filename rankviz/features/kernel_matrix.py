@@ -98,20 +98,23 @@ class RecomputedKernel:
 class StoredKernel:
     """K in row panels up to the diagonal, n²/2 entries, in float64 or float32.
 
-    In float32 the entries are rounded once, by at most 3e-8; products are summed in float64 all the same.
+    In float32 it is K − 1 that is kept, rounded once: where γ is small, entries are close to 1, coefficients
+    large, and digits of the difference are what counts. Products are summed in float64 all the same.
     """
 
     stored: tuple[NDArray[np.floating], ...]
+    offset: float
 
     @classmethod
     def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
         """Compute and keep all panels; what `report` raises ends the computation."""
-        stored = []
+        stored, offset = [], 0.0 if dtype is np.float64 else 1.0
         for start in panels.starts:
             panel = panels.panel(start)
+            panel -= offset
             stored.append(panel.astype(dtype, copy=False))
             report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
-        return cls(tuple(stored))
+        return cls(tuple(stored), offset)
 
     @property
     def storage(self) -> str:
@@ -123,7 +126,7 @@ class StoredKernel:
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
         """K v: (n,) -> (n,)."""
-        out, start = np.zeros(len(self)), 0
+        out, start = np.full(len(self), self.offset * v.sum()), 0
         for panel in self.stored:
             for rows, piece in _pieces(panel):
                 _add_symmetric(out, piece, start, start + rows.start, v)

@@ -1,0 +1,97 @@
+"""The kernel matrix in panels: every form of storage against the whole matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankviz.features.kernel_matrix import (
+    PANEL_ROWS,
+    KernelPanels,
+    RecomputedKernel,
+    StoredKernel,
+    kernel_matrix,
+    storage_dtype,
+    stored_bytes,
+)
+from rankviz.features.kernels import rbf_kernel
+from rankviz.progress import Progress
+
+GAMMA = 0.3
+
+
+def documents(n: int, d: int = 5) -> np.ndarray:
+    return np.random.default_rng(n).standard_normal((n, d)) + 3.0
+
+
+@pytest.mark.parametrize("n", [1, 2, PANEL_ROWS - 1, PANEL_ROWS, PANEL_ROWS + 1, 3 * PANEL_ROWS + 7])
+def test_products_are_those_of_the_whole_matrix(n: int) -> None:
+    X, v = documents(n), np.random.default_rng(1).standard_normal(n)
+    expected = rbf_kernel(X, X, GAMMA) @ v
+    panels = KernelPanels(X, GAMMA)
+    assert len(panels) == n
+    for kernel in (RecomputedKernel(panels), StoredKernel.of(panels, np.float64)):
+        assert len(kernel) == n
+        np.testing.assert_allclose(kernel.product(v), expected, rtol=0, atol=1e-12 * max(1, n))
+    rounded = StoredKernel.of(panels, np.float32)
+    bound = 2.0**-24 * np.abs(v).sum() + 1e-12 * n  # half a unit in the last place of entries up to 1
+    assert np.abs(rounded.product(v) - expected).max() <= bound
+
+
+def test_half_precision_is_widened_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, v = documents(700), np.random.default_rng(1).standard_normal(700)
+    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float32)
+    whole = kernel.product(v)
+    monkeypatch.setattr("rankviz.features.kernel_matrix.PIECE_ENTRIES", 3000)
+    np.testing.assert_allclose(kernel.product(v), whole, rtol=0, atol=1e-11)
+
+
+def test_float32_keeps_the_digits_it_says() -> None:
+    X = documents(600)
+    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float32)
+    assert {panel.dtype for panel in kernel.stored} == {np.dtype(np.float32)}
+    columns, exact = (
+        np.column_stack([kernel.product(e) for e in np.eye(600)[:5]]),
+        rbf_kernel(X, X[:5], GAMMA),
+    )
+    error = np.abs(columns - exact)
+    assert error.max() > 1e-10
+    assert (error <= 2.0**-24 * (1 - exact) + 1e-12).all()
+    assert "float32" in kernel.storage
+
+
+def test_the_most_precise_form_that_fits_is_taken() -> None:
+    X, n = documents(1000), 1000
+    need = stored_bytes(n, 8)
+    assert need == pytest.approx(8 * n * n / 2, rel=0.6)
+    assert need >= 8 * n * (n + 1) // 2
+    forms = [kernel_matrix(X, GAMMA, budget) for budget in (need, need - 1, stored_bytes(n, 4) - 1)]
+    assert [kernel.storage for kernel in forms] == [
+        "half of the matrix stored in float64",
+        "half of the matrix stored in float32",
+        "computed anew in every product",
+    ]
+    assert storage_dtype(n, need) is np.float64
+    assert storage_dtype(n, 0) is None
+    kept = sum(panel.nbytes for panel in StoredKernel.of(KernelPanels(X, GAMMA), np.float64).stored)
+    assert kept <= need
+
+
+def test_progress_is_told_and_what_it_raises_ends_the_work() -> None:
+    X, told = documents(3 * PANEL_ROWS), []
+    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float64, told.append)
+    fractions = [progress.fraction for progress in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert len(fractions) == 3
+
+    def refuse(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    for work in (
+        lambda: StoredKernel.of(KernelPanels(X, GAMMA), np.float64, refuse),
+        lambda: kernel.product(X[:, 0], refuse),
+        lambda: RecomputedKernel(KernelPanels(X, GAMMA)).product(X[:, 0], refuse),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            work()

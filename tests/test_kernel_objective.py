@@ -1,0 +1,115 @@
+"""The exact kernel's objective in coefficients: derivatives, inner product, preconditioner, optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankviz import RankSVM
+from rankviz.datasets import make_data
+from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
+from rankviz.features.kernels import rbf_kernel
+from rankviz.kernel_objective import KernelObjective
+from rankviz.losses import LOSSES
+from rankviz.risk import PairRisk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import Status
+
+GAMMA, C = 2.0**-3, 0.5
+
+
+def data_of(n_queries: int = 12) -> RankingData:
+    return make_data(n_queries=n_queries, documents_per_query=(5, 15), n_features=6, seed=3)
+
+
+def objective_of(
+    data: RankingData, C: float = C, gamma: float = GAMMA, kernel: KernelMatrix | None = None
+) -> KernelObjective:
+    kernel = StoredKernel.of(KernelPanels(data.X, gamma), np.float64) if kernel is None else kernel
+    risk = PairRisk(data.y, data.ptr, LOSSES["squared_hinge"])
+    return KernelObjective(data.X, gamma, kernel, risk, C)
+
+
+def vector(objective: KernelObjective, seed: int) -> np.ndarray:
+    """Random coefficients with their image."""
+    beta = np.random.default_rng(seed).standard_normal(len(objective.X)) * 0.1
+    return np.stack((beta, objective.kernel.product(beta)))
+
+
+def test_value_and_gradient_by_the_formula_and_by_differences() -> None:
+    objective = objective_of(data_of())
+    K = rbf_kernel(objective.X, objective.X, GAMMA)
+    w, v, h = vector(objective, 1), vector(objective, 2), 1e-6
+    point = objective.at(w)
+    assert point.value == pytest.approx(0.5 * w[0] @ K @ w[0] + C * objective.risk.at(K @ w[0]).value)
+    slope = (objective.at(w + h * v).value - objective.at(w - h * v).value) / (2 * h)
+    assert objective.inner(point.gradient, v) == pytest.approx(slope, rel=1e-6)
+    np.testing.assert_allclose(point.gradient[1], K @ point.gradient[0], atol=1e-10)
+    bend = (objective.at(w + h * v).gradient - objective.at(w - h * v).gradient) / (2 * h)
+    np.testing.assert_allclose(objective.hessian_product(point, v), bend, rtol=1e-4, atol=1e-5)
+
+
+def test_hessian_and_preconditioner_are_self_adjoint_and_positive_in_the_kernel_inner_product() -> None:
+    objective = objective_of(data_of())
+    objective.landmarks = 30
+    point = objective.at(vector(objective, 1))
+    precondition = objective.preconditioner(point)
+    a, b = vector(objective, 4), vector(objective, 5)
+    K = rbf_kernel(objective.X, objective.X, GAMMA)
+    for operator in (lambda v: objective.hessian_product(point, v), precondition):
+        assert objective.inner(a, operator(b)) == pytest.approx(objective.inner(b, operator(a)), rel=1e-8)
+        assert objective.inner(a, operator(a)) > 0
+        np.testing.assert_allclose(operator(a)[1], K @ operator(a)[0], atol=1e-8)
+
+
+def test_with_all_documents_as_landmarks_the_preconditioner_is_the_inverse() -> None:
+    objective = objective_of(data_of(), gamma=2.0)
+    objective.landmarks = len(objective.X)
+    point, v = objective.at(vector(objective, 1)), vector(objective, 2)
+    inverted = objective.preconditioner(point)(objective.hessian_product(point, v))
+    np.testing.assert_allclose(inverted[1], v[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(("gamma", "C"), [(2.0**-3, 2.0**-4), (0.5, 1.0), (4.0, 64.0), (2.0**-8, 2.0**6)])
+def test_the_optimum_is_that_of_nystroem_with_all_documents(gamma: float, C: float) -> None:
+    data = data_of(40)
+    result = TruncatedNewton(tol=1e-9).solve(objective_of(data, C, gamma))
+    assert result.status is Status.CONVERGED
+    nystroem = RankSVM("nystroem", n_components=data.n_documents, gamma=gamma, C=C, tol=1e-9).fit_data(data)
+    assert result.point.value == pytest.approx(nystroem.objective_, rel=1e-7)
+    scores = nystroem.predict(data.X)
+    np.testing.assert_allclose(result.point.scores, scores, atol=2e-3 * np.abs(scores).max())
+    gap = result.trace[-1].gradient_norm ** 2 / 2  # the duality gap of the exact model bounds any model of it
+    assert nystroem.objective_ >= result.point.value - gap - 1e-9
+
+
+@pytest.mark.parametrize("gamma", [2.0**-12, 2.0**-6, 1.0])
+def test_float32_entries_and_recomputed_ones_reach_the_same_objective(gamma: float) -> None:
+    data = data_of(40)
+    panels = KernelPanels(data.X, gamma)
+    values = {}
+    for kernel in (
+        StoredKernel.of(panels, np.float64),
+        StoredKernel.of(panels, np.float32),
+        RecomputedKernel(panels),
+    ):
+        result = TruncatedNewton(tol=1e-8).solve(objective_of(data, 16.0, gamma, kernel))
+        assert result.status is Status.CONVERGED
+        beta = result.point.w[0]
+        f = rbf_kernel(data.X, data.X, gamma) @ beta  # judged by the kernel itself, not by its rounding
+        risk = PairRisk(data.y, data.ptr, LOSSES["squared_hinge"]).at(f)
+        values[kernel.storage] = float(0.5 * beta @ f + 16.0 * risk.value)
+    assert max(values.values()) <= min(values.values()) * (1 + 1e-6)
+
+
+def test_slow_conjugate_gradients_get_more_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = data_of(40)
+    monkeypatch.setattr("rankviz.kernel_objective.LANDMARKS_PER_ROOT", 0.2)
+    monkeypatch.setattr(KernelObjective, "patience", 5)
+    objective = objective_of(data, 64.0, 1.0)
+    few = objective.landmarks
+    result = TruncatedNewton(rebuild_after=5).solve(objective)
+    assert few < 10
+    assert objective.landmarks >= 3 * few
+    assert result.status is Status.CONVERGED
