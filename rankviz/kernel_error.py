@@ -9,17 +9,19 @@ One fit at the largest m gives the error at every smaller one, for both maps are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 
 import numpy as np
 import pandas as pd
 from scipy.sparse.linalg import eigsh
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.features import FEATURE_MAPS, MapSettings, rbf_kernel
-from rankviz.features.landmarks import UniformLandmarks, distinct_rows
-from rankviz.features.maps import FittedMap, FittedNystroem
+from rankviz.features import FEATURE_MAPS, FeatureMap, MapSettings, rbf_kernel
+from rankviz.features.blocks import BLOCK_ENTRIES
+from rankviz.features.landmarks import distinct_rows
 from rankviz.progress import Progress, Report, silent
+from rankviz.timing import Stopwatch
 
 MAPS = ("nystroem", "fourier")
 NORMS = ("frobenius", "spectral", "maximum")
@@ -32,6 +34,30 @@ FLOOR = 1e-9
 LANCZOS_TOLERANCE = 1e-4
 LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
 DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
+ENOUGH_SECONDS, MOST_REPEATS = 0.2, 5  # what is over sooner is timed several times
+CHOICES = {"nystroem": "landmarks", "fourier": "frequencies"}
+"""Which field of `MapSettings` says how a map draws."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel map and how it draws: landmarks or frequencies by a name that `RankSVM` knows."""
+
+    map: str
+    choice: str
+
+    def at(self, m: int, gamma: float, seed: int) -> FeatureMap:
+        """Its settings with m features."""
+        settings = MapSettings(m, gamma, seed=seed)
+        if CHOICES[self.map] == "landmarks":
+            return FEATURE_MAPS[self.map](replace(settings, landmarks=self.choice))
+        return FEATURE_MAPS[self.map](replace(settings, frequencies=self.choice))
+
+
+PAPERS = (Variant("nystroem", "uniform"), Variant("fourier", "gaussian"))
+"""The maps as chen2017 draws them."""
+VARIANTS = (*PAPERS, Variant("nystroem", "kmeans++"), Variant("fourier", "orthogonal"))
+"""All ways to draw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +67,8 @@ class KernelErrors:
     Attributes
     ----------
     table : DataFrame
-        One row per map, seed and m: map, seed, m, used (feature dimensions there are at m), and the relative
-        errors frobenius, spectral and maximum.
+        One row per map, way to draw, seed and m: map, choice, seed, m, used (feature dimensions there are at
+        m), and the relative errors frobenius, spectral and maximum.
     n_documents, n_distinct : int
         Documents the maps were fitted on, and how many of them are distinct.
     n_compared : int
@@ -107,12 +133,13 @@ def kernel_errors(
     seeds: Sequence[int],
     rows: IntArray | None = None,
     report: Report = silent,
+    variants: Sequence[Variant] = PAPERS,
 ) -> KernelErrors:
-    """Errors ‖K − K̃‖/‖K‖ of maps fitted on documents X (n, d), for each m of `grid` and each seed.
+    """Errors ‖K − K̃‖/‖K‖ of `variants` fitted on documents X (n, d), for each m of `grid` and each seed.
 
     ‖A‖ is √Σ a_ij² (frobenius), the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K, whose
     diagonal is 1). K is that of the documents `rows` (by default what `compared_documents` chooses). Costs
-    per map and seed one fit at the largest m and N²·m multiplications for N documents compared.
+    per variant and seed one fit at the largest m and N²·m multiplications for N documents compared.
     """
     rows = compared_documents(len(X)) if rows is None else rows
     grid = sorted(set(grid))
@@ -120,20 +147,21 @@ def kernel_errors(
     K = rbf_kernel(Z, Z, gamma)
     norms_of_K = matrix_norms(K)
     found = []
-    total = len(seeds) * len(MAPS)
-    for done, (seed, name) in enumerate((seed, name) for seed in seeds for name in MAPS):
+    total = len(seeds) * len(variants)
+    for done, (seed, variant) in enumerate((seed, variant) for seed in seeds for variant in variants):
 
         def tell(step: float, done: int = done) -> None:
             report(Progress("kernel error", (done + step) / total))
 
         tell(0.0)
-        fitted = FEATURE_MAPS[name](MapSettings(grid[-1], gamma, seed=seed)).fit(X, lambda _: tell(0.0))
-        used = _dimensions(fitted, X, grid, seed)
+        fitted = variant.at(grid[-1], gamma, seed).fit(X, lambda _: tell(0.0))
+        used = [fitted.leading(m).n_components for m in grid]
         Phi = fitted.operator(Z, lambda _: tell(0.3)).dense()
-        for m, k, approximate in zip(grid, used, _nested(Phi, used, name), strict=True):
+        for m, k, approximate in zip(grid, used, _nested(Phi, used, variant.map), strict=True):
             norms = matrix_norms(K - approximate)
             errors = {norm: norms[norm] / norms_of_K[norm] for norm in NORMS}
-            found.append({"map": name, "seed": seed, "m": m, "used": k} | errors)
+            about = {"map": variant.map, "choice": variant.choice, "seed": seed, "m": m, "used": k}
+            found.append(about | errors)
             tell(0.5 + 0.5 * m / grid[-1])
     return KernelErrors(
         table=pd.DataFrame(found),
@@ -142,19 +170,6 @@ def kernel_errors(
         n_compared=len(Z),
         mean_kernel=_mean_off_diagonal(K),
     )
-
-
-def _dimensions(fitted: FittedMap, X: FloatArray, grid: Sequence[int], seed: int) -> list[int]:
-    """Feature dimensions that a map fitted at the largest m has at each m of the grid.
-
-    Nyström skips landmarks that earlier ones already span, so there may be fewer than m.
-    """
-    if not isinstance(fitted, FittedNystroem):
-        return list(grid)
-    drawn = X[UniformLandmarks().choose(X, grid[-1], seed)] + 0.0
-    position = {row.tobytes(): i for i, row in enumerate(drawn)}
-    kept = [position[row.tobytes()] for row in fitted.landmarks + 0.0]
-    return [int(k) for k in np.searchsorted(kept, grid)]
 
 
 def _nested(Phi: FloatArray, used: Sequence[int], name: str) -> Iterator[FloatArray]:
@@ -167,9 +182,54 @@ def _nested(Phi: FloatArray, used: Sequence[int], name: str) -> Iterator[FloatAr
         yield K * (Phi.shape[1] / k) if name == "fourier" else K
 
 
-def features_of(name: str, X: FloatArray, Z: FloatArray, gamma: float, m: int, seed: int) -> FloatArray:
-    """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ."""
-    return FEATURE_MAPS[name](MapSettings(m, gamma, seed=seed)).fit(X).operator(Z).dense()
+def features_of(
+    name: str, X: FloatArray, Z: FloatArray, gamma: float, m: int, seed: int, choice: str | None = None
+) -> FloatArray:
+    """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ.
+
+    `choice` says how it draws, by default as the papers do.
+    """
+    papers = {variant.map: variant.choice for variant in PAPERS}
+    return Variant(name, choice or papers[name]).at(m, gamma, seed).fit(X).operator(Z).dense()
+
+
+def feature_seconds(
+    X: FloatArray,
+    gamma: float,
+    grid: Sequence[int],
+    variants: Sequence[Variant] = PAPERS,
+    seed: int = 0,
+    report: Report = silent,
+) -> pd.DataFrame:
+    """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
+
+    Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
+    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, up to five
+    times until 0.2 s have passed; the median is told.
+    """
+    cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
+    found = []
+    for done, (variant, m) in enumerate(cases):
+        settings = variant.at(m, gamma, seed)
+
+        def tell(_: object = None, done: int = done) -> None:
+            report(Progress("timing", done / len(cases)))
+
+        seconds: list[float] = []
+        while not seconds or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < MOST_REPEATS):
+            clock = Stopwatch()
+            _make_features(settings, X, m, tell)
+            clock.lap("features")
+            seconds.append(clock.laps["features"])
+        found.append({"map": variant.map, "choice": variant.choice, "m": m, "seconds": median(seconds)})
+    report(Progress("timing", 1.0))
+    return pd.DataFrame(found)
+
+
+def _make_features(settings: FeatureMap, X: FloatArray, m: int, report: Report) -> None:
+    fitted, step = settings.fit(X, report), max(1, 4 * BLOCK_ENTRIES // m)
+    for start in range(0, len(X), step):
+        fitted.operator(X[start : start + step], report)
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:
@@ -200,17 +260,9 @@ def spectral_norm(A: FloatArray) -> float:
     return float(np.abs(largest).max())
 
 
-def eigenvalues(Phi: FloatArray) -> FloatArray:
-    """The N eigenvalues of ΦΦᵀ for Φ (N, m), largest first: those of the smaller of ΦΦᵀ and ΦᵀΦ, then 0."""
-    n, m = Phi.shape
-    small = Phi @ Phi.T if n <= m else Phi.T @ Phi
-    values = np.linalg.eigvalsh(small)[::-1]
-    return np.concatenate((np.maximum(values, 0.0), np.zeros(n - len(values))))
-
-
 def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
-    """Errors in one norm summarised over seeds: columns map, m, used, mean, low (least), high (greatest)."""
-    groups = table.groupby(["map", "m"], sort=False)
+    """Errors in one norm over seeds: columns map, choice, m, used, mean, low (least), high (greatest)."""
+    groups = table.groupby(["map", "choice", "m"], sort=False)
     columns = {
         "used": groups["used"].min(),
         "mean": groups[norm].mean(),
@@ -220,13 +272,17 @@ def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
     return pd.DataFrame(columns).reset_index()
 
 
-def fitted_slope(summary: pd.DataFrame, name: str, below: int | None = None) -> Slope | None:
+def fitted_slope(
+    summary: pd.DataFrame, name: str, below: int | None = None, choice: str | None = None
+) -> Slope | None:
     """The slope of log mean error against log m for one map of `over_seeds`; None with fewer than 3 points.
 
-    Left out are errors below FLOOR, and m ≥ `below`: there all distinct documents are landmarks and nothing
-    is approximated.
+    `choice` tells its variants apart where the summary has more than one of them. Left out are errors below
+    FLOOR, and m ≥ `below`: there all distinct documents are landmarks and nothing is approximated.
     """
     rows = summary[(summary["map"] == name) & (summary["mean"] > FLOOR)]
+    if choice is not None:
+        rows = rows[rows["choice"] == choice]
     if below is not None:
         rows = rows[rows["m"] < below]
     if len(rows) < 3:

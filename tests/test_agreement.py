@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankviz.datasets import RankingData, make_fold
-from rankviz.metrics import kendall_tau
+from rankviz.metrics import evaluate, kendall_tau, top_overlap
 
 
 def naive(left: np.ndarray, right: np.ndarray) -> float:
@@ -54,3 +54,36 @@ def test_nothing_to_compare_is_not_a_number() -> None:
     data = part([1, 3])
     found = kendall_tau(np.zeros(4), np.arange(4.0), data)
     assert found.isna().all()
+
+
+def test_overlap_is_a_count_of_common_documents() -> None:
+    data = make_fold(n_queries=15, documents_per_query=(2, 30), n_features=3, seed=2).train
+    left, right = np.random.default_rng(0).integers(0, 5, (2, data.n_documents)).astype(float)
+    for k in (1, 4, 10):
+        found = top_overlap(left, right, data, k)
+        assert found.index.tolist() == data.query_ids.tolist()
+        for position, overlap in enumerate(found):
+            rows = data.query_slice(position)
+            tops = [
+                sorted(range(len(s)), key=lambda i, s=s: (-s[i], i))[:k] for s in (left[rows], right[rows])
+            ]
+            assert overlap == sum(i in tops[1] for i in tops[0]) / len(tops[0])
+
+
+def test_known_overlaps() -> None:
+    data = part([3, 12, 1])
+    rising, falling = np.arange(16.0), -np.arange(16.0)
+    assert top_overlap(rising, rising, data).tolist() == [1, 1, 1]
+    assert top_overlap(rising, falling, data).tolist() == [1, 0.8, 1]  # 3 of 3, 8 of 10, 1 of 1
+    assert top_overlap(rising, falling, data, 2).tolist() == [0.5, 0, 1]
+    assert top_overlap(np.zeros(16), falling, data, 2).tolist() == [1, 1, 1]  # ties: file order
+    with pytest.raises(ValueError, match="k=0"):
+        top_overlap(rising, falling, data, 0)
+
+
+def test_ties_are_ranked_as_in_the_metrics() -> None:
+    """The first document of tied ones is the one whose grade P@1 counts."""
+    data = RankingData.from_arrays(np.ones((3, 1)), np.array([0, 1, 0]), np.array([1, 1, 1]))
+    for scores in (np.array([1.0, 1, 0]), np.array([0.0, 1, 1])):
+        counted = evaluate(scores, data).per_query["P@1"].iloc[0]
+        assert top_overlap(scores, np.array([0.0, 1, 0]), data, 1).iloc[0] == counted

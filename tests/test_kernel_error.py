@@ -9,10 +9,13 @@ from scipy.spatial.distance import cdist
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.landmarks import UniformLandmarks
 from rankviz.kernel_error import (
+    CHOICES,
     MAPS,
     NORMS,
+    VARIANTS,
+    Variant,
     compared_documents,
-    eigenvalues,
+    feature_seconds,
     features_of,
     fitted_slope,
     kernel_errors,
@@ -31,12 +34,10 @@ def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
     return np.exp(-gamma * cdist(Z, Z, "sqeuclidean"))
 
 
-def slow_errors(name: str, X: np.ndarray, Z: np.ndarray, gamma: float, m: int, seed: int) -> list[float]:
+def slow_errors(row: dict[str, object], X: np.ndarray, Z: np.ndarray, gamma: float) -> list[float]:
     """By the definitions, with a map of its own for this m and dense norms."""
-    K, Phi = (
-        kernel(Z, gamma),
-        FEATURE_MAPS[name](MapSettings(m, gamma, None, seed)).fit(X).operator(Z).dense(),
-    )
+    settings = MapSettings(row["m"], gamma, seed=row["seed"], **{CHOICES[row["map"]]: row["choice"]})
+    K, Phi = kernel(Z, gamma), FEATURE_MAPS[row["map"]](settings).fit(X).operator(Z).dense()
     R = K - Phi @ Phi.T
     return [
         np.sqrt((R**2).sum() / (K**2).sum()),
@@ -48,13 +49,14 @@ def slow_errors(name: str, X: np.ndarray, Z: np.ndarray, gamma: float, m: int, s
 @pytest.mark.parametrize("gamma", [2.0**-12, 0.5, 16.0])
 @pytest.mark.parametrize("rows", [None, np.arange(0, 150, 3)], ids=["all", "sample"])
 def test_errors_are_those_of_separate_fits(gamma: float, rows: np.ndarray | None) -> None:
-    found = kernel_errors(X, gamma, GRID, (0, 5), rows)
-    assert list(found.table["map"].unique()) == list(MAPS)
-    assert len(found.table) == len(MAPS) * len(GRID) * 2
+    found = kernel_errors(X, gamma, GRID, (0, 5), rows, variants=VARIANTS)
+    told = found.table[["map", "choice"]].drop_duplicates().itertuples(index=False, name=None)
+    assert [Variant(*one) for one in told] == list(VARIANTS)
+    assert len(found.table) == len(VARIANTS) * len(GRID) * 2
     Z = X if rows is None else X[rows]
     assert (found.n_documents, found.n_distinct, found.n_compared) == (150, 150, len(Z))
     for row in found.table.to_dict("records"):
-        expected = slow_errors(row["map"], X, Z, gamma, row["m"], row["seed"])
+        expected = slow_errors(row, X, Z, gamma)
         np.testing.assert_allclose([row[norm] for norm in NORMS], expected, rtol=1e-4, atol=1e-8)
 
 
@@ -66,6 +68,45 @@ def test_dimensions_used_are_those_of_separate_fits() -> None:
         fitted = FEATURE_MAPS[row["map"]](MapSettings(row["m"], 0.1, None, row["seed"])).fit(line)
         assert row["used"] == fitted.n_components
     assert (found.loc[found["map"] == "nystroem", "used"] < 20).all()
+
+
+def test_the_maps_are_the_papers_unless_others_are_asked_for() -> None:
+    table = kernel_errors(X, 1.0, (5,), (0,)).table
+    assert table[["map", "choice"]].to_numpy().tolist() == [["nystroem", "uniform"], ["fourier", "gaussian"]]
+    assert list(table["map"]) == list(MAPS)
+    for name, choice in (("nystroem", "kmeans++"), ("fourier", "orthogonal")):
+        settings = MapSettings(7, 1.0, seed=2, landmarks="kmeans++", frequencies="orthogonal")
+        expected = FEATURE_MAPS[name](settings).fit(X).operator(X[:9]).dense()
+        np.testing.assert_array_equal(features_of(name, X, X[:9], 1.0, 7, 2, choice), expected)
+
+
+def test_spread_landmarks_have_the_smaller_largest_error() -> None:
+    """Documents far from every landmark are those that Nyström reproduces worst."""
+    far = np.random.default_rng(0).normal(size=(400, 3)) ** 3
+    found = kernel_errors(far, 0.05, (60,), range(5), variants=VARIANTS).table
+    means = found[found["map"] == "nystroem"].groupby("choice")["frobenius"].mean()
+    assert means["kmeans++"] < means["uniform"]
+
+
+def test_seconds_are_told_for_every_map_and_m() -> None:
+    told: list[Progress] = []
+    table = feature_seconds(X, 1.0, (20, 3), VARIANTS, report=told.append)
+    assert table.columns.tolist() == ["map", "choice", "m", "seconds"]
+    assert len(table) == 8
+    assert table["m"].tolist() == [3, 20] * 4
+    assert (table["seconds"] > 0).all()
+    assert [p.fraction for p in told] == sorted(p.fraction for p in told)
+    assert told[-1].fraction == 1.0
+    merged = over_seeds(kernel_errors(X, 1.0, (3, 20), (0,), variants=VARIANTS).table, "frobenius").merge(
+        table
+    )
+    assert len(merged) == 8
+
+    def stop(progress: Progress) -> None:
+        raise StopRequested
+
+    with pytest.raises(StopRequested):
+        feature_seconds(X, 1.0, (3,), report=stop)
 
 
 def test_all_documents_as_landmarks_are_exact() -> None:
@@ -163,19 +204,6 @@ def test_norms_are_the_dense_ones(n: int) -> None:
     assert spectral_norm(np.zeros((n, n))) == 0.0
 
 
-@pytest.mark.parametrize("m", [1, 7, 30, 90])
-def test_eigenvalues_from_the_smaller_product(m: int) -> None:
-    Phi = RNG.normal(size=(30, m))
-    expected = np.linalg.eigvalsh(Phi @ Phi.T)[::-1]
-    np.testing.assert_allclose(eigenvalues(Phi), expected, atol=1e-10)
-
-
-def test_nystroem_eigenvalues_stay_below_the_kernels() -> None:
-    """K − K̃ has no negative eigenvalue, so by Weyl's inequality no eigenvalue of K̃ is above K's."""
-    exact = np.linalg.eigvalsh(kernel(X, 1.0))[::-1]
-    assert (eigenvalues(features_of("nystroem", X, X, 1.0, 25, 0)) <= exact + 1e-9).all()
-
-
 def test_a_slope_is_the_power_that_made_the_points() -> None:
     found = kernel_errors(X, 1.0, (2, 4, 8, 16), (0,))
     table = found.table.assign(frobenius=3.0 * found.table["m"] ** -0.7)
@@ -183,6 +211,11 @@ def test_a_slope_is_the_power_that_made_the_points() -> None:
     assert slope is not None
     assert slope.exponent == pytest.approx(-0.7)
     assert slope.at(10) == pytest.approx(3 * 10**-0.7)
+    both = kernel_errors(X, 1.0, (2, 4, 8, 16), (0,), variants=VARIANTS).table
+    powers = both["choice"].map({"uniform": -0.5, "kmeans++": -1.0}).fillna(0.0)
+    summary = over_seeds(both.assign(frobenius=both["m"] ** powers), "frobenius")
+    slopes = [fitted_slope(summary, "nystroem", choice=choice) for choice in ("uniform", "kmeans++")]
+    assert [slope.exponent for slope in slopes if slope] == pytest.approx([-0.5, -1.0])
 
 
 def test_slopes_leave_out_rounding_and_exact_maps() -> None:

@@ -19,7 +19,7 @@ ERRORS = kernel_errors(X, 2.0, (2, 5, 10, 40), (0, 1, 2))
 @pytest.mark.parametrize("norm", kernel_error.NORM_NAMES)
 def test_error_curves(norm: str) -> None:
     table = kernel_error.data(ERRORS, norm)
-    assert list(table.columns) == ["map", "m", "used", "mean", "low", "high"]
+    assert list(table.columns) == ["map", "choice", "m", "used", "mean", "low", "high"]
     assert (table["low"] <= table["mean"]).all()
     assert (table["mean"] <= table["high"]).all()
     slopes = {name: fitted_slope(table, name, ERRORS.n_distinct) for name in MAPS}

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.progress import Progress, Report, silent
 
 
 class LandmarkChoice(Protocol):
@@ -21,7 +22,7 @@ class LandmarkChoice(Protocol):
         """What it is called in captions and menus."""
         ...
 
-    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+    def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
         """Indices of min(m, distinct rows) rows of X (n, d), no two of them equal: -> (m,)."""
         ...
 
@@ -32,7 +33,7 @@ class UniformLandmarks:
 
     label: str = "uniform"
 
-    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+    def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
         """The first m of a random permutation of the distinct rows of X (n, d)."""
         return np.random.default_rng(seed).permutation(distinct_rows(X))[:m]
 
@@ -57,13 +58,14 @@ class KMeansPlusPlusLandmarks:
     largest_batch: int = 64
     patience: int = 16
 
-    def choose(self, X: FloatArray, m: int, seed: int) -> IntArray:
+    def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
         """Draw m rows of X (n, d) one after another: O(n m d), nearly all of it matrix products."""
         rows, rng = distinct_rows(X), np.random.default_rng(seed)
         if len(rows) == 0:
             return rows
         nearest, order = _NearestLandmark(X[rows]), [int(rng.integers(len(rows)))]
         while len(order) < min(m, len(rows)):
+            report(Progress("features", None))
             cumulative = np.cumsum(nearest.update(order))
             if not cumulative[-1] > 0:  # what is left coincides with landmarks to rounding
                 rest = np.setdiff1d(np.arange(len(rows)), order)

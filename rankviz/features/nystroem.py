@@ -52,7 +52,8 @@ class Nystroem:
 
     def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
         """Choose landmarks among documents X (n, d)."""
-        return DrawnLandmarks(X[self.landmarks.choose(X, self.n_components, self.seed)], self.rank)
+        rows = self.landmarks.choose(X, self.n_components, self.seed, report)
+        return DrawnLandmarks(X[rows], self.rank)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
         """Choose landmarks among documents X (n, d) and factor their kernel matrix at the settings' γ."""

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from rankviz.metrics.agreement import kendall_tau
+from rankviz.metrics.agreement import kendall_tau, top_overlap
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
 
-__all__ = ["DEFINITIONS", "Definition", "Evaluation", "definition_of", "evaluate", "kendall_tau"]
+__all__ = [
+    "DEFINITIONS",
+    "Definition",
+    "Evaluation",
+    "definition_of",
+    "evaluate",
+    "kendall_tau",
+    "top_overlap",
+]

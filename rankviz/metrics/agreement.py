@@ -21,4 +21,23 @@ def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Se
         kendalltau(left[rows], right[rows]).statistic if rows.stop - rows.start > 1 else np.nan
         for rows in map(data.query_slice, range(data.n_queries))
     ]
-    return pd.Series(found, index=pd.Index(data.query_ids, name="query"), name="tau", dtype=np.float64)
+    return _by_query(found, data, "tau")
+
+
+def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int = 10) -> pd.Series[float]:
+    """Share of the k documents ranked first by one scoring that the other ranks there too: -> (Q,) in [0, 1].
+
+    |A ∩ B| / min(k, n_q), A and B the first k documents of a query of n_q by decreasing score, ties in file
+    order as in `evaluate`. ValueError for k < 1.
+    """
+    if k < 1:
+        raise ValueError(f"k={k!r} must be at least 1")
+    found = []
+    for rows in map(data.query_slice, range(data.n_queries)):
+        first, second = (np.argsort(-scores[rows], kind="stable")[:k] for scores in (left, right))
+        found.append(len(np.intersect1d(first, second)) / len(first))
+    return _by_query(found, data, "overlap")
+
+
+def _by_query(values: list[float], data: RankingData, name: str) -> pd.Series[float]:
+    return pd.Series(values, index=pd.Index(data.query_ids, name="query"), name=name, dtype=np.float64)

@@ -18,7 +18,7 @@ GUIDE_BELOW = 0.7  # where the guide starts, as a share of random Fourier's leas
 
 
 def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
-    """Errors in one norm over seeds: columns map, m, used, mean, low, high; see `over_seeds`."""
+    """Errors in one norm over seeds: columns map, choice, m, used, mean, low, high; see `over_seeds`."""
     return over_seeds(errors.table, norm)
 
 

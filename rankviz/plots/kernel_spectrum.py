@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz._typing import FloatArray
-from rankviz.kernel_error import eigenvalues
+from rankviz.kernel_spectrum import eigenvalues, kernel_eigenvalues
 from rankviz.plots.style import METHODS, finished
 
 ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding and are left out
@@ -19,7 +19,7 @@ EXACT = {"color": "#000000", "dash": "dash", "width": 2}
 
 def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
     """Columns map ("exact" for K itself), i (from 1), eigenvalue; K (N, N), Φ (N, m) for each map."""
-    spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {"exact": np.linalg.eigvalsh(K)[::-1]}
+    spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {"exact": kernel_eigenvalues(K)}
     least = ROUNDING * len(K)  # no eigenvalue of K is above its trace, N
     frames = [
         pd.DataFrame({"map": name, "i": np.arange(1, len(values) + 1), "eigenvalue": values})[values > least]
