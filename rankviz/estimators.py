@@ -22,13 +22,13 @@ from rankviz.features import (
     MapSettings,
     scale_gamma,
 )
+from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.losses import LOSSES
 from rankviz.metrics import evaluate
-from rankviz.objective import RankObjective
-from rankviz.progress import Callback, Progress, Report, reporter
-from rankviz.risk import PairRisk
+from rankviz.progress import Callback, Progress, Report, reporter, silent
+from rankviz.risk import Risk, risk_of
 from rankviz.solvers.newton import TruncatedNewton
-from rankviz.timing import Stopwatch
+from rankviz.training import Fit, Task, Training
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
@@ -83,8 +83,10 @@ class RankSVM(BaseEstimator):
         Newton steps taken.
     trace_ : DataFrame
         One row per iteration (see `rankviz.solvers.result.TraceRow`).
+    start_ : str
+        What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
-        Seconds spent on "features", "pairs" and "newton".
+        Seconds spent on "features", "pairs" and "newton" (see `rankviz.training.Fit`).
     """
 
     def __init__(
@@ -126,6 +128,14 @@ class RankSVM(BaseEstimator):
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
+        report = reporter(callback)
+        self.fit_in(self.training(data, report), report)
+        return self
+
+    def training(
+        self, data: RankingData, report: Report = silent, *, keep_arguments: bool = False
+    ) -> Training:
+        """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`."""
         self._check_settings()
         if data.n_documents == 0 or data.n_features == 0:
             raise DataError(
@@ -135,27 +145,36 @@ class RankSVM(BaseEstimator):
                 path=data.name or None,
             )
         _refuse_huge(data.X)
-        report, clock = reporter(callback), Stopwatch()
-        self.gamma_ = scale_gamma(data.X) if self.gamma == "scale" else float(self.gamma)
-        seed = self._seed()
-        self.feature_map_ = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
-        features = self.feature_map_.operator(data.X, report)
-        clock.lap("features")
-        report(Progress("pairs"))
-        risk = PairRisk(data.y, data.ptr, LOSSES[self.loss])
-        self.n_pairs_ = risk.n_pairs
-        clock.lap("pairs")
-        solver = TruncatedNewton(
+        seed = self.seed()
+        family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
+        features = FamilyFeatures(family, data.X, keep_arguments=keep_arguments)
+        return Training(features, lambda: self._risk(data), self._solver(), seed)
+
+    def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
+        """Train within what a model that differs at most in γ, C and more features has prepared.
+
+        `alone` starts from zero instead of from weights that were found there before. What `report` raises
+        ends it: during Newton steps with the weights so far.
+        """
+        self._check_settings()
+        X = training.features.X
+        self.gamma_ = scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
+        self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
+        self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
+        self.coef_, self.objective_ = fit.result.point.w, fit.result.point.value
+        self.status_, self.trace_ = fit.result.status, fit.result.frame
+        self.n_iter_ = int((self.trace_["step"] > 0).sum())
+        self.start_, self.seconds_ = fit.start, fit.seconds
+        return fit
+
+    def _risk(self, data: RankingData) -> Risk:
+        return risk_of(data.y, data.ptr, LOSSES[self.loss])
+
+    def _solver(self) -> TruncatedNewton:
+        return TruncatedNewton(
             tol=self.tol, max_iter=self.max_iter, preconditioned=self.preconditioner == "auto"
         )
-        result = solver.solve(RankObjective(features, risk, float(self.C), seed), report=report)
-        clock.lap("newton")
-        self.n_features_in_, self.n_components_ = data.n_features, self.feature_map_.n_components
-        self.coef_, self.objective_ = result.point.w, result.point.value
-        self.status_, self.trace_ = result.status, result.frame
-        self.n_iter_ = int((self.trace_["step"] > 0).sum())
-        self.seconds_ = clock.laps
-        return self
 
     def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
         """The feature map that the settings name, for γ and seed as numbers."""
@@ -210,7 +229,8 @@ class RankSVM(BaseEstimator):
         _refuse_huge(out)
         return out
 
-    def _seed(self) -> int:
+    def seed(self) -> int:
+        """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
             if self.random_state < 0:
                 raise ValueError(f"random_state={self.random_state!r} must not be negative")

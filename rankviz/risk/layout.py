@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 import numpy as np
@@ -44,19 +45,26 @@ class GradeLayout:
         end = np.cumsum(sizes).reshape(self.n_grades, n_queries)
         start = end - sizes.reshape(end.shape)
         self._borders = np.append(start[:, 0], len(y)) if n_queries else np.zeros(self.n_grades + 1, np.int64)
-        place = np.repeat(np.arange(len(sizes)), sizes)
-        grade, query = np.divmod(place, max(n_queries, 1))
-        self._query = query
-        row = np.arange(max(self.n_grades - 1, 0))[:, None]
+        sizes = sizes.reshape(end.shape)
+        self._query = np.concatenate([np.arange(n_queries).repeat(row) for row in sizes] or [np.zeros(0)])
+        shape = max(self.n_grades - 1, 0), len(y)
+        self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
+        for grade, other in itertools.permutations(range(self.n_grades), 2):
+            places = other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
+            self.anchor[places] = (end if other < grade else start)[other].repeat(sizes[grade])
+            self.role[places] = 1.0 if other < grade else -1.0
+        self.signed_weight, self._margin = self.role, None
+        if not costs.uniform or costs.margin is not None:
+            pairs = self._pairs_at_places()
+            self.signed_weight, self._margin = self.role * costs.weights(*pairs), costs.margins(*pairs)
+
+    def _pairs_at_places(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Query and codes of the higher and the lower grade, each (R − 1, n)."""
+        grade = np.arange(self.n_grades).repeat(np.diff(self._borders))
+        row = np.arange(len(self.role))[:, None]
         other = row + (row >= grade)
-        winner = other < grade
-        self.anchor = np.where(winner, end[other, query], start[other, query])
-        self.role = np.where(winner, 1.0, -1.0)
-        high, low = np.maximum(grade, other), np.minimum(grade, other)
-        queries = np.broadcast_to(query, other.shape)
-        weight = 1.0 if costs.uniform else costs.weights(queries, high, low)
-        self.signed_weight = self.role * weight
-        self._margin = costs.margins(queries, high, low)
+        query = np.broadcast_to(self._query, other.shape)
+        return query, np.maximum(grade, other), np.minimum(grade, other)
 
     def order(self, f: FloatArray) -> IntArray:
         """Documents by grade, query and score f (n,)."""

@@ -66,7 +66,8 @@ class SortedRiskPoint:
     @property
     def n_active(self) -> int:
         """Number of pairs with c·ℓ'' ≠ 0."""
-        return int(self._active_counts.sum())
+        weighed = np.sign(self.layout.signed_weight)
+        return int(0.5 * sum(np.vdot(weighed, lower - upper) for _, upper, lower in self.ends))
 
     @cached_property
     def _active_counts(self) -> IntArray:
