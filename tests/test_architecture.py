@@ -22,11 +22,13 @@ LAYERS = (
     {"risk"},
     {"objective"},
     {"solvers"},
+    {"training"},
     {"estimators"},
+    {"curves"},
     {"dual"},
     {"storage", "kernel_error"},
     {"experiments"},
-    {"spectra"},  # reads run records
+    {"spectra", "kernel_spectrum", "ranking_error"},
     {"plots", "worker"},
 )
 """Parts of the core, each importing only from layers before its own (and from itself)."""

@@ -1,0 +1,188 @@
+"""Fits that share what they can: the draw and the base of features, the pairs, and where they start from.
+
+Fits of one training part that differ only in m, γ and C minimise nested or neighbouring objectives. Given
+small m first, each starts from the weights of one before it, which changes the way and not the end: the
+objective is strictly convex, and its minimum is reached from anywhere to the solver's tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rankviz._typing import FloatArray
+from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FeatureOperator
+from rankviz.objective import Objective, Preconditioner, RankObjective
+from rankviz.progress import Progress, Report, silent
+from rankviz.risk import Risk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import SolverResult, Status
+from rankviz.timing import Stopwatch
+
+FROM_ZERO = "zero"
+
+SAME_PRECONDITIONER = 2.0
+"""Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
+most, which costs fewer CG iterations than building another."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What tells one fit from its neighbours.
+
+    Attributes
+    ----------
+    n_components : int
+        m, at most that of the settings the features were drawn with.
+    gamma, C : float
+    alone : bool
+        Start from zero whatever there is, and with a preconditioner of its own.
+    """
+
+    n_components: int
+    gamma: float
+    C: float
+    alone: bool = False
+
+    def distance(self, other: Task) -> float:
+        """How far apart two solutions at one γ are likely to be: the factors between m and between C."""
+        return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit gave.
+
+    Attributes
+    ----------
+    task : Task
+    map : FittedMap
+    result : SolverResult
+    n_pairs : int
+    start : str
+        What it started from, in words: "zero", or "the weights for m = 200".
+    seconds : dict
+        "features": the draw, and the share of factor and base that its columns are; "pairs"; "start", where
+        it started from another fit: Newton seconds up to there; "newton": from there. Together they are what
+        it takes to come to this model alone on the way it came, whatever was shared with others.
+    """
+
+    task: Task
+    map: FittedMap
+    result: SolverResult
+    n_pairs: int
+    start: str
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """Where a fit ended: a place for others to start from."""
+
+    task: Task
+    w: FloatArray
+    newton_seconds: float
+
+
+class Training:
+    """The fits of one training part whose features come from one draw, small m first.
+
+    Parameters
+    ----------
+    features : FamilyFeatures
+        Of the documents of the training part.
+    risk : () -> Risk
+        Prepares the risk of its grades, which takes time and is told.
+    solver : TruncatedNewton
+    seed : int
+        Of the preconditioner's pairs.
+    """
+
+    def __init__(
+        self,
+        features: FamilyFeatures,
+        risk: Callable[[], Risk],
+        solver: TruncatedNewton,
+        seed: int = 0,
+    ) -> None:
+        self.features, self.solver, self.seed = features, solver, seed
+        self._prepare = risk
+        self._risk: Risk | None = None
+        self._n_pairs, self._pairs_seconds = 0, 0.0
+        self._ends: list[_End] = []
+        self._precondition: tuple[Task, Preconditioner] | None = None
+
+    @property
+    def family(self) -> MapFamily:
+        """The maps that were drawn."""
+        return self.features.family
+
+    def fit(self, task: Task, report: Report = silent) -> Fit:
+        """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
+        features = self.features.operator(task.n_components, task.gamma, report)
+        fitted = self.family.map(task.n_components, task.gamma)
+        risk = self._listed(report)
+        clock, end = Stopwatch(), None if task.alone else self._nearest(task)
+        start = None if end is None else fitted.basis.padded(end.w)
+        precondition = None if task.alone else self._shared_preconditioner(task)
+        objective = self._objective(task, features, risk)
+        result = self.solver.solve(objective, start, report, precondition)
+        clock.lap("newton")
+        seconds = {
+            "features": self.family.seconds(fitted) + self.features.seconds(fitted),
+            "pairs": self._pairs_seconds,
+        }
+        seconds |= {} if end is None else {"start": end.newton_seconds}
+        seconds |= clock.laps
+        words = FROM_ZERO if end is None else _in_words(end.task, task)
+        self._remember(task, result, clock.laps["newton"] + seconds.get("start", 0.0))
+        return Fit(task, fitted, result, self._n_pairs, words, seconds)
+
+    def _objective(self, task: Task, features: FeatureOperator, risk: Risk) -> Objective:
+        return RankObjective(features, risk, task.C, self.seed)
+
+    def _listed(self, report: Report) -> Risk:
+        """The risk, prepared once."""
+        if self._risk is None:
+            report(Progress("pairs"))
+            clock = Stopwatch()
+            self._risk = self._prepare()
+            self._n_pairs = self._risk.n_pairs  # counting them may list them
+            clock.lap("pairs")
+            self._pairs_seconds = clock.laps["pairs"]
+        return self._risk
+
+    def _nearest(self, task: Task) -> _End | None:
+        """The end of the fit at this γ, with at most as many features, whose settings are nearest."""
+        near = [e for e in self._ends if e.task.gamma == task.gamma]
+        near = [e for e in near if e.task.n_components <= task.n_components]
+        return min(near, key=lambda end: task.distance(end.task), default=None)
+
+    def _shared_preconditioner(self, task: Task) -> Preconditioner | None:
+        """That of the fit before, where it was built for these features and about this C."""
+        if self._precondition is None:
+            return None
+        built, precondition = self._precondition
+        same = (built.n_components, built.gamma) == (task.n_components, task.gamma)
+        close = abs(math.log(task.C / built.C)) <= math.log(SAME_PRECONDITIONER) * (1 + 1e-9)
+        return precondition if same and close else None
+
+    def _remember(self, task: Task, result: SolverResult, newton_seconds: float) -> None:
+        """Keep weights and preconditioner for the fits to come."""
+        if result.status is Status.STOPPED:
+            return
+        self._ends.append(_End(task, result.point.w, newton_seconds))
+        if result.precondition is None:
+            self._precondition = None
+        elif self._precondition is None or result.precondition is not self._precondition[1]:
+            self._precondition = task, result.precondition
+
+
+def _in_words(end: Task, task: Task) -> str:
+    """What a fit started from, by what differs."""
+    words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
+    words += [f"C = {end.C:g}"] if end.C != task.C else []
+    return "the weights for " + " and ".join(words or ["the same settings"])
