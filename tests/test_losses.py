@@ -5,9 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz.losses import LOSSES, Loss
+from rankviz.losses import (
+    LOSSES,
+    SMOOTHING_ERROR,
+    Hinge,
+    Loss,
+    PiecewiseQuadratic,
+    SmoothHinge,
+    Zone,
+    eta_for,
+    largest_error,
+    loss_for,
+    smoothed_hinge,
+)
 
-each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+EVERY = LOSSES | {"hinge": Hinge(), "smoothed hinge": smoothed_hinge(0.3), "narrow": SmoothHinge(0.05)}
+each_loss = pytest.mark.parametrize("loss", EVERY.values(), ids=EVERY)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +68,92 @@ def test_entry_by_entry_and_named(loss: Loss) -> None:
     assert t.tolist() == [-2.0, 0.25, 1.0, 7.0]
     assert loss.label
     assert loss.formula
+
+
+@pytest.mark.parametrize(
+    ("t", "value", "derivative", "second"),
+    [(-2.0, 5.0, -2.0, 0.0), (0.0, 1.0, -2.0, 2.0), (0.5, 0.25, -1.0, 2.0), (1.0, 0.0, 0.0, 0.0)],
+)
+def test_huber_by_hand(t: float, value: float, derivative: float, second: float) -> None:
+    """chapelle2010 §4.1: 1 − 2t below 0, (1 − t)² up to 1."""
+    loss, at = LOSSES["huber"], np.array([t])
+    assert (loss.value(at)[0], loss.derivative(at)[0], loss.second_derivative(at)[0]) == (
+        value,
+        derivative,
+        second,
+    )
+
+
+PIECEWISE = {name: loss for name, loss in EVERY.items() if isinstance(loss, PiecewiseQuadratic)}
+
+
+@pytest.mark.parametrize("loss", PIECEWISE.values(), ids=PIECEWISE)
+def test_terms_are_shifted_squared_hinges(loss: PiecewiseQuadratic) -> None:
+    t = np.linspace(-9, 9, 1801)
+    value = sum(a * np.maximum(0.0, b - t) ** 2 for a, b in loss.terms)
+    np.testing.assert_allclose(loss.value(t), value, atol=1e-12)
+    assert [b for _, b in loss.terms] == sorted((b for _, b in loss.terms), reverse=True)
+    for above, below in zip(loss.zones, loss.zones[1:], strict=False):
+        assert above.low >= below.high
+
+
+def test_terms_of_the_papers() -> None:
+    assert LOSSES["squared_hinge"].terms == ((1.0, 1.0),)
+    assert LOSSES["huber"].terms == ((1.0, 1.0), (-1.0, 0.0))
+    assert smoothed_hinge(0.5).terms == ((1.0, 1.0), (-1.0, 0.5))
+
+
+@pytest.mark.parametrize("h", [1.0, 0.1, 1e-4, 1e-8])
+def test_the_smoothed_hinge_is_within_half_its_width(h: float) -> None:
+    t = np.concatenate((np.linspace(-3, 3, 601), 1 - h * np.linspace(0, 1, 101), [-1e6]))
+    below = Hinge().value(t) - smoothed_hinge(h).value(t)
+    rounding = 1e-15 * np.maximum(1, np.abs(t)) * max(1, 1e-1 / h)
+    assert (below >= -rounding).all()
+    assert (below <= h / 2 + rounding).all()
+
+
+def test_the_logistic_approximation_is_as_close_as_it_says() -> None:
+    loss, exact = LOSSES["logistic_pwq"], LOSSES["logistic"]
+    assert largest_error(loss, exact) == pytest.approx(0.001277, abs=1e-6)
+    assert "0.0013" in loss.formula
+    t = np.linspace(0, 10, 1001)
+    np.testing.assert_allclose(
+        loss.value(-t) - loss.value(t), t, atol=1e-12
+    )  # as log(1 + e^t) − log(1 + e^−t)
+
+
+def test_the_logistic_loss_does_not_overflow() -> None:
+    t = np.array([-1e4, 1e4])
+    assert LOSSES["logistic"].value(t).tolist() == [1e4, 0.0]
+    assert LOSSES["logistic"].derivative(t).tolist() == [-1.0, 0.0]
+
+
+@pytest.mark.parametrize("eta", [0.9, 0.2, 1e-3])
+def test_bounds_of_the_smooth_hinge(eta: float) -> None:
+    """he2009 theorem 1: p ≥ max(0, 1 − t) and p² − max(0, 1 − t)² ≤ 0.0515η²."""
+    t = np.concatenate((1 + eta * np.linspace(-1.5, 1.5, 30001), [-5.0, 4.0]))
+    over = SmoothHinge(eta).value(t) - np.maximum(0.0, 1.0 - t) ** 2
+    assert over.min() >= -1e-15
+    assert over.max() <= SMOOTHING_ERROR * eta**2
+    assert over.max() == pytest.approx(0.05149 * eta**2, rel=1e-3)
+    assert (1 - t[over.argmax()]) / eta == pytest.approx(0.18895, abs=1e-3)
+
+
+@pytest.mark.parametrize("eta", [0.4, 0.2])
+def test_the_smooth_hinge_is_the_polynomial_that_is_printed(eta: float) -> None:
+    t = 1 + eta * np.linspace(-0.999, 0.999, 501)
+    printed = -(t + 3 * eta - 1) * (t - 1 - eta) ** 3 / (16 * eta**3)
+    np.testing.assert_allclose(SmoothHinge(eta).value(t), printed**2, atol=1e-15)
+
+
+def test_eta_comes_from_the_bound() -> None:
+    eta = eta_for(2.0**-7, 367_663.0)
+    assert 0.0515 * eta**2 * 2.0**-7 * 367_663.0 == pytest.approx(1e-5)
+    assert eta_for(1e-9, 1.0) == eta_for(1.0, 0.0) == 0.99
+    assert loss_for("smooth_hinge", 2.0**-7, 367_663.0) == SmoothHinge(eta)
+    assert loss_for("huber", 1.0, 1.0) is LOSSES["huber"]
+
+
+def test_width_of_a_zone() -> None:
+    assert Zone(1.0, 0.25, 3.0).width == 0.75
+    assert Zone(1.0, -np.inf, 1.0).width == np.inf

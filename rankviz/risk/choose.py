@@ -11,8 +11,8 @@ from rankviz.risk.point import Risk
 from rankviz.risk.sorted import SortedRisk
 
 PAIRS_PER_READ = 0.7
-"""Listed pairs that take as long as one read of a cumulative sum: where n documents of R grades stand in
-queries of 3 to 100, the two ways took the same time between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
+"""Listed pairs that take as long as one read of a cumulative sum. Measured with queries of 3 to 100 documents,
+the two ways took the same time between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
 
 LEAST_PAIRS = 5000
 """Below it either takes less than a thousandth of a second, and listing has less to set up."""
