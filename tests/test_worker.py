@@ -141,10 +141,10 @@ def test_what_cannot_be_run_is_a_sentence(tmp_path: Path, root: Path, spec: RunS
 
 
 def test_memory_that_runs_out_is_a_sentence(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def execute(*args: object, **settings: object) -> None:
+    def execute_all(*args: object, **settings: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(work, "execute", execute)
+    monkeypatch.setattr(work, "execute_all", execute_all)
     worker.main([str(folder.path)])
     outcome = folder.outcome()
     assert outcome is not None
@@ -185,6 +185,24 @@ def test_a_worker_tells_that_it_is_there_before_it_imports_the_libraries(
     latest = folder.latest()
     assert latest is not None
     assert (latest["stage"], latest["index"]) == ("starting", 0)
+
+
+def test_a_stop_ends_the_worker_while_it_imports_the_libraries(folder: RunFolder) -> None:
+    """An import that takes a minute is put in the place of theirs."""
+    slow = "import sys, time; sys.meta_path.insert(0, type('Slow', (), {'find_spec': staticmethod("
+    slow += "lambda name, *_: time.sleep(60) if name == 'rankviz.experiments.work' else None)}))"
+    code = f"{slow}; from rankviz import worker; sys.exit(worker.main(sys.argv[1:]))"
+    folder.ask_to_stop()
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder.path)],
+        check=False,
+        cwd=Path(__file__).parent.parent,
+        timeout=30,
+    )
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert (done.returncode, outcome.state) == (0, "stopped")
+    assert outcome.reason == "Stopped on request before the first run began."
 
 
 def test_the_entry_imports_none_of_the_libraries() -> None:

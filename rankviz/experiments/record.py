@@ -41,11 +41,15 @@ class RunRecord:
     trace : DataFrame
         One row per iteration.
     seconds : dict
-        Stage -> seconds.
+        Stage -> seconds: what this run would have taken alone on the way it came. What it shares with other
+        runs of a sweep is counted in each: reading data and listing pairs in full, features by its share of
+        the columns computed, and as "start" the Newton steps up to the weights it started from.
     peak_memory : int
         Peak resident memory of the process during the run, bytes.
     versions : dict
         Package -> version.
+    start : str
+        What training started from, in words: "zero", or "the weights for m = 200".
     """
 
     spec: RunSpec
@@ -60,11 +64,12 @@ class RunRecord:
     seconds: dict[str, float]
     peak_memory: int
     versions: dict[str, str]
+    start: str = "zero"
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
         meta = {"format": FORMAT, "spec": asdict(self.spec)}
-        meta |= {name: getattr(self, name) for name in _PLAIN}
+        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start")}
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -90,6 +95,7 @@ class RunRecord:
                 scores={part: arrays[f"scores_{part}"] for part in meta["columns"]},
                 weights=arrays["weights"],
                 trace=_trace(arrays["trace"], meta["trace"]),
+                start=str(meta.get("start", "zero")),  # records were written without it at first
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

@@ -1,71 +1,82 @@
-"""`execute`: the only way anything trains, in the page, in a worker, in a sweep or in a script."""
+"""`execute_all`: the only way anything trains, in the page, in a worker, in a sweep or in a script."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
-import pandas as pd
-
-from rankviz._typing import FloatArray
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.metrics import evaluate
-from rankviz.progress import Callback, Progress, Report, reporter, silent
+from rankviz.experiments.sweep import SharedRuns, families
+from rankviz.progress import Callback, Progress, reporter
 from rankviz.solvers.result import Status
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
 
 def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | None = None) -> RunRecord:
-    """Train and evaluate what a spec says.
+    """Train and evaluate what a spec says; see `execute_all`."""
+    return next(execute_all([spec], callback, fold=fold))[1]
 
-    `fold` is the spec's fold as read (before normalisation), for callers that have it open; otherwise it
+
+def execute_all(
+    specs: Iterable[RunSpec], callback: Callback | None = None, *, fold: Fold | None = None
+) -> Iterator[tuple[RunSpec, RunRecord]]:
+    """Train and evaluate what specs say, and yield each with its record as soon as that is done.
+
+    The order is that of `families`: runs that differ in m, γ and C only share their features, and each
+    starts from the weights of one before it, unless its spec says otherwise.
+
+    `fold` is the specs' fold as read (before normalisation), for callers that have it open; otherwise it
     is looked up by name below the data roots. `callback` is told the progress; returning True stops.
-    Stopped during Newton steps it evaluates the weights so far, without asking again.
+    Stopped during Newton steps it evaluates the weights so far, without asking again, and that is the last.
     Raises `DataError` for data that is missing or not the data the spec names, ValueError for a setting out
     of range, `StopRequested` when stopped before there was a model or during the evaluation.
     """
-    report, clock = reporter(callback), Stopwatch()
+    for family in families(specs):
+        for spec, record in _family(family, callback, fold):
+            yield spec, record
+            if record.status == Status.STOPPED.value:
+                return
+
+
+def _family(
+    specs: list[RunSpec], callback: Callback | None, fold: Fold | None
+) -> Iterator[tuple[RunSpec, RunRecord]]:
     reset_peak_memory()
-    fold = open_named(spec, None, callback) if fold is None else fold
-    _check_digest(spec, fold)
-    used = normalise(fold, spec.normalisation)
+    clock, report = Stopwatch(), reporter(callback)
+    fold = open_named(specs[0], None, callback) if fold is None else fold
+    _check_digest(specs[0], fold)
+    used = normalise(fold, specs[0].normalisation)
     clock.lap("data")
-    model = model_of(spec).fit_data(used.train, callback=callback)
-    clock.lap("training")
-    report = silent if model.status_ is Status.STOPPED else report
-    scores: dict[str, FloatArray] = {}
-    metrics: dict[str, pd.DataFrame] = {}
-    for part, data in used.parts.items():
-        report(Progress("evaluate", len(scores) / len(used.parts)))
-        scores[part] = model.predict(data.X, callback=_within(report, len(scores), len(used.parts)))
-        metrics[part] = evaluate(scores[part], data).per_query
-    clock.lap("evaluate")
-    return RunRecord(
-        spec=replace(spec, digest=fold.digest),
-        status=model.status_.value,
-        objective=model.objective_,
-        n_components=model.n_components_,
-        n_pairs=model.n_pairs_,
-        metrics=metrics,
-        scores=scores,
-        weights=model.coef_,
-        trace=model.trace_,
-        seconds=model.seconds_ | {k: v for k, v in clock.laps.items() if k != "training"},
-        peak_memory=peak_memory(),
-        versions=_versions(),
-    )
-
-
-def _within(report: Report, part: int, parts: int) -> Callback:
-    """Report the prediction of one part as a share of the whole evaluation."""
-    return lambda progress: report(Progress("evaluate", (part + (progress.fraction or 0.0)) / parts))
+    models = {spec: model_of(spec) for spec in specs}
+    shared = SharedRuns(list(models.values()), used, report)
+    for spec, model in models.items():
+        result = shared.run(model, report, alone=spec.start == "zero")
+        yield (
+            spec,
+            RunRecord(
+                spec=replace(spec, digest=fold.digest),
+                status=model.status_.value,
+                objective=model.objective_,
+                n_components=model.n_components_,
+                n_pairs=model.n_pairs_,
+                metrics=result.metrics,
+                scores=result.scores,
+                weights=model.coef_,
+                trace=model.trace_,
+                seconds=model.seconds_ | clock.laps | {"evaluate": result.seconds},
+                peak_memory=peak_memory(),
+                versions=_versions(),
+                start=model.start_,
+            ),
+        )
+        reset_peak_memory()
 
 
 def model_from(record: RunRecord, train: RankingData) -> RankSVM:

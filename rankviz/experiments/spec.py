@@ -12,7 +12,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One training run: data, model, solver, seed. Equal specs give equal results.
+    """One training run: data, model, solver, seed. Equal specs give equal results, to the tolerance.
 
     Attributes
     ----------
@@ -42,6 +42,9 @@ class RunSpec:
         Nyström only: "uniform" or "kmeans++".
     frequencies : str
         Random Fourier only: "gaussian" or "orthogonal".
+    start : str
+        "near" may start from the weights of a neighbouring run that is made with it, which is faster;
+        "zero" starts from zero, so that its trace shows all of the way.
     """
 
     dataset: str
@@ -59,6 +62,7 @@ class RunSpec:
     preconditioner: str = "auto"
     landmarks: str = "uniform"
     frequencies: str = "gaussian"
+    start: str = "near"
 
     def __post_init__(self) -> None:
         """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""

@@ -1,8 +1,8 @@
 """What the worker of a job does once its libraries are there: train what the folder's spec.json lists.
 
-It calls `execute` for one spec after the other, appends progress, saves each record when it is done, looks
-for the stop file meanwhile, at last writes how it ended, and lets the job store start who is next. What it
-does not expect ends it with a traceback in log.txt; the job store then says so.
+It calls `execute_all` for one family of specs after the other, appends progress, saves each record when it is
+done, looks for the stop file meanwhile, at last writes how it ended, and lets the job store start the next.
+What it does not expect ends it with a traceback in log.txt; the job store then says so.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.estimate import Shape, check_budget, estimate
 from rankviz.experiments.jobs import LOCK, JobStore
-from rankviz.experiments.run import execute, open_named
+from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.sweep import families
 from rankviz.progress import Callback, Progress
 from rankviz.threads import limit_threads
 
@@ -31,7 +32,7 @@ class Stopped(Exception):  # noqa: N818 - a request, not an error
 
 
 class Listener:
-    """The callback given to `execute`: writes progress, and raises `Stopped` once the stop file is there."""
+    """The callback of all that trains: writes progress, and raises `Stopped` once the stop file is there."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -92,12 +93,17 @@ def _trained(folder: RunFolder, job: Job) -> tuple[str, str]:
     done, total = 0, len(job.specs)
     listener, folds = Listener(folder), Folds(job.roots)
     try:
-        for done, spec in enumerate(job.specs):
-            listener.begin(done)
-            fold = folds.of(spec, listener)
-            check_budget(estimate(spec, Shape.of(fold)))
-            execute(spec, listener, fold=fold).save(folder.record_file(done))
-            listener.finish()
+        for family in families(job.specs):
+            listener.begin(job.specs.index(family[0]))
+            fold = folds.of(family[0], listener)
+            for spec in family:
+                check_budget(estimate(spec, Shape.of(fold)))
+            records = execute_all(family, listener, fold=fold)
+            for spec in family:
+                listener.begin(job.specs.index(spec))
+                next(records)[1].save(folder.record_file(job.specs.index(spec)))
+                listener.finish()
+                done += 1
         return "finished", f"{total} of {total} runs finished."
     except Stopped:
         return "stopped", f"Stopped on request; {done} of {total} runs had finished."

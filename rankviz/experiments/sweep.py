@@ -1,0 +1,124 @@
+"""Runs that share features: which ones do, in what order they are made, and what is computed once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import Fold, RankingData
+from rankviz.estimators import RankSVM
+from rankviz.experiments.estimate import BUDGET_SHARE, free_memory
+from rankviz.experiments.spec import RunSpec
+from rankviz.features.family import FamilyFeatures
+from rankviz.metrics import evaluate
+from rankviz.progress import Callback, Progress, Report, silent
+from rankviz.solvers.result import Status
+from rankviz.timing import Stopwatch
+from rankviz.training import Fit
+
+
+def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
+    """Group specs that share features, each group in the order that suits warm starts; doubles go.
+
+    A family differs in m, γ and C only: γ is outermost, then m and then C ascend. Maps truncated to a rank
+    are not nested, so there each m is a family of its own.
+    """
+    found: dict[RunSpec, list[RunSpec]] = {}
+    for spec in dict.fromkeys(specs):
+        m = 0 if spec.rank is None else spec.n_components
+        found.setdefault(replace(spec, n_components=m, gamma=0.0, C=0.0), []).append(spec)
+    return [sorted(family, key=lambda s: (s.gamma, s.n_components, s.C)) for family in found.values()]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """Scores and metrics per query of one model, by part, and the seconds they took."""
+
+    scores: dict[str, FloatArray]
+    metrics: dict[str, pd.DataFrame]
+    seconds: float
+
+
+class SharedRuns:
+    """Trains and evaluates the models of one family on one fold.
+
+    Parameters
+    ----------
+    models : list of RankSVM
+        Unfitted, in the order of `families`.
+    fold : Fold
+        Normalised.
+    """
+
+    def __init__(self, models: Sequence[RankSVM], fold: Fold, report: Report) -> None:
+        self._fold = fold
+        widest = max(models, key=lambda model: model.n_components)
+        room = _Room(fold, widest.n_components, BUDGET_SHARE * free_memory())
+        keep_arguments = len({model.gamma for model in models}) > 1 and room.for_arguments
+        self._training = widest.training(fold.train, report, keep_arguments=keep_arguments)
+        self._features = {
+            part: FamilyFeatures(self._training.family, data.X, keep_arguments=keep_arguments)
+            for part, data in fold.parts.items()
+            if part != "train" and len(models) > 1 and room.for_parts
+        }
+
+    def run(self, model: RankSVM, report: Report, *, alone: bool) -> Evaluated:
+        """Fit a model of the family, from zero if `alone`, and evaluate it on every part.
+
+        Stopped during Newton steps it evaluates the weights so far, without asking again.
+        """
+        fit = model.fit_in(self._training, report, alone=alone)
+        report = silent if model.status_ is Status.STOPPED else report
+        scores: dict[str, FloatArray] = {}
+        metrics: dict[str, pd.DataFrame] = {}
+        seconds = 0.0
+        for part, data in self._fold.parts.items():
+            tell = _within(report, len(scores), len(self._fold.parts))
+            tell(Progress("evaluate", 0.0))
+            scores[part], shared = self._scores(model, fit, part, data, tell)
+            clock = Stopwatch()
+            metrics[part] = evaluate(scores[part], data).per_query
+            clock.lap("evaluate")
+            seconds += shared + clock.laps["evaluate"]
+        return Evaluated(scores, metrics, seconds)
+
+    def _scores(
+        self, model: RankSVM, fit: Fit, part: str, data: RankingData, report: Report
+    ) -> tuple[FloatArray, float]:
+        """Scores of a part, and what they cost: of features that others use too, this model's columns."""
+        if part == "train":
+            return fit.result.point.scores, 0.0
+        clock = Stopwatch()
+        if part not in self._features:
+            scores = model.predict(data.X, callback=_callback(report))
+            clock.lap("scores")
+            return scores, clock.laps["scores"]
+        features = self._features[part]
+        operator = features.operator(fit.task.n_components, fit.task.gamma, report)
+        clock.lap("shared")
+        scores = operator.product(model.coef_)
+        clock.lap("scores")
+        return scores, clock.laps["scores"] + features.seconds(fit.map)
+
+
+class _Room:
+    """What may be kept in memory beside the features of the training part: `bytes` for all of it."""
+
+    def __init__(self, fold: Fold, m: int, bytes_: float) -> None:
+        train, others = fold.train.n_documents, sum(p.n_documents for p in fold.parts.values())
+        columns = 8 * max(m, fold.train.n_features)
+        solver = 4 * 8 * m**2
+        self.for_parts = columns * others + solver <= bytes_
+        self.for_arguments = columns * (train + others) + solver <= bytes_
+
+
+def _within(report: Report, part: int, parts: int) -> Report:
+    """Report the scores of one part as a share of the whole evaluation."""
+    return lambda progress: report(Progress("evaluate", (part + (progress.fraction or 0.0)) / parts))
+
+
+def _callback(report: Report) -> Callback:
+    return lambda progress: report(progress)
