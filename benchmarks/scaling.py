@@ -15,7 +15,7 @@ import pandas as pd
 from benchmarks import report
 from benchmarks.children import REPETITIONS, Measured, side_by_side
 from benchmarks.methods import Ours
-from benchmarks.scaling_figure import LABELS, write_page
+from benchmarks.scaling_figure import LABELS, telling, write_page
 from rankviz.datasets import RankingData, make_data
 from rankviz.plots.style import METHODS
 
@@ -26,9 +26,6 @@ N_FIXED, M_FIXED = 20_000, 500
 OVER_N = ("linear", "nystroem", "fourier")
 OVER_M = ("nystroem", "fourier")
 """A map of its own cost joins one of these; what has no m cannot grow with it."""
-
-LEAST = {"seconds": 1e-3, "features": 1e-3, "newton": 1e-3, "memory": 1.0}
-"""Below a millisecond or a megabyte a figure says more of clock and allocator than of the method."""
 
 
 def main() -> None:
@@ -93,7 +90,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (growing, kind), part in table.groupby(["growing", "map"], sort=False):
         for quantity in LABELS:
-            kept = part[part[quantity] >= LEAST[quantity]]
+            kept = telling(part, quantity)
             if len(kept) < 3:
                 continue
             slope, start = np.polyfit(
@@ -110,11 +107,14 @@ def sentence(table: pd.DataFrame, slopes: pd.DataFrame, growing: str) -> str:
     sizes = table.loc[table["growing"] == growing, growing]
     kinds = slopes.loc[slopes["growing"] == growing, "map"].unique()
     found = slopes[slopes["growing"] == growing].set_index(["map", "quantity"])["slope"]
-    said = [
-        f"{_name(kind)} takes seconds as {growing}^{found[kind, 'seconds']:.2f}"
-        + (f" and memory as {growing}^{found[kind, 'memory']:.2f}" if (kind, "memory") in found else "")
-        for kind in kinds
-    ]
+    said = []
+    for kind in kinds:
+        grown = [
+            f"{quantity} as {growing}^{found[kind, quantity]:.2f}"
+            for quantity in ("seconds", "memory")
+            if (kind, quantity) in found
+        ]
+        said += [f"{_name(kind)} takes {' and '.join(grown)}"] if grown else []
     return f"From {growing} = {sizes.min():,} to {sizes.max():,}, {'; '.join(said)}."
 
 

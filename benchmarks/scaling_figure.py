@@ -22,7 +22,15 @@ LABELS = {
     "memory": "peak memory, MB",
 }
 SIZES = {"n": "documents n", "m": "landmarks or frequencies m"}
+LEAST = {"seconds": 1e-3, "features": 1e-3, "newton": 1e-3, "memory": 1.0}
+"""Below a millisecond or a megabyte a figure says more of clock and allocator than of the method."""
+
 WIDTH, HEIGHT = 900, 1250
+
+
+def telling(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """The rows where a quantity is large enough to say something."""
+    return part[part[quantity] >= LEAST[quantity]]
 
 
 def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
@@ -39,7 +47,7 @@ def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
                     (slopes[["growing", "map", "quantity"]] == [growing, kind, quantity]).all(axis=1)
                 ]
                 if len(line):
-                    _draw(out, part, line.iloc[0], row, column, place)
+                    _draw(out, telling(part, quantity), line.iloc[0], row, column, place)
             sizes = sorted(table.loc[table["growing"] == growing, growing].unique())
             out.update_xaxes(
                 type="log", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes], row=row, col=column

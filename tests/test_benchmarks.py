@@ -1,0 +1,78 @@
+"""What the measurements compute and write; the measurements themselves are no tests."""
+
+from __future__ import annotations
+
+import math
+import platform
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import report, scaling
+from benchmarks.children import side_by_side
+from benchmarks.methods import Ours, PairSVM
+from rankviz.datasets import make_data
+
+
+@pytest.fixture
+def data():
+    return make_data(n_queries=12, documents_per_query=(10, 20), n_features=5, seed=3)
+
+
+def test_exponents_of_power_laws_come_out() -> None:
+    sizes = np.array(scaling.DOCUMENTS)
+    table = pd.DataFrame({"growing": "n", "map": "linear", "n": sizes})
+    table = table.assign(seconds=0.1 * sizes, features=1e-9, newton=sizes**1.5, memory=sizes**2.0)
+    slopes = scaling.exponents(table).set_index("quantity")["slope"]
+    assert slopes.to_dict() == pytest.approx({"seconds": 1.0, "newton": 1.5, "memory": 2.0})
+
+
+def test_a_sentence_says_only_what_was_fitted() -> None:
+    table = pd.DataFrame({"growing": "n", "n": [10, 1000]})
+    slopes = pd.DataFrame([{"growing": "n", "map": "linear", "quantity": "seconds", "slope": 1.25}])
+    assert scaling.sentence(table, slopes, "n") == "From n = 10 to 1,000, linear takes seconds as n^1.25."
+
+
+def test_tables_are_written_with_what_they_were_made_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
+    table = pd.DataFrame({"method": ["a", "b"], "seconds": [0.25, math.nan], "share": [2e-6, 12345.67]})
+    text = report.write("name", "Title", table, ["A note."]).read_text()
+    assert "| a | 0.25 | 2.0 × 10⁻⁶ |" in text
+    assert "| b | – | 12,345.7 |" in text
+    assert "A note." in text
+    again = pd.read_csv(tmp_path / "results" / "name.csv", comment="#")
+    pd.testing.assert_frame_equal(again, table, rtol=1e-5)
+
+
+def test_facts_name_no_host_and_no_path() -> None:
+    words = " ".join(report.facts().values())
+    assert platform.node() not in words.split()
+    assert str(Path.cwd()) not in words
+
+
+def test_pairs_by_scikit_learn_end_near_the_minimum_that_ours_finds(data) -> None:
+    peer = PairSVM("Nystroem", 8, C=2.0**-3, gamma=0.5, tol=1e-6)
+    reached, least = peer.objectives(peer.fit(data), data)
+    assert reached == pytest.approx(least, rel=1e-6)
+
+
+def test_linear_pairs_by_scikit_learn_pose_our_problem(data) -> None:
+    reached, _ = PairSVM("linear", 1, C=2.0**-3, tol=1e-8).objectives(
+        PairSVM("linear", 1, C=2.0**-3, tol=1e-8).fit(data), data
+    )
+    assert reached == pytest.approx(Ours("linear", 1, 2.0**-3, tol=1e-10).fit(data).objective_, rel=1e-6)
+
+
+def test_children_take_turns_and_a_failure_is_told(data) -> None:
+    methods = {"linear": Ours("linear", 1, 0.1), "wrong": Ours("nonsense", 1, 0.1)}
+    found = side_by_side(methods, data, data, repetitions=2)
+    assert len(found["linear"].runs) == 2
+    assert found["linear"].median() > 0
+    assert set(found["linear"].runs[0].stages) >= {"features", "newton"}
+    assert found["linear"].scores.shape == (data.n_documents,)
+    assert "nonsense" in found["wrong"].failure
+    assert not found["wrong"].runs
