@@ -84,6 +84,12 @@ def test_plain_conjugate_gradients_cost_more() -> None:
     assert plain.stages["preconditioner"] == 0.0
 
 
+def test_choosing_landmarks_takes_time_where_distances_decide() -> None:
+    spread = estimate(replace(SPEC, landmarks="kmeans++"), SHAPE, RATES)
+    assert spread.stages["factor"] > estimate(SPEC, SHAPE, RATES).stages["factor"]
+    assert spread.bytes == estimate(SPEC, SHAPE, RATES).bytes
+
+
 def test_more_landmarks_than_documents_cost_no_more() -> None:
     most, more = (replace(SPEC, n_components=m) for m in (9000, 90_000))
     assert estimate(most, SHAPE, RATES).bytes == estimate(more, SHAPE, RATES).bytes

@@ -179,6 +179,7 @@ def _stages(spec: RunSpec, shape: Shape, rates: Rates) -> dict[str, float]:
     features, factor = _features(spec.feature_map, shape.n, shape.d, k, rates), 0.0
     if nystroem:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
+        factor += _spread(shape, k, rates) if spec.landmarks == "kmeans++" else 0.0
     product = (2 * shape.n * k * 8 + (k**2 * 8 if nystroem else 0)) / rates.memory
     pair_pass = shape.pairs * PAIR_TRAFFIC / rates.memory
     cg = PLAIN_CG_ITERATIONS if plain else CG_ITERATIONS
@@ -190,6 +191,11 @@ def _stages(spec: RunSpec, shape: Shape, rates: Rates) -> dict[str, float]:
         "evaluate": _features(spec.feature_map, shape.documents, shape.d, k, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
+
+
+def _spread(shape: Shape, k: int, rates: Rates) -> float:
+    """Choosing k landmarks by k-means++: the distance of every document to each of them, written and read."""
+    return shape.n * k * (2 * shape.d / rates.flops + 16 / rates.memory)
 
 
 def _features(feature_map: str, n: int, d: int, k: int, rates: Rates) -> float:
