@@ -243,11 +243,13 @@ def test_a_worker_that_does_not_stop_is_ended(
 ) -> None:
     store = JobStore(folder)
     job_id = submit(store)
+    assert not store.status(job_id).stopping
     store.stop(job_id, "me")
-    assert store.status(job_id).state == "running"
+    assert (store.status(job_id).state, store.status(job_id).stopping) == ("running", True)
     monkeypatch.setattr(jobs, "STOP_PATIENCE", 0.0)
     status = ended(store, job_id)
     assert (status.state, status.reason) == ("stopped", "Stopped on request; 0 of 1 runs had finished.")
+    assert not status.stopping
 
 
 def test_only_the_owner_stops_and_deletes(
@@ -315,6 +317,22 @@ def test_too_many_live_jobs_of_one_owner(
     submit(store, owner="you")
     store.stop(ids[1], "me")
     submit(store)
+
+
+def test_jobs_and_records_of_another_version_are_left_alone(
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]]
+) -> None:
+    store = JobStore(folder)
+    ours = submit(store)
+    for name, text in (("0", '{"format": 99}'), ("1", '{"format": 1, "specs": 3}'), ("2", "[")):
+        (folder / (name * 32)).mkdir()
+        (folder / (name * 32) / "spec.json").write_text(text)
+    (folder / ("3" * 32)).mkdir()
+    assert [status.id for status in store.jobs("me")] == [ours]
+    with pytest.raises(NoSuchJob):
+        store.status("0" * 32)
+    RunFolder(folder / ours).record_file(0).write_bytes(b"no record")
+    assert store.find_records([SPEC]) == {}
 
 
 def test_old_jobs_go(

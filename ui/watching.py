@@ -11,7 +11,7 @@ from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
 from ui.runs import STAGES
 from ui.visitors import keep_visitor, visitor
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.3
 REDRAW_SECONDS = 2.0
 """At most this often the page is drawn anew because a job has more records."""
 PARAMETER = "job"
@@ -36,7 +36,7 @@ def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
 
 
 def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) -> None:
-    """The fragment that is drawn twice a second while a job is live."""
+    """The fragment that is drawn several times a second while a job is live."""
     try:
         status = store().status(job_id)
     except NoSuchJob:  # deleted meanwhile: the page is drawn without it
@@ -59,7 +59,14 @@ def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place:
     label, key, act = (
         ("Stop the job", "stop", _stop) if status.live else ("Delete the job", "delete", _delete)
     )
-    action.button(label, key=f"{key}-{status.id}-{place}", width="stretch", on_click=act, args=(status.id,))
+    action.button(
+        label,
+        key=f"{key}-{status.id}-{place}",
+        width="stretch",
+        on_click=act,
+        args=(status.id,),
+        disabled=status.stopping,
+    )
 
 
 def _redraw(status: JobStatus, drawn: int) -> None:
@@ -75,7 +82,9 @@ def _words(status: JobStatus) -> str:
     """Where a job is: state, run, stage, time."""
     done = f"{len(status.finished)} of {status.total} finished" if status.total > 1 else ""
     stage = ""
-    if status.state == "running":
+    if status.stopping:
+        stage = "stopping"
+    elif status.state == "running":
         stage = "starting" if status.latest is None else STAGES.get(status.latest["stage"], "saving")
     elif status.state == "queued":
         stage = "waiting until another run has ended"

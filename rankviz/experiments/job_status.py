@@ -35,6 +35,8 @@ class JobStatus:
         The latest progress message.
     created, started, ended : float or None
         Seconds since 1970.
+    stopping : bool
+        A stop was asked for, and it has not ended yet.
     """
 
     id: str
@@ -48,6 +50,7 @@ class JobStatus:
     created: float
     started: float | None
     ended: float | None
+    stopping: bool = False
 
     @property
     def live(self) -> bool:
@@ -104,6 +107,7 @@ def status_of(run: RunFolder) -> JobStatus:
         created=job.created,
         started=None if worker is None else worker.since,
         ended=None if outcome is None else outcome.ended,
+        stopping=outcome is None and run.stop_asked() is not None,
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import platformdirs
 
 from rankviz.datasets.folds import data_roots
+from rankviz.datasets.types import DataError
 from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
 from rankviz.experiments.processes import start
 from rankviz.experiments.record import RunRecord
@@ -127,8 +128,9 @@ class JobStore:
         for run in self._runs():
             places = _places(run.path)
             for spec in wanted & places.keys() - found.keys():
-                if (record := run.record(places[spec])) is not None:
-                    found[spec] = record
+                with contextlib.suppress(DataError):  # a record of another version is as good as none
+                    if (record := run.record(places[spec])) is not None:
+                        found[spec] = record
         return found
 
     def stop(self, job_id: str, owner: str) -> None:
@@ -166,7 +168,7 @@ class JobStore:
             return [
                 RunFolder(Path(entry.path))
                 for entry in entries
-                if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+                if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _known(entry.path)
             ]
 
     @contextlib.contextmanager
@@ -208,6 +210,14 @@ class JobStore:
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
+
+
+def _known(path: str) -> bool:
+    """Whether a folder holds a job that this version reads; one of another version is left alone."""
+    try:
+        return bool(job_of(Path(path)).specs)
+    except (OSError, ValueError):
+        return False
 
 
 @lru_cache(maxsize=1024)

@@ -55,9 +55,12 @@ class Job:
         values = json.loads(text)
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError("not the description of a job that this version reads")
-        values["specs"] = tuple(RunSpec.from_dict(spec) for spec in values["specs"])
-        values["roots"] = tuple(values["roots"])
-        return cls(**values)
+        try:
+            values["specs"] = tuple(RunSpec.from_dict(spec) for spec in values["specs"])
+            values["roots"] = tuple(values["roots"])
+            return cls(**values)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"a job description without the right fields ({error})") from error
 
 
 @dataclass(frozen=True)
