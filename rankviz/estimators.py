@@ -22,13 +22,15 @@ from rankviz.features import (
     MapSettings,
     scale_gamma,
 )
-from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.family import MapFamily
 from rankviz.losses import LOSSES
+from rankviz.memory import BUDGET_SHARE, free_memory
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.risk import Risk, risk_of
 from rankviz.solvers.newton import TruncatedNewton
-from rankviz.training import Fit, Task, Training
+from rankviz.spaces import Task, space_of
+from rankviz.training import Fit, Training
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
@@ -40,10 +42,10 @@ class RankSVM(BaseEstimator):
 
     Parameters
     ----------
-    feature_map : {"linear", "nystroem", "fourier"}
-        φ: the features themselves, or an approximation of the RBF kernel's (chen2017 §3.2).
+    feature_map : {"linear", "nystroem", "fourier", "exact"}
+        φ: the features themselves, an approximation of the RBF kernel's (chen2017 §3.2), or its own.
     n_components : int
-        Landmarks or frequencies m; unused by the linear map.
+        Landmarks or frequencies m; unused by the linear and the exact map.
     gamma : float or "scale"
         γ of κ(x, z) = exp(−γ‖x − z‖²); "scale" is 1/(d·Var X).
     C : float
@@ -68,7 +70,7 @@ class RankSVM(BaseEstimator):
     Attributes
     ----------
     coef_ : (m,) float64
-        Weights w.
+        Weights w; of the exact map for many documents the coefficients β of these.
     feature_map_ : FittedMap
         φ with everything drawn.
     gamma_ : float
@@ -147,8 +149,8 @@ class RankSVM(BaseEstimator):
         _refuse_huge(data.X)
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        features = FamilyFeatures(family, data.X, keep_arguments=keep_arguments)
-        return Training(features, lambda: self._risk(data), self._solver(), seed)
+        space = space_of(family, data.X, BUDGET_SHARE * free_memory(), keep_arguments=keep_arguments)
+        return Training(space, lambda: self._risk(data), self._solver(), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
         """Train within what a model that differs at most in γ, C and more features has prepared.
@@ -157,12 +159,12 @@ class RankSVM(BaseEstimator):
         ends it: during Newton steps with the weights so far.
         """
         self._check_settings()
-        X = training.features.X
+        X = training.space.X
         self.gamma_ = scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
         fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
         self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
-        self.coef_, self.objective_ = fit.result.point.w, fit.result.point.value
+        self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
         self.status_, self.trace_ = fit.result.status, fit.result.frame
         self.n_iter_ = int((self.trace_["step"] > 0).sum())
         self.start_, self.seconds_ = fit.start, fit.seconds

@@ -17,7 +17,7 @@ from rankviz._typing import FloatArray, IntArray
 from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.kernels import rbf_kernel
 from rankviz.features.landmarks import UniformLandmarks
-from rankviz.features.nystroem import cholesky_basis
+from rankviz.features.nystroem import factored
 from rankviz.features.operator import FeatureOperator
 from rankviz.objective import CholeskyPreconditioner, Point, RankObjective, Ray
 from rankviz.progress import Report, silent
@@ -30,6 +30,11 @@ GROWTH = 3
 MOST_LANDMARKS = 6000
 PATIENCE = 40
 """CG iterations that cost about as much as a preconditioner with more landmarks."""
+
+
+def first_landmarks(n: int) -> int:
+    """Landmarks of the first preconditioner for n documents."""
+    return math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,7 @@ class KernelObjective:
     ) -> None:
         self.X, self.gamma, self.kernel = X, gamma, kernel
         self.risk, self.C, self.seed = risk, C, seed
-        self.landmarks = math.ceil(LANDMARKS_PER_ROOT * math.sqrt(len(X)))
+        self.landmarks = first_landmarks(len(X))
 
     @property
     def n_pairs(self) -> int:
@@ -121,7 +126,7 @@ class KernelObjective:
     def preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
         """The Nyström model's inverse Hessian at the point's active pairs."""
         index = UniformLandmarks().choose(self.X, self.landmarks, self.seed)
-        kept, basis = cholesky_basis(rbf_kernel(self.X[index], self.X[index], self.gamma))
+        kept, basis = factored(self.X[index], self.gamma, report)
         index = index[kept]
         features = FeatureOperator(rbf_kernel(self.X, self.X[index], self.gamma, report), basis)
         nystroem = RankObjective(features, self.risk, self.C, self.seed)

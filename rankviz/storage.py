@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankviz._typing import FloatArray
+from rankviz._typing import FloatArray, IntArray
 from rankviz.estimators import RankSVM
+from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
 from rankviz.npz import Arrays, read_npz, unreadable, write_npz
@@ -71,11 +72,14 @@ def _shaped(arrays: Arrays, name: str, *shape: int) -> FloatArray:
 def _map_arrays(fitted: FittedMap) -> Arrays:
     if isinstance(fitted, FittedFourier):
         return {"frequencies": fitted.frequencies, "phases": fitted.phases}
+    if isinstance(fitted, FittedExact):
+        return {"documents": fitted.documents}
     if isinstance(fitted, FittedNystroem):
         basis = fitted.basis
         matrix: Arrays = {"L": basis.L} if isinstance(basis, CholeskyBasis) else {}
         matrix |= {"T": basis.T} if isinstance(basis, DenseBasis) else {}
-        return {"landmarks": fitted.landmarks} | matrix
+        places: Arrays = {} if fitted.kept is None else {"kept": fitted.kept}
+        return {"landmarks": fitted.landmarks} | matrix | places
     return {}
 
 
@@ -83,15 +87,34 @@ def _linear(arrays: Arrays, d: int, gamma: float) -> FittedMap:
     return FittedLinear(d)
 
 
-def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+def _exact(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+    return FittedExact(_shaped(arrays, "documents", len(arrays["documents"]), d), gamma)
+
+
+def _kernel_pca(arrays: Arrays, d: int, gamma: float) -> FittedMap:
+    nystroem = _nystroem(arrays, d, gamma)
+    return FittedKernelPCA(nystroem.landmarks, gamma, nystroem.basis, nystroem.kept)
+
+
+def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedNystroem:
     k = len(arrays["landmarks"])
-    landmarks = _shaped(arrays, "landmarks", k, d)
+    landmarks, kept = _shaped(arrays, "landmarks", k, d), _kept(arrays, k)
     if "L" in arrays:
         L = _shaped(arrays, "L", k, k)
         if not (np.diag(L) > 0).all():
             raise ValueError("array 'L' is not a Cholesky factor")
-        return FittedNystroem(landmarks, gamma, CholeskyBasis(L))
-    return FittedNystroem(landmarks, gamma, DenseBasis(_shaped(arrays, "T", k, arrays["T"].shape[1])))
+        return FittedNystroem(landmarks, gamma, CholeskyBasis(L), kept)
+    basis = DenseBasis(_shaped(arrays, "T", k, arrays["T"].shape[1]))
+    return FittedNystroem(landmarks, gamma, basis, kept)
+
+
+def _kept(arrays: Arrays, k: int) -> IntArray | None:
+    if "kept" not in arrays:
+        return None
+    kept = arrays["kept"]
+    if kept.dtype != np.int64 or kept.shape != (k,) or (np.diff(kept, prepend=-1) < 1).any():
+        raise ValueError("array 'kept' does not count landmarks in their order")
+    return kept
 
 
 def _fourier(arrays: Arrays, d: int, gamma: float) -> FittedMap:
@@ -103,4 +126,6 @@ _MAPS: dict[str, Callable[[Arrays, int, float], FittedMap]] = {
     "FittedLinear": _linear,
     "FittedNystroem": _nystroem,
     "FittedFourier": _fourier,
+    "FittedExact": _exact,
+    "FittedKernelPCA": _kernel_pca,
 }

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rankviz._typing import FloatArray
-from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.family import MapFamily
 from rankviz.features.maps import FittedMap
-from rankviz.features.operator import FeatureOperator
-from rankviz.objective import Objective, Preconditioner, RankObjective
+from rankviz.objective import Preconditioner
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk import Risk
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import SolverResult, Status
+from rankviz.spaces import Space, Task
 from rankviz.timing import Stopwatch
 
 FROM_ZERO = "zero"
@@ -27,29 +27,6 @@ FROM_ZERO = "zero"
 SAME_PRECONDITIONER = 2.0
 """Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
 most, which costs fewer CG iterations than building another."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """What tells one fit from its neighbours.
-
-    Attributes
-    ----------
-    n_components : int
-        m, at most that of the settings the features were drawn with.
-    gamma, C : float
-    alone : bool
-        Start from zero whatever there is, and with a preconditioner of its own.
-    """
-
-    n_components: int
-    gamma: float
-    C: float
-    alone: bool = False
-
-    def distance(self, other: Task) -> float:
-        """How far apart two solutions at one γ are likely to be: the factors between m and between C."""
-        return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +37,7 @@ class Fit:
     ----------
     task : Task
     map : FittedMap
+    coefficients : (m,) float64
     result : SolverResult
     n_pairs : int
     start : str
@@ -72,6 +50,7 @@ class Fit:
 
     task: Task
     map: FittedMap
+    coefficients: FloatArray
     result: SolverResult
     n_pairs: int
     start: str
@@ -92,8 +71,8 @@ class Training:
 
     Parameters
     ----------
-    features : FamilyFeatures
-        Of the documents of the training part.
+    space : Space
+        Where weights for the documents of the training part live.
     risk : () -> Risk
         Prepares the risk of its grades, which takes time and is told.
     solver : TruncatedNewton
@@ -103,12 +82,12 @@ class Training:
 
     def __init__(
         self,
-        features: FamilyFeatures,
+        space: Space,
         risk: Callable[[], Risk],
         solver: TruncatedNewton,
         seed: int = 0,
     ) -> None:
-        self.features, self.solver, self.seed = features, solver, seed
+        self.space, self.solver, self.seed = space, solver, seed
         self._prepare = risk
         self._risk: Risk | None = None
         self._n_pairs, self._pairs_seconds = 0, 0.0
@@ -118,31 +97,30 @@ class Training:
     @property
     def family(self) -> MapFamily:
         """The maps that were drawn."""
-        return self.features.family
+        return self.space.family
 
     def fit(self, task: Task, report: Report = silent) -> Fit:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
-        features = self.features.operator(task.n_components, task.gamma, report)
-        fitted = self.family.map(task.n_components, task.gamma)
         risk = self._listed(report)
+        objective = self.space.objective(task, risk, self.seed, report)
         clock, end = Stopwatch(), None if task.alone else self._nearest(task)
-        start = None if end is None else fitted.basis.padded(end.w)
+        start = None if end is None else self.space.start(task, end.w)
         precondition = None if task.alone else self._shared_preconditioner(task)
-        objective = self._objective(task, features, risk)
         result = self.solver.solve(objective, start, report, precondition)
         clock.lap("newton")
-        seconds = {
-            "features": self.family.seconds(fitted) + self.features.seconds(fitted),
-            "pairs": self._pairs_seconds,
-        }
+        seconds = {"features": self.space.seconds(task), "pairs": self._pairs_seconds}
         seconds |= {} if end is None else {"start": end.newton_seconds}
         seconds |= clock.laps
-        words = FROM_ZERO if end is None else _in_words(end.task, task)
         self._remember(task, result, clock.laps["newton"] + seconds.get("start", 0.0))
-        return Fit(task, fitted, result, self._n_pairs, words, seconds)
-
-    def _objective(self, task: Task, features: FeatureOperator, risk: Risk) -> Objective:
-        return RankObjective(features, risk, task.C, self.seed)
+        return Fit(
+            task,
+            self.space.map(task),
+            self.space.coefficients(result.point.w),
+            result,
+            self._n_pairs,
+            FROM_ZERO if end is None else _in_words(end.task, task),
+            seconds,
+        )
 
     def _listed(self, report: Report) -> Risk:
         """The risk, prepared once."""

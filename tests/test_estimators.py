@@ -297,7 +297,7 @@ def test_scale_gamma_makes_the_unit_of_features_irrelevant() -> None:
 def test_progress_is_told_stage_by_stage() -> None:
     told: list[Progress] = []
     fit = model("nystroem").fit(X, Y, qid=QID, callback=lambda p: told.append(p))
-    assert list(dict.fromkeys(p.stage for p in told)) == ["features", "pairs", "newton"]
+    assert list(dict.fromkeys(p.stage for p in told)) == ["pairs", "features", "newton"]
     assert fit.status_ is Status.CONVERGED
 
 

@@ -216,7 +216,7 @@ def test_settings_out_of_range(fold: Fold) -> None:
 def test_progress_is_told_to_the_end(fold: Fold) -> None:
     told: list[Progress] = []
     execute(SPEC, told.append, fold=fold)
-    assert list(dict.fromkeys(p.stage for p in told)) == ["features", "pairs", "newton", "evaluate"]
+    assert list(dict.fromkeys(p.stage for p in told)) == ["pairs", "features", "newton", "evaluate"]
 
 
 @pytest.mark.parametrize("stage", ["features", "pairs", "evaluate"])

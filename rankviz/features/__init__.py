@@ -1,4 +1,4 @@
-"""Feature maps φ: linear, Nyström, random Fourier; what they store and how they are applied."""
+"""Feature maps φ: linear, Nyström, random Fourier, exact; what they store and how they are applied."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz._typing import FloatArray
+from rankviz.features.exact import ExactKernel
 from rankviz.features.frequencies import FREQUENCIES
 from rankviz.features.kernels import rbf_kernel, scale_gamma
 from rankviz.features.landmarks import LANDMARKS
@@ -20,6 +21,7 @@ __all__ = [
     "FREQUENCIES",
     "LANDMARKS",
     "Drawn",
+    "ExactKernel",
     "FeatureMap",
     "FeatureOperator",
     "FittedMap",
@@ -75,5 +77,6 @@ FEATURE_MAPS: dict[str, Callable[[MapSettings], FeatureMap]] = {
     "linear": lambda s: Linear(),
     "nystroem": lambda s: Nystroem(s.n_components, s.gamma, s.rank, s.seed, LANDMARKS[s.landmarks]),
     "fourier": lambda s: RandomFourier(s.n_components, s.gamma, s.seed, FREQUENCIES[s.frequencies]),
+    "exact": lambda s: ExactKernel(s.gamma),
 }
 """Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""

@@ -69,18 +69,25 @@ class DrawnLandmarks:
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedNystroem:
         """Factor the landmarks' kernel matrix at γ: O(m²d + m³)."""
-        K = rbf_kernel(self.landmarks, self.landmarks, gamma, report)
-        report(Progress("features", None))
         if self.rank is not None:
+            K = rbf_kernel(self.landmarks, self.landmarks, gamma, report)
+            report(Progress("features", None))
             return FittedNystroem(self.landmarks, gamma, _eigen_basis(K, self.rank))
-        kept, basis = cholesky_basis(K)
-        if len(kept) == len(K):
+        kept, basis = factored(self.landmarks, gamma, report)
+        if len(kept) == len(self.landmarks):
             return FittedNystroem(self.landmarks, gamma, basis)
         return FittedNystroem(self.landmarks[kept], gamma, basis, kept)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """−‖x − x̃‖² of documents X (n, d)."""
         return negative_distances(X, self.landmarks, report)
+
+
+def factored(documents: FloatArray, gamma: float, report: Report = silent) -> tuple[IntArray, CholeskyBasis]:
+    """Factor the kernel matrix of documents (m, d) at γ, leaving out those that others span to rounding."""
+    K = rbf_kernel(documents, documents, gamma, report)
+    report(Progress("features", None))
+    return cholesky_basis(K)
 
 
 def cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:

@@ -1,0 +1,168 @@
+"""Where the weights of neighbouring fits live: in the features of one draw, or in the kernel's own space.
+
+A space makes the objective of a task and keeps what tasks share: the base of features, or the kernel matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from rankviz._typing import FloatArray
+from rankviz.features.exact import AllDocuments
+from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
+from rankviz.features.maps import FittedMap
+from rankviz.kernel_objective import KernelObjective
+from rankviz.objective import Objective, RankObjective
+from rankviz.progress import Report, silent
+from rankviz.risk import Risk
+from rankviz.timing import Stopwatch
+
+
+@dataclass(frozen=True)
+class Task:
+    """What tells one fit from its neighbours.
+
+    Attributes
+    ----------
+    n_components : int
+        m, at most that of the settings the features were drawn with.
+    gamma, C : float
+    alone : bool
+        Start from zero whatever there is, and with a preconditioner of its own.
+    """
+
+    n_components: int
+    gamma: float
+    C: float
+    alone: bool = False
+
+    def distance(self, other: Task) -> float:
+        """How far apart two solutions at one γ are likely to be: the factors between m and between C."""
+        return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
+
+
+class Space(Protocol):
+    """The objectives of tasks on one training part."""
+
+    X: FloatArray
+    family: MapFamily
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The feature map of a task."""
+        ...
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> Objective:
+        """The objective of a task."""
+        ...
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """Where to start a task from the end w of one with at most as many features, with its scores."""
+        ...
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """The weights of the feature map, of a vector of the objective."""
+        ...
+
+    def seconds(self, task: Task) -> float:
+        """What the features or the kernel of the task done last have cost."""
+        ...
+
+
+class FeatureSpace:
+    """Weights w of feature maps that one draw gives, Φ computed once for the largest m.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    keep_arguments : bool
+        See `FamilyFeatures`.
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray, *, keep_arguments: bool = False) -> None:
+        self.family, self.X = family, X
+        self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The family's map for m and γ."""
+        return self.family.map(task.n_components, task.gamma, report)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
+        """½‖w‖² + C·risk(Φw)."""
+        features = self._features.operator(task.n_components, task.gamma, report)
+        return RankObjective(features, risk, task.C, seed)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """The weights padded with zeros, in the scale of the map's basis."""
+        return self.map(task).basis.padded(w)
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Unchanged."""
+        return w
+
+    def seconds(self, task: Task) -> float:
+        """The draw, and the share of factor and base that the map's columns are."""
+        fitted = self.map(task)
+        return self.family.seconds(fitted) + self._features.seconds(fitted)
+
+
+class KernelSpace:
+    """Coefficients β of documents (n, d) in the exact kernel's space, K computed once for each γ.
+
+    Parameters
+    ----------
+    family : MapFamily
+        Of `FittedExact`.
+    X : (n, d) float64
+    budget : float
+        Bytes that K may take (see `kernel_matrix`).
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
+        self.family, self.X, self._budget = family, X, budget
+        self._kernel: KernelMatrix | None = None
+        self._gamma = 0.0
+        self._seconds = 0.0
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The exact map at γ; it knows no m."""
+        return self.family.widest(task.gamma, report)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
+        """½βᵀKβ + C·risk(Kβ)."""
+        kernel = self._matrix(task.gamma, report)
+        return KernelObjective(self.X, task.gamma, kernel, risk, task.C, seed)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """The other end itself: at one γ both are coefficients with their image."""
+        return w
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Without the image."""
+        coefficients: FloatArray = w[0]
+        return coefficients
+
+    def seconds(self, task: Task) -> float:
+        """What K has cost."""
+        return self._seconds
+
+    def _matrix(self, gamma: float, report: Report) -> KernelMatrix:
+        if self._kernel is None or gamma != self._gamma:
+            self._kernel = None  # two at a time would be one too many
+            clock = Stopwatch()
+            self._gamma, self._kernel = gamma, kernel_matrix(self.X, gamma, self._budget, report)
+            clock.lap("kernel")
+            self._seconds = clock.laps["kernel"]
+        return self._kernel
+
+
+def space_of(
+    family: MapFamily, X: FloatArray, budget: float, *, keep_arguments: bool = False
+) -> FeatureSpace | KernelSpace:
+    """The space in which to train on documents X (n, d); an exact kernel may take `budget` bytes."""
+    if isinstance(family.drawn, AllDocuments):
+        return KernelSpace(family, X, budget)
+    return FeatureSpace(family, X, keep_arguments=keep_arguments)
