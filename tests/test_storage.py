@@ -49,6 +49,20 @@ def test_a_loaded_model_predicts_exactly_the_same(tmp_path: Path, name: str) -> 
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["model.npz", "twice"]
 
 
+def test_a_map_that_skipped_landmarks_still_leads_to_smaller_ones(tmp_path: Path) -> None:
+    line = np.repeat(X[:, :1], 3, axis=1)
+    svm = RankSVM(feature_map="nystroem", n_components=40, gamma=0.01).fit(line, Y, qid=QID)
+    again = rankviz.load(rankviz.save(svm, tmp_path / "m"))
+    assert svm.n_components_ < 40
+    for m in (2, 10, 40):
+        small, expected = again.feature_map_.leading(m), svm.feature_map_.leading(m)
+        np.testing.assert_array_equal(small.landmarks, expected.landmarks)
+    meta, arrays = npz.read_npz(tmp_path / "m", "model")
+    kept = arrays["kept"]
+    for wrong in (kept[::-1], kept[1:], kept - 1, kept.astype(float), kept[:, None], np.zeros_like(kept)):
+        refused(rewrite(tmp_path / "wrong", meta, arrays | {"kept": wrong}), "kept")
+
+
 def test_parameters_of_a_grid_search_can_be_saved(tmp_path: Path) -> None:
     svm = fitted("nystroem", n_components=np.int64(7), C=np.float32(0.5), random_state=np.int64(3))
     again = rankviz.load(rankviz.save(svm, tmp_path / "m"))
