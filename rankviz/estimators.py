@@ -24,10 +24,10 @@ from rankviz.features import (
 )
 from rankviz.features.family import MapFamily
 from rankviz.losses import LOSSES
-from rankviz.memory import BUDGET_SHARE, free_memory
+from rankviz.memory import TrainingSizes, check_fits, default_budget
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
-from rankviz.risk import Risk, risk_of
+from rankviz.risk import Risk, risk_of, risk_sizes
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.spaces import Task, space_of
 from rankviz.training import Fit, Training
@@ -66,6 +66,9 @@ class RankSVM(BaseEstimator):
     preconditioner : {"auto", "none"}
         "auto" solves the Newton systems with the preconditioner that suits the map; "none" by plain
         conjugate gradients, to see what it is worth.
+    memory_limit : float or None
+        Bytes that training may take; what needs more is refused before it starts. None: 70 % of what the
+        machine has free. The exact map stores its kernel as precisely as this allows.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class RankSVM(BaseEstimator):
         preconditioner: str = "auto",
         landmarks: str = "uniform",
         frequencies: str = "gaussian",
+        memory_limit: float | None = None,
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -118,6 +122,7 @@ class RankSVM(BaseEstimator):
         self.preconditioner = preconditioner
         self.landmarks = landmarks
         self.frequencies = frequencies
+        self.memory_limit = memory_limit
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
@@ -147,9 +152,10 @@ class RankSVM(BaseEstimator):
                 path=data.name or None,
             )
         _refuse_huge(data.X)
+        left = self._memory_left(data)
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        space = space_of(family, data.X, BUDGET_SHARE * free_memory(), keep_arguments=keep_arguments)
+        space = space_of(family, data.X, left, keep_arguments=keep_arguments)
         return Training(space, lambda: self._risk(data), self._solver(), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
@@ -169,6 +175,16 @@ class RankSVM(BaseEstimator):
         self.n_iter_ = int((self.trace_["step"] > 0).sum())
         self.start_, self.seconds_ = fit.start, fit.seconds
         return fit
+
+    def _memory_left(self, data: RankingData) -> float:
+        """Bytes that are left for a kernel matrix; `DataError` where the rest does not fit."""
+        pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[self.loss])
+        sizes = TrainingSizes(
+            self.feature_map, int(self.n_components), data.n_documents, data.n_features, pairs, cuts
+        )
+        budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
+        check_fits(sizes, budget)
+        return budget - sizes.bytes
 
     def _risk(self, data: RankingData) -> Risk:
         return risk_of(data.y, data.ptr, LOSSES[self.loss])
@@ -254,6 +270,8 @@ class RankSVM(BaseEstimator):
             _positive("gamma", self.gamma)
         _count("n_components", self.n_components)
         _count("max_iter", self.max_iter)
+        if self.memory_limit is not None:
+            _positive("memory_limit", self.memory_limit)
         if self.rank is not None:
             _count("rank", self.rank)
 

@@ -4,9 +4,9 @@ risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It knows documents, pairs and
 kernels. Two ways to compute it, one interface: `PairRisk` lists the pairs, `SortedRisk` does without.
 """
 
-from rankviz.risk.choose import risk_of
+from rankviz.risk.choose import risk_of, risk_sizes
 from rankviz.risk.explicit import PairRisk
 from rankviz.risk.point import ActivePairs, Risk, RiskPoint
 from rankviz.risk.sorted import SortedRisk
 
-__all__ = ["ActivePairs", "PairRisk", "Risk", "RiskPoint", "SortedRisk", "risk_of"]
+__all__ = ["ActivePairs", "PairRisk", "Risk", "RiskPoint", "SortedRisk", "risk_of", "risk_sizes"]

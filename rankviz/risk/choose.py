@@ -29,6 +29,13 @@ def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
     return int(count_pairs(y, ptr).sum()) > max(LEAST_PAIRS, PAIRS_PER_READ * reads)
 
 
+def risk_sizes(y: IntArray, ptr: IntArray, loss: Loss) -> tuple[int, int]:
+    """What the faster way keeps in memory: preference pairs that it lists, or (R − 1)·n where it sorts."""
+    if sorts(y, ptr, loss):
+        return 0, (len(grade_codes(y, ptr).levels) - 1) * len(y)
+    return int(count_pairs(y, ptr).sum()), 0
+
+
 def risk_of(y: IntArray, ptr: IntArray, loss: Loss, costs: PairCosts = PLAIN) -> Risk:
     """The risk of grades y (n,) in queries with offsets ptr (Q + 1,), computed the faster way."""
     if isinstance(loss, PiecewiseQuadratic) and sorts(y, ptr, loss):
