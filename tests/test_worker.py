@@ -79,7 +79,8 @@ def test_progress_tells_every_stage_and_iteration(folder: RunFolder) -> None:
         own = [row for row in rows if row["index"] == index]
         stages = list(dict.fromkeys(row["stage"] for row in own))
         assert stages[: 2 - index] == ["starting", "data"][index:]
-        assert stages[-4:] == ["pairs", "newton", "evaluate", "finished"]
+        assert stages[-3:] == ["newton", "evaluate", "finished"]
+        assert "pairs" in stages
         told = [row["record"]["iteration"] for row in own if row["record"] is not None]
         record = folder.record(index)
         assert record is not None

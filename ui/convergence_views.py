@@ -83,7 +83,8 @@ def _specs(spec: RunSpec, further: list[float], both: bool, pinned: list[RunSpec
     chosen = [spec, *(replace(spec, C=C) for C in further)]
     plain = [replace(one, preconditioner="none") for one in chosen] if both else []
     alternating = [one for pair in zip(chosen, plain, strict=True) for one in pair] if both else chosen
-    return tuple(dict.fromkeys([*alternating, *pinned]))
+    # a run that starts near its end would hide the way there
+    return tuple(dict.fromkeys(replace(one, start="zero") for one in [*alternating, *pinned]))
 
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:

@@ -18,7 +18,7 @@ from rankviz.experiments.estimate import (
 from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from ui.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run
+from ui.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run, twins
 from ui.visitors import visitor
 from ui.watching import PARAMETER, store, watch
 
@@ -66,10 +66,10 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
 def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     """The records that are remembered or that earlier jobs have made, which are remembered then."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
-    made = store().find_records([spec for spec in specs if spec not in remembered])
-    for record in made.values():
+    unknown = [spec for spec in specs if spec not in remembered]
+    for record in store().find_records([*unknown, *twins(unknown)]).values():
         remember(record)
-    return remembered | made
+    return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
 
 
 def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[RunSpec, RunRecord]:

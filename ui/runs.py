@@ -6,7 +6,7 @@ import math
 import time
 from argparse import ArgumentParser
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +15,11 @@ from threading import Lock
 import streamlit as st
 
 from rankviz.datasets import DataError, Dataset, Fold, data_roots, find_datasets, normalise, open_fold
-from rankviz.datasets.uploads import visitor_root
+from rankviz.datasets.upload_folders import visitor_root
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.run import execute_all
+from rankviz.experiments.spec import STARTS, RunSpec
+from rankviz.experiments.sweep import families
 from rankviz.progress import Progress, StopRequested
 from ui.visitors import visitor
 
@@ -117,8 +118,21 @@ def _normalised(digest: str, how: str, _fold: Fold) -> Fold:
 
 
 def recall(spec: RunSpec) -> RunRecord | None:
-    """The record of a spec (with its digest), where it is remembered."""
-    return _memory().get(spec)
+    """The record of a spec (with its digest), where it is remembered.
+
+    A run that started from zero by itself serves those who ask for that, and the other way round.
+    """
+    record = _memory().get(spec)
+    for twin in twins([spec]) if record is None else ():
+        other = _memory().get(twin)
+        if other is not None and other.start == "zero":
+            return replace(other, spec=spec)
+    return record
+
+
+def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """The specs of the same runs that say something else on where to start from."""
+    return [replace(spec, start=start) for spec in specs for start in STARTS if start != spec.start]
 
 
 def remember(record: RunRecord) -> None:
@@ -135,26 +149,25 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
 
     Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
     """
-    line, records, deadline = st.empty(), [], time.monotonic() + seconds
-    for number, spec in enumerate(specs):
-        fold = fold_of(spec)
-        known = replace(spec, digest=fold.digest)
-        record = recall(known)
-        if record is None:
-            counted = f"model {number + 1} of {len(specs)}: " if len(specs) > 1 else ""
+    line, deadline = st.empty(), time.monotonic() + seconds
+    known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
+    found = {spec: record for spec in known if (record := recall(spec)) is not None}
 
-            def tell(progress: Progress, counted: str = counted, number: int = number) -> None:
-                stage = STAGES.get(progress.stage, progress.stage)
-                line.progress(number / len(specs), f"Training, {counted}{stage}")
-                if time.monotonic() > deadline:
-                    line.empty()
-                    raise TookTooLong
+    def tell(progress: Progress) -> None:
+        counted = f"model {len(found) + 1} of {len(specs)}: " if len(specs) > 1 else ""
+        line.progress(
+            len(found) / len(specs), f"Training, {counted}{STAGES.get(progress.stage, progress.stage)}"
+        )
+        if time.monotonic() > deadline:
+            line.empty()
+            raise TookTooLong
 
-            record = execute(known, tell, fold=fold)
+    for family in families(spec for spec in known if spec not in found):
+        for spec, record in execute_all(family, tell, fold=fold_of(family[0])):
             remember(record)
-        records.append(record)
+            found[spec] = record
     line.empty()
-    return records
+    return [found[spec] for spec in known]
 
 
 @contextmanager

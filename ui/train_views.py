@@ -123,12 +123,13 @@ def convergence(baseline: RunRecord, record: RunRecord) -> None:
     table = convergence_plot.data([record])
     spent = sum(record.seconds.get(stage, 0.0) for stage in ("features", "pairs", "newton"))
     steps = int((table["step"] > 0).sum())
+    start = "" if record.start == "zero" else f" from {record.start} on"
     show_figure(
         convergence_plot.figure(table),
         table,
         key="convergence",
         alt="Objective and Newton decrement at each Newton iteration.",
-        caption=f"{record.status[0].upper()}{record.status[1:]}. {steps} Newton steps, "
+        caption=f"{record.status[0].upper()}{record.status[1:]}. {steps} Newton steps{start}, "
         f"{int(table['cg_iterations'].sum())} CG iterations, {spent:.2f} s, {record.n_pairs:,} preference "
         f"pairs, objective {record.objective:.6g}. {describe(record.spec, 'train')}.",
     )

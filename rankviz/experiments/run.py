@@ -12,7 +12,7 @@ from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.spec import STARTS, RunSpec
 from rankviz.experiments.sweep import SharedRuns, families
 from rankviz.progress import Callback, Progress, reporter
 from rankviz.solvers.result import Status
@@ -94,6 +94,8 @@ def model_from(record: RunRecord, train: RankingData) -> RankSVM:
 
 def model_of(spec: RunSpec) -> RankSVM:
     """The unfitted estimator that a spec describes."""
+    if spec.start not in STARTS:
+        raise ValueError(f"start={spec.start!r} is not known; choose one of {', '.join(map(repr, STARTS))}")
     return RankSVM(
         feature_map=spec.feature_map,
         n_components=spec.n_components,

@@ -9,6 +9,9 @@ import sys
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
+STARTS = ("near", "zero")
+"""What training may start from; see `RunSpec.start`."""
+
 
 @dataclass(frozen=True)
 class RunSpec:
