@@ -7,9 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from rankviz.datasets import DataError
-from rankviz.datasets.archives import MB, Upload
+from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.uploads import LIMITS, accept, keep_fold, remove
+from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
+from rankviz.datasets.uploads import LIMITS, accept, keep_fold
 from ui.runs import datasets, look_again, own_root
 from ui.visitors import keep_visitor
 
@@ -19,6 +20,8 @@ _KNOBS = Recipe()
 
 def before_sidebar() -> None:
     """Choose the data set that was just added; make the one that a link names; say if there is none."""
+    _expire()
+    note_use(own_root())
     if _NEXT in st.session_state:
         st.session_state["data"] = st.session_state.pop(_NEXT)
     wanted = st.query_params.get("data", "")
@@ -35,6 +38,12 @@ def before_sidebar() -> None:
     st.warning(f"{said} Another one is shown.", icon=":material/warning:")
 
 
+@st.cache_resource(ttl=86400, show_spinner=False)
+def _expire() -> int:
+    """Once a day, remove the uploads of visitors who have not been here for a month."""
+    return remove_expired()
+
+
 def add_data() -> None:
     """The place to bring data: upload files, or generate them."""
     if own_root().is_dir():
@@ -46,6 +55,10 @@ def add_data() -> None:
             _upload_form()
         with generate:
             _generator()
+        st.caption(
+            "What you add is shown to nobody else. It is kept until you remove it or have not been here "
+            f"for {KEEP_DAYS} days."
+        )
 
 
 def own_data(dataset: str) -> None:

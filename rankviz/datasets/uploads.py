@@ -8,39 +8,28 @@ and appears with one rename: nothing half-written and nothing unusable is ever f
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import secrets
-import shutil
-import time
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
-import platformdirs
-
-from rankviz.datasets.archives import MB, Limits, Member, Upload, members, shown_name, unpacked
+from rankviz.datasets.archives import members, unpacked
 from rankviz.datasets.layout import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.letor import read_noting
+from rankviz.datasets.members import MB, Limits, Member, Upload, shown_name
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
 from rankviz.datasets.textfile import Progress
 from rankviz.datasets.types import DataError, Fold
+from rankviz.datasets.upload_folders import aside, bytes_below, moved
 from rankviz.datasets.write import write_letor
 
-ENVIRONMENT = "RANKVIZ_UPLOADS"
 LIMITS = Limits()
-STALE_SECONDS = 3600
-"""A half-written upload older than this was left by a process that died."""
 _SHARE_OF_UNPACKING = 0.2  # for progress
 _LONGEST_NAME = 60
 _PROSE = re.compile(
     r"(readme|licen[cs]e|copying|changelog|notes?)\b|.*\.(md|pdf|html?|docx?|m|py|pl)$", re.IGNORECASE
 )
-_NAMING = Lock()
 
 _Folds = dict[str, dict[str, Member]]
 
@@ -51,20 +40,6 @@ class Accepted:
 
     folder: Path
     notes: tuple[str, ...]
-
-
-def uploads_folder() -> Path:
-    """Folder of all uploads: RANKVIZ_UPLOADS from the environment, or one below the user's data folder."""
-    return Path(os.environ.get(ENVIRONMENT) or Path(platformdirs.user_data_dir("rankviz")) / "uploads")
-
-
-def visitor_root(visitor: str) -> Path:
-    """The data root with the uploads of one visitor, whether it exists yet or not.
-
-    `visitor` is a secret (32 hexadecimal digits of `secrets`, say); the folder's name does not give it away.
-    """
-    key = hashlib.blake2b(visitor.encode(), digest_size=16, person=b"rankviz-uploads").hexdigest()
-    return uploads_folder() / key / "uploaded"
 
 
 def accept(
@@ -85,14 +60,14 @@ def accept(
     folds, above, left_out = _recognised(found)
     _require_parts(folds)
     called = _tidy(name or above or _name_of(uploads))
-    with _aside(root) as aside:
-        files = _written(folds, aside, limits, root, progress)
+    with aside(root) as made:
+        files = _written(folds, made, limits, root, progress)
         notes: list[str] = []
         reading = _reading(progress)
         for number, (fold, parts) in enumerate(folds.items()):
             notes += _checked(parts, files[fold], _share_of(reading, number, len(folds)))
         whole = files["Fold1"].get(WHOLE)
-        folder = _moved(whole or aside, root, called, ".txt" if whole else "")
+        folder = moved(whole or made, root, called, ".txt" if whole else "")
     if left_out:
         notes.append(f"Left out: {', '.join(left_out[:5])}{' and more' if len(left_out) > 5 else ''}.")
     return Accepted(folder, tuple(notes))
@@ -100,22 +75,11 @@ def accept(
 
 def keep_fold(fold: Fold, root: Path, name: str) -> Path:
     """Write a fold that was made here as the data set `name` below `root`, and return its folder."""
-    with _aside(root) as aside:
-        (aside / "Fold1").mkdir()
+    with aside(root) as made:
+        (made / "Fold1").mkdir()
         for part, data in fold.parts.items():
-            write_letor(data, aside / "Fold1" / f"{part}.txt")
-        return _moved(aside, root, _tidy(name), "")
-
-
-def remove(folder: Path, root: Path) -> None:
-    """Delete a data set that lies directly below `root`; raises `DataError` for anything else."""
-    if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
-        raise DataError(
-            f"{folder.name} is no upload of yours", expected="one of your uploads", remedy="Choose another."
-        )
-    gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
-    folder.rename(gone)
-    _delete(gone)
+            write_letor(data, made / "Fold1" / f"{part}.txt")
+        return moved(made, root, _tidy(name), "")
 
 
 # What the files are: their names say which fold and part.
@@ -184,7 +148,7 @@ def _written(
 ) -> dict[str, dict[str, Path]]:
     """Unpack all members below `aside`; returns the files by fold and part."""
     files: dict[str, dict[str, Path]] = {}
-    room = min(limits.text_bytes, limits.kept_bytes - _bytes_below(root))
+    room = min(limits.text_bytes, limits.kept_bytes - bytes_below(root))
     packed = sum(member.packed for parts in folds.values() for member in parts.values())
     done = 0
     for fold, parts in folds.items():
@@ -240,47 +204,6 @@ def _reading(progress: Progress | None) -> Progress | None:
 def _share_of(progress: Progress | None, number: int, of: int) -> Progress | None:
     """Progress of step `number` of so many."""
     return None if progress is None else lambda fraction: progress((number + fraction) / of)
-
-
-# Folders and names.
-
-
-@contextmanager
-def _aside(root: Path) -> Iterator[Path]:
-    """A hidden folder below `root`, gone afterwards unless it was moved."""
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for left in root.glob(".*.tmp"):
-        if left.stat().st_mtime < time.time() - STALE_SECONDS:
-            _delete(left)
-    aside = root / f".{secrets.token_hex(8)}.tmp"
-    aside.mkdir(mode=0o700)
-    try:
-        yield aside
-    finally:
-        _delete(aside)
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _moved(source: Path, root: Path, name: str, suffix: str) -> Path:
-    """Rename to the first free name; a data set that is there already is never replaced."""
-    with _NAMING:
-        number, free = 1, name
-        while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
-            number += 1
-            free = f"{name} {number}"
-        target = root / f"{free}{suffix}"
-        source.rename(target)
-    return target
-
-
-def _bytes_below(root: Path) -> int:
-    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else 0
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import struct
 import threading
+import time
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rankviz.datasets import DataError, find_datasets, make_data, open_fold, write_letor
-from rankviz.datasets.archives import Limits, Upload
+from rankviz.datasets.members import Limits, Upload
 from rankviz.datasets.parts import cyclic_fold
-from rankviz.datasets.uploads import accept, keep_fold, remove, uploads_folder, visitor_root
+from rankviz.datasets.upload_folders import (
+    KEEP_DAYS,
+    note_use,
+    remove,
+    remove_expired,
+    uploads_folder,
+    visitor_root,
+)
+from rankviz.datasets.uploads import accept, keep_fold
 
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
 FOLD = cyclic_fold(DATA, 1)
@@ -368,6 +379,27 @@ def test_what_dead_processes_left_is_cleared(tmp_path, monkeypatch):
     left = tmp_path / ".0123.tmp"
     left.mkdir()
     (left / "all.txt").write_bytes(b"half")
-    monkeypatch.setattr("rankviz.datasets.uploads.STALE_SECONDS", -1)
+    monkeypatch.setattr("rankviz.datasets.upload_folders.STALE_SECONDS", -1)
     send(tmp_path, ("own.txt", WHOLE))
     assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+
+
+def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
+    roots = [visitor_root(name) for name in ("gone", "here", "never")]
+    for root in roots[:2]:
+        (root / "mine" / "Fold1").mkdir(parents=True)
+    note_use(roots[2])
+    assert not roots[2].exists()
+    day, now = 86400, time.time()
+    os.utime(roots[0], (now - 31 * day, now - 31 * day))
+    os.utime(roots[1], (now - 29 * day, now - 29 * day))
+    assert KEEP_DAYS == 30
+    assert remove_expired() == 1
+    assert not roots[0].parent.exists()
+    note_use(roots[1])
+    assert remove_expired(now + 29 * day) == 0
+    assert remove_expired(now + 31 * day) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,107 @@
+"""The folders of uploads: one for each visitor, which a month without a visit removes.
+
+What is being written lies in a hidden folder that `scan` does not look into, and appears with one rename.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+import platformdirs
+
+from rankviz.datasets.types import DataError
+
+ENVIRONMENT = "RANKVIZ_UPLOADS"
+STALE_SECONDS = 3600
+"""A half-written upload older than this was left by a process that died."""
+KEEP_DAYS = 30
+"""A visitor's uploads are removed this many days after they were last there."""
+_NAMING = Lock()
+
+
+def uploads_folder() -> Path:
+    """Folder of all uploads: RANKVIZ_UPLOADS from the environment, or one below the user's data folder."""
+    return Path(os.environ.get(ENVIRONMENT) or Path(platformdirs.user_data_dir("rankviz")) / "uploads")
+
+
+def visitor_root(visitor: str) -> Path:
+    """The data root with the uploads of one visitor, whether it exists yet or not.
+
+    `visitor` is a secret (32 hexadecimal digits of `secrets`, say); the folder's name does not give it away.
+    """
+    key = hashlib.blake2b(visitor.encode(), digest_size=16, person=b"rankviz-uploads").hexdigest()
+    return uploads_folder() / key / "uploaded"
+
+
+def note_use(root: Path) -> None:
+    """Remember that the visitor whose data root this is was here now."""
+    if root.is_dir():
+        os.utime(root)
+
+
+def remove_expired(now: float | None = None) -> int:
+    """Delete the folders of visitors who have not been here for `KEEP_DAYS`; how many they were."""
+    latest = (time.time() if now is None else now) - KEEP_DAYS * 86400
+    expired = [root.parent for root in uploads_folder().glob("*/uploaded") if root.stat().st_mtime < latest]
+    for folder in expired:
+        delete(folder)
+    return len(expired)
+
+
+def remove(folder: Path, root: Path) -> None:
+    """Delete a data set that lies directly below `root`; raises `DataError` for anything else."""
+    if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
+        raise DataError(
+            f"{folder.name} is no upload of yours", expected="one of your uploads", remedy="Choose another."
+        )
+    gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
+    folder.rename(gone)
+    delete(gone)
+
+
+@contextmanager
+def aside(root: Path) -> Iterator[Path]:
+    """A hidden folder below `root`, gone afterwards unless it was moved."""
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for left in root.glob(".*.tmp"):
+        if left.stat().st_mtime < time.time() - STALE_SECONDS:
+            delete(left)
+    made = root / f".{secrets.token_hex(8)}.tmp"
+    made.mkdir(mode=0o700)
+    try:
+        yield made
+    finally:
+        delete(made)
+
+
+def delete(path: Path) -> None:
+    """Remove a file, or a folder with all in it."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
+    """Rename to the first free name; a data set that is there already is never replaced."""
+    with _NAMING:
+        number, free = 1, name
+        while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
+            number += 1
+            free = f"{name} {number}"
+        target = root / f"{free}{suffix}"
+        source.rename(target)
+    return target
+
+
+def bytes_below(root: Path) -> int:
+    """Size of all files below a folder, which need not exist."""
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else 0
