@@ -60,6 +60,7 @@ def _folds() -> Iterator[tuple[str, Fold]]:
 
 def _methods(name: str, fold: Fold) -> list[Method]:
     """All methods with settings chosen on the fold's validation part."""
+    began = time.perf_counter()
     print(f"# {name}: choosing settings", flush=True)
     C_linear, (C, gamma) = tuning.linear(fold), tuning.kernel(fold)
     sizes = (*SIZES, 2000) if name == SYNTHETIC else SIZES
@@ -71,6 +72,7 @@ def _methods(name: str, fold: Fold) -> list[Method]:
     methods.append(PairSVM("RBFSampler", SIZES[0], C, gamma))
     methods += [tuning.lightgbm(fold)] if available("lightgbm") else []
     methods += [tuning.xgboost(fold)] if available("xgboost") else []
+    print(f"# {name}: settings chosen in {time.perf_counter() - began:.0f} s", flush=True)
     return methods
 
 
