@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
+    from rankviz.curves import fit_curve
     from rankviz.datasets.folds import load_fold
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
     from rankviz.estimators import RankSVM
     from rankviz.experiments.record import RunRecord
-    from rankviz.experiments.run import execute
+    from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
     from rankviz.metrics import evaluate
     from rankviz.progress import Progress, StopRequested
@@ -32,6 +33,8 @@ __all__ = [
     "StopRequested",
     "evaluate",
     "execute",
+    "execute_all",
+    "fit_curve",
     "load",
     "load_fold",
     "save",
@@ -42,7 +45,8 @@ _HOMES = {
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
     "rankviz.estimators": ("RankSVM",),
     "rankviz.experiments.record": ("RunRecord",),
-    "rankviz.experiments.run": ("execute",),
+    "rankviz.curves": ("fit_curve",),
+    "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
     "rankviz.metrics": ("evaluate",),
     "rankviz.progress": ("Progress", "StopRequested"),

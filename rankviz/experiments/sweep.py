@@ -10,9 +10,9 @@ import pandas as pd
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.estimators import RankSVM
-from rankviz.experiments.estimate import BUDGET_SHARE, free_memory
 from rankviz.experiments.spec import RunSpec
 from rankviz.features.family import FamilyFeatures
+from rankviz.memory import BUDGET_SHARE, TrainingSizes, free_memory
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, silent
 from rankviz.solvers.result import Status
@@ -56,7 +56,7 @@ class SharedRuns:
     def __init__(self, models: Sequence[RankSVM], fold: Fold, report: Report) -> None:
         self._fold = fold
         widest = max(models, key=lambda model: model.n_components)
-        room = _Room(fold, widest.n_components, BUDGET_SHARE * free_memory())
+        room = _Room(fold, widest)
         keep_arguments = len({model.gamma for model in models}) > 1 and room.for_arguments
         self._training = widest.training(fold.train, report, keep_arguments=keep_arguments)
         self._features = {
@@ -105,14 +105,17 @@ class SharedRuns:
 
 
 class _Room:
-    """What may be kept in memory beside the features of the training part: `bytes` for all of it."""
+    """What may be kept in memory beside what training takes."""
 
-    def __init__(self, fold: Fold, m: int, bytes_: float) -> None:
-        train, others = fold.train.n_documents, sum(p.n_documents for p in fold.parts.values())
-        columns = 8 * max(m, fold.train.n_features)
-        solver = 4 * 8 * m**2
-        self.for_parts = columns * others + solver <= bytes_
-        self.for_arguments = columns * (train + others) + solver <= bytes_
+    def __init__(self, fold: Fold, widest: RankSVM) -> None:
+        train, free = fold.train, free_memory()
+        m, n, d = int(widest.n_components), train.n_documents, train.n_features
+        sizes = TrainingSizes(widest.feature_map, m, n, d)
+        # the kernel matrix of an exact kernel takes what there is: then a part of the rest
+        left = (1 - BUDGET_SHARE) / 2 * free if sizes.in_kernel_space else BUDGET_SHARE * free - sizes.bytes
+        others = sum(part.n_documents for part in fold.parts.values()) - n
+        self.for_parts = 8 * sizes.width * others <= left
+        self.for_arguments = 8 * sizes.width * (n + 2 * others) <= left and not sizes.in_kernel_space
 
 
 def _within(report: Report, part: int, parts: int) -> Report:
