@@ -67,11 +67,10 @@ class TrainingSizes:
     def _features(self) -> int:
         """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""
         k, kernel = self.width, self.feature_map in ("nystroem", "exact")
-        narrow = k <= CLOSED_FORM_COLUMNS
         base = 0 if self.feature_map == "linear" else self.n * k
         inputs = 2 * self.n * self.d if kernel else 0
-        squares = k**2 * ((2 if kernel else 0) + (2 if narrow else 4))
-        return base + max(inputs, squares + (2 * self.n * k if narrow else 0))
+        squares = k**2 * ((2 if kernel else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
+        return base + max(inputs, squares)
 
 
 def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:

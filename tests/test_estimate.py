@@ -13,21 +13,19 @@ from rankviz import DataError, Fold, RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.experiments import estimate as module
 from rankviz.experiments.estimate import (
-    Rates,
     Shape,
     check_budget,
     estimate,
-    free_memory,
     in_words,
-    measured_rates,
-    megabytes,
     total_in_words,
 )
+from rankviz.experiments.rates import Rates, measured_rates
+from rankviz.memory import free_memory, megabytes
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
 SPEC = RunSpec("demo", n_components=500, gamma=0.25)
-MAPS = ("linear", "nystroem", "fourier")
+MAPS = ("linear", "nystroem", "fourier", "exact")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,8 @@ def test_sizes_of_a_fold(fold: Fold) -> None:
 
 
 @pytest.mark.parametrize(
-    ("feature_map", "m"), [("linear", 1), *((f, m) for f in MAPS[1:] for m in (300, 800))]
+    ("feature_map", "m"),
+    [("linear", 1), *((f, m) for f in ("nystroem", "fourier") for m in (300, 800)), ("exact", 1)],
 )
 def test_bytes_are_those_of_the_arrays(fold: Fold, feature_map: str, m: int) -> None:
     """Between what is allocated at the peak and half as much again (and a constant for what is small)."""
@@ -68,14 +67,40 @@ def test_larger_runs_cost_more(feature_map: str) -> None:
     base = estimate(spec, SHAPE, RATES)
     assert base.seconds == pytest.approx(module.OVERHEAD * sum(base.stages.values()))
     assert base.seconds > 0 < base.bytes
-    grown = [replace(SHAPE, n=20_000), replace(SHAPE, d=136), replace(SHAPE, pairs=10**7)]
+    grown = [replace(SHAPE, n=20_000), replace(SHAPE, d=136), replace(SHAPE, grades=5)]
     for larger in (estimate(spec, shape, RATES) for shape in grown):
         assert larger.seconds > base.seconds
         assert larger.bytes >= base.bytes
-    if feature_map != "linear":
+    if feature_map in ("nystroem", "fourier"):
         costs = [estimate(replace(spec, n_components=m), SHAPE, RATES) for m in (300, 600, 1200, 4000)]
         assert [e.seconds for e in costs] == sorted(e.seconds for e in costs)
         assert [e.bytes for e in costs] == sorted(e.bytes for e in costs)
+
+
+def test_listed_pairs_cost_by_their_number_and_sorted_ones_do_not() -> None:
+    few = replace(SHAPE, pairs=1000)
+    more = replace(SHAPE, pairs=4000)
+    assert estimate(SPEC, more, RATES).seconds > estimate(SPEC, few, RATES).seconds
+    assert estimate(SPEC, replace(SHAPE, pairs=10**9), RATES).seconds == estimate(SPEC, SHAPE, RATES).seconds
+
+
+def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
+    spec = replace(SPEC, feature_map="exact")
+    half, words = 9000**2 * 8 / 2, []
+    for room in (1.2 * half, 0.7 * half, 0.1 * half):
+        predicted = estimate(spec, SHAPE, RATES, room + SHAPE.training(spec).bytes)
+        words.append(predicted.storage)
+        assert predicted.storage in str(predicted)
+    assert words == [
+        "kernel stored in float64",
+        "kernel stored in float32",
+        "kernel computed anew in every product",
+    ]
+    seconds = [estimate(spec, SHAPE, RATES, b).seconds for b in (2 * half, 0.1 * half)]
+    assert seconds[0] < seconds[1]
+    assert estimate(spec, replace(SHAPE, n=500), RATES).storage == ""
+    with pytest.raises(DataError, match="Choose the Nyström approximation"):
+        check_budget(estimate(spec, SHAPE, RATES), 1e6)
 
 
 def test_plain_conjugate_gradients_cost_more() -> None:
@@ -145,7 +170,7 @@ def test_a_refusal_where_no_m_helps() -> None:
 def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     predicted = estimate(SPEC, SHAPE, RATES)
     check_budget(predicted)
-    monkeypatch.setattr(module, "free_memory", lambda: predicted.bytes)
+    monkeypatch.setattr("rankviz.memory.free_memory", lambda: predicted.bytes)
     with pytest.raises(DataError, match="70%"):
         check_budget(predicted)
 

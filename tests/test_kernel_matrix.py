@@ -67,9 +67,9 @@ def test_the_most_precise_form_that_fits_is_taken() -> None:
     assert need >= 8 * n * (n + 1) // 2
     forms = [kernel_matrix(X, GAMMA, budget) for budget in (need, need - 1, stored_bytes(n, 4) - 1)]
     assert [kernel.storage for kernel in forms] == [
-        "half of the matrix stored in float64",
-        "half of the matrix stored in float32",
-        "computed anew in every product",
+        "kernel stored in float64",
+        "kernel stored in float32",
+        "kernel computed anew in every product",
     ]
     assert storage_dtype(n, need) is np.float64
     assert storage_dtype(n, 0) is None

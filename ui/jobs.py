@@ -8,7 +8,6 @@ from dataclasses import replace
 import streamlit as st
 
 from rankviz.experiments.estimate import (
-    LAPTOP,
     Estimate,
     Shape,
     check_budget,
@@ -16,6 +15,7 @@ from rankviz.experiments.estimate import (
     total_in_words,
 )
 from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
+from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from ui.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run, twins

@@ -7,33 +7,33 @@ numbers stand for them, so that seconds are right within a factor of a few. Byte
 
 from __future__ import annotations
 
-import math
-import os
-import time
-from collections.abc import Callable
-from dataclasses import astuple, dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
-from rankviz.datasets.types import DataError, Fold
+from rankviz.datasets.types import Fold
 from rankviz.estimators import PREDICT_ENTRIES
+from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.spec import RunSpec
+from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
+from rankviz.kernel_objective import first_landmarks
+from rankviz.losses import LOSSES
+from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
-from rankviz.pairs import count_pairs
+from rankviz.pairs import count_pairs, grade_codes
+from rankviz.risk import sorting_pays
 
 NEWTON_STEPS = 5
 CG_ITERATIONS = 8
 """In one Newton step with the preconditioner."""
 PLAIN_CG_ITERATIONS = 30
 """In one Newton step without it."""
-PAIR_BYTES = 100
-"""Peak bytes per preference pair: two indices, and the margins, derivatives and active pairs of one point."""
+KERNEL_CG_ITERATIONS = 6
+"""In one Newton step for the exact kernel."""
 PAIR_TRAFFIC = 200
-"""Bytes moved per pair in one pass, gathers and scatters included."""
-BUDGET_SHARE = 0.7
-"""Of the memory that is free a run may take this much."""
+"""Bytes moved per listed pair in one pass, gathers and scatters included."""
+CUT_TRAFFIC = 400
+"""Bytes moved per document and other grade in one pass where pairs are not listed."""
 FIXED_SECONDS = 0.01
 OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
@@ -47,6 +47,8 @@ class Shape:
     ----------
     n, d, pairs : int
         Documents, features and preference pairs of the training part.
+    grades : int
+        Different relevance grades there.
     documents, largest_part : int
         Documents of all parts together and of the largest one.
     """
@@ -56,6 +58,7 @@ class Shape:
     pairs: int
     documents: int
     largest_part: int
+    grades: int = 3
 
     @classmethod
     def of(cls, fold: Fold) -> Shape:
@@ -63,21 +66,15 @@ class Shape:
         sizes = [part.n_documents for part in fold.parts.values()]
         train = fold.train
         pairs = int(count_pairs(train.y, train.ptr).sum()) if train.n_documents else 0
-        return cls(train.n_documents, train.n_features, pairs, sum(sizes), max(sizes))
+        grades = len(grade_codes(train.y, train.ptr).levels)
+        return cls(train.n_documents, train.n_features, pairs, sum(sizes), max(sizes), grades)
 
-
-@dataclass(frozen=True)
-class Rates:
-    """What this machine does in a second: floating point operations of a matrix product, entries, bytes."""
-
-    flops: float
-    exp: float
-    cos: float
-    memory: float
-
-
-LAPTOP = Rates(flops=6e10, exp=5e8, cos=7e7, memory=4e10)
-"""A laptop of these years. What runs while a visitor waits is decided by these, the same on every day."""
+    def training(self, spec: RunSpec) -> TrainingSizes:
+        """What of it decides the memory that training takes."""
+        cuts = max(self.grades - 1, 0) * self.n
+        listed = not sorting_pays(self.pairs, cuts, LOSSES[spec.loss])
+        risk = (self.pairs, 0) if listed else (0, cuts)
+        return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
 
 
 @dataclass(frozen=True)
@@ -88,16 +85,22 @@ class Estimate:
     ----------
     spec : RunSpec
     shape : Shape
+    sizes : TrainingSizes
+        What of them decides the memory that training takes.
     stages : dict
         Stage -> seconds of its counted operations.
     bytes : int
         Largest memory in use at a time, beyond what the program takes by itself.
+    storage : str
+        How the exact kernel's matrix would be kept in the memory that is free, in words; "" for other maps.
     """
 
     spec: RunSpec
     shape: Shape
+    sizes: TrainingSizes
     stages: dict[str, float]
     bytes: int
+    storage: str = ""
 
     @property
     def seconds(self) -> float:
@@ -105,14 +108,32 @@ class Estimate:
         return OVERHEAD * sum(self.stages.values())
 
     def __str__(self) -> str:
-        return f"about {in_words(self.seconds)} and {megabytes(self.bytes)}"
+        storage = f" ({self.storage})" if self.storage else ""
+        return f"about {in_words(self.seconds)} and {megabytes(self.bytes)}{storage}"
 
 
-def estimate(spec: RunSpec, sizes: Fold | Shape, rates: Rates | None = None) -> Estimate:
-    """Predict seconds and bytes of a run on data of these sizes, by default at this machine's own rates."""
-    shape = sizes if isinstance(sizes, Shape) else Shape.of(sizes)
-    rates = measured_rates() if rates is None else rates
-    return Estimate(spec, shape, _stages(spec, shape, rates), _bytes(spec, shape))
+def estimate(
+    spec: RunSpec, fold: Fold | Shape, rates: Rates | None = None, budget: float | None = None
+) -> Estimate:
+    """Predict seconds and bytes of a run on data of these sizes.
+
+    By default at this machine's own rates, and with the share of its free memory that training may take.
+    """
+    shape = fold if isinstance(fold, Shape) else Shape.of(fold)
+    rates, sizes = measured_rates() if rates is None else rates, shape.training(spec)
+    evaluation = (
+        0 if sizes.feature_map == "linear" else min(shape.largest_part * sizes.width, PREDICT_ENTRIES)
+    )
+    data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
+    if not sizes.in_kernel_space:
+        size = data + max(sizes.bytes, 8 * evaluation)
+        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size)
+    budget = default_budget() if budget is None else budget
+    dtype = storage_dtype(shape.n, budget - sizes.bytes)
+    matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
+    stages = _kernel_stages(shape, sizes, rates, matrix)
+    size = data + max(sizes.bytes + matrix, 8 * evaluation)
+    return Estimate(spec, shape, sizes, stages, size, storage_words(dtype))
 
 
 def total_in_words(estimates: list[Estimate]) -> str:
@@ -130,67 +151,49 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def megabytes(size: float) -> str:
-    """A size in MB or GB."""
-    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
-
-
 def check_budget(predicted: Estimate, budget: float | None = None) -> None:
     """Raise `DataError` where a run needs more bytes than `budget`, naming an m that would do.
 
     The default budget is 70 % of the memory that is free.
     """
-    budget = BUDGET_SHARE * free_memory() if budget is None else budget
-    if predicted.bytes <= budget:
-        return
-    fits = _largest_fitting(predicted, budget)
-    advice = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
-    raise DataError(
-        f"{predicted.shape.n:,} documents with m = {predicted.spec.n_components:,} need about "
-        f"{megabytes(predicted.bytes)} of memory",
-        expected=f"at most {megabytes(budget)} ({BUDGET_SHARE:.0%} of what is free)",
-        remedy=advice,
-    )
+    beside = predicted.bytes - predicted.sizes.bytes
+    check_fits(predicted.sizes, default_budget() if budget is None else budget, beside)
 
 
-def _largest_fitting(predicted: Estimate, budget: float) -> int:
-    """The largest m that fits a budget, to two digits; 0 where none does or m plays no part."""
-    if predicted.spec.feature_map == "linear":
-        return 0
-    low, high = 0, predicted.spec.n_components
-    while high - low > max(1, low // 50):  # low fits, high does not
-        middle = (low + high) // 2
-        fits = _bytes(replace(predicted.spec, n_components=middle), predicted.shape) <= budget
-        low, high = (middle, high) if fits else (low, middle)
-    text = str(low)
-    return int(text[:2] + "0" * (len(text) - 2))
-
-
-def _width(spec: RunSpec, shape: Shape) -> int:
-    """Columns of the stored feature matrix."""
-    if spec.feature_map == "linear":
-        return shape.d
-    return min(spec.n_components, shape.n) if spec.feature_map == "nystroem" else spec.n_components
-
-
-def _stages(spec: RunSpec, shape: Shape, rates: Rates) -> dict[str, float]:
-    k, nystroem = _width(spec, shape), spec.feature_map == "nystroem"
+def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> dict[str, float]:
+    k, with_factor = sizes.width, spec.feature_map in ("nystroem", "exact")
     plain = spec.preconditioner == "none"
     features, factor = _features(spec.feature_map, shape.n, shape.d, k, rates), 0.0
-    if nystroem:
+    if with_factor:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
         factor += _spread(shape, k, rates) if spec.landmarks == "kmeans++" else 0.0
-    product = (2 * shape.n * k * 8 + (k**2 * 8 if nystroem else 0)) / rates.memory
-    pair_pass = shape.pairs * PAIR_TRAFFIC / rates.memory
+    product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
     cg = PLAIN_CG_ITERATIONS if plain else CG_ITERATIONS
     return {
         "features": FIXED_SECONDS + features,
         "factor": factor,
         "preconditioner": 0.0 if plain else _preconditioner(shape.n, k, rates),
-        "newton": NEWTON_STEPS * ((cg + 3) * product + (cg / 3 + 3) * pair_pass),
+        "newton": NEWTON_STEPS * ((cg + 3) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
         "evaluate": _features(spec.feature_map, shape.documents, shape.d, k, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
+
+
+def _kernel_stages(shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int) -> dict[str, float]:
+    """Of the exact kernel without a factor, its matrix kept in `matrix` bytes, or not at all."""
+    n, m, entry = shape.n, min(first_landmarks(shape.n), shape.n), _entry(shape.d, rates)
+    kernel = n**2 / 2 * entry
+    product = 2 * matrix / rates.memory if matrix else kernel
+    return {
+        "features": FIXED_SECONDS + (kernel if matrix else 0.0),
+        "preconditioner": n * m * entry + (2 * n * m**2 + 3 * m**3) / rates.flops,
+        "newton": NEWTON_STEPS * ((KERNEL_CG_ITERATIONS + 2) * product + 5 * _pair_pass(sizes, rates)),
+        "evaluate": shape.documents * n * entry,
+    }
+
+
+def _pair_pass(sizes: TrainingSizes, rates: Rates) -> float:
+    return (sizes.pairs * PAIR_TRAFFIC + sizes.cuts * CUT_TRAFFIC) / rates.memory
 
 
 def _spread(shape: Shape, k: int, rates: Rates) -> float:
@@ -201,105 +204,15 @@ def _spread(shape: Shape, k: int, rates: Rates) -> float:
 def _features(feature_map: str, n: int, d: int, k: int, rates: Rates) -> float:
     if feature_map == "linear":
         return 0.0
-    entrywise = rates.exp if feature_map == "nystroem" else rates.cos
-    return n * k * (2 * d / rates.flops + 1 / entrywise + 24 / rates.memory)
+    return n * k * (_entry(d, rates) if feature_map != "fourier" else _entry(d, rates, rates.cos))
+
+
+def _entry(d: int, rates: Rates, entrywise: float | None = None) -> float:
+    """One kernel entry, or one cosine."""
+    return 2 * d / rates.flops + 1 / (entrywise or rates.exp) + 24 / rates.memory
 
 
 def _preconditioner(n: int, k: int, rates: Rates) -> float:
     if k <= CLOSED_FORM_COLUMNS:
         return 2 * n * k**2 / rates.flops + 4 * n * k * 8 / rates.memory
     return 3 * k**3 / rates.flops
-
-
-def _bytes(spec: RunSpec, shape: Shape) -> int:
-    k, nystroem, exact = _width(spec, shape), spec.feature_map == "nystroem", spec.feature_map == "linear"
-    data = shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
-    base = 0 if exact else shape.n * k
-    inputs = 2 * shape.n * shape.d if nystroem else 0
-    narrow = k <= CLOSED_FORM_COLUMNS
-    squares = k**2 * ((2 if nystroem else 0) + (2 if narrow else 4))
-    preconditioner = 2 * shape.n * k if narrow else 0
-    pairs = shape.pairs * PAIR_BYTES // 8
-    training = base + max(inputs, squares + max(preconditioner, pairs))
-    evaluation = 0 if exact else min(shape.largest_part * k, PREDICT_ENTRIES)
-    return 8 * (data + max(training, evaluation))
-
-
-def measured_rates() -> Rates:
-    """What this machine does in a second, at best: timed on the first call and again now and then.
-
-    A measurement takes about 0.04 s; other work on the machine slows it, so the best of all is kept.
-    """
-    return _meter().rates()
-
-
-class _Meter:
-    """The best rates seen, measured at most every twenty seconds and ten times in all."""
-
-    def __init__(self) -> None:
-        slowest = Rates(*(rate / 4 for rate in astuple(LAPTOP)))  # below it, a machine is busy, not slow
-        self._best, self._times, self._last = slowest, 0, -math.inf
-
-    def rates(self) -> Rates:
-        """The best so far."""
-        if self._times < 10 and time.monotonic() - self._last > 20:
-            new = _measure()
-            self._best = Rates(*map(max, astuple(self._best), astuple(new)))
-            self._times, self._last = self._times + 1, time.monotonic()
-        return self._best
-
-
-@cache
-def _meter() -> _Meter:
-    return _Meter()
-
-
-def _measure() -> Rates:
-    """Time four small kernels."""
-    rng = np.random.default_rng(0)
-    A, x, out = rng.standard_normal((256, 256)), rng.standard_normal(20_000), np.empty(20_000)
-    B, v = np.ones((2000, 1000)), np.ones(1000)  # 16 MB: beyond the inner caches
-    return Rates(
-        flops=2 * 256**3 / _fastest(lambda: A @ A),
-        exp=len(x) / _fastest(lambda: np.exp(x, out=out)),
-        cos=len(x) / _fastest(lambda: np.cos(x, out=out)),
-        memory=B.nbytes / _fastest(lambda: B @ v),
-    )
-
-
-def _fastest(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of the tries in a hundredth of a second: others may be at work here."""
-    seconds: list[float] = []
-    while len(seconds) < 2 or sum(seconds) < 0.01:
-        began = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - began)
-    return max(min(seconds), 1e-9)
-
-
-def free_memory() -> int:
-    """Bytes that a program may still take: what the system has available, or its group of processes."""
-    available = _meminfo()
-    limit = _number(Path("/sys/fs/cgroup/memory.max"))
-    used = _number(Path("/sys/fs/cgroup/memory.current"))
-    if limit is not None and used is not None:
-        available = min(available, max(0, limit - used))
-    return available
-
-
-def _meminfo() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    # no such file: half of all memory is a careful guess
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None

@@ -80,7 +80,11 @@ class RecomputedKernel:
     """K without storage: every product computes its entries again, O(n² d / 2)."""
 
     panels: KernelPanels
-    storage = "computed anew in every product"
+
+    @property
+    def storage(self) -> str:
+        """That they are not kept, in words."""
+        return storage_words(None)
 
     def __len__(self) -> int:
         return len(self.panels)
@@ -119,7 +123,7 @@ class StoredKernel:
     @property
     def storage(self) -> str:
         """How the entries are kept, in words."""
-        return f"half of the matrix stored in {self.stored[0].dtype}"
+        return storage_words(self.stored[0].dtype.type)
 
     def __len__(self) -> int:
         return int(self.stored[-1].shape[1])
@@ -146,6 +150,13 @@ def storage_dtype(n: int, budget: float) -> type[np.floating] | None:
     """float64 where half of K (n, n) fits into `budget` bytes, else float32, else None: not stored."""
     fitting = (d for d in (np.float64, np.float32) if stored_bytes(n, np.dtype(d).itemsize) <= budget)
     return next(fitting, None)
+
+
+def storage_words(dtype: type[np.floating] | None) -> str:
+    """How the entries of a kernel matrix are kept, in words."""
+    if dtype is None:
+        return "kernel computed anew in every product"
+    return f"kernel stored in {np.dtype(dtype).name}"
 
 
 def stored_bytes(n: int, itemsize: int) -> int:

@@ -11,29 +11,35 @@ from rankviz.risk.point import Risk
 from rankviz.risk.sorted import SortedRisk
 
 PAIRS_PER_READ = 0.7
-"""Listed pairs that take as long as one read of a cumulative sum. Measured with queries of 3 to 100 documents,
-the two ways took the same time between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
+"""Listed pairs that take as long as one read of a cumulative sum. Measured with queries of 3 to 100
+documents, the two ways took the same time between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
 
 LEAST_PAIRS = 5000
 """Below it either takes less than a thousandth of a second, and listing has less to set up."""
 
 
 def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
-    """Whether sorting is the faster way for grades y (n,) in queries with offsets ptr (Q + 1,).
+    """Whether sorting is the faster way for grades y (n,) in queries with offsets ptr (Q + 1,)."""
+    if not isinstance(loss, PiecewiseQuadratic):
+        return False
+    cuts = (len(grade_codes(y, ptr).levels) - 1) * len(y)
+    return sorting_pays(int(count_pairs(y, ptr).sum()), cuts, loss)
 
-    Each document reads sums at both ends of each zone for each other grade: (R − 1)·n·(zones + 1) reads.
+
+def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
+    """The same from the number of pairs and of cuts, (R − 1)·n.
+
+    Each document reads sums at both ends of each zone for each other grade: (zones + 1) reads a cut.
     """
     if not isinstance(loss, PiecewiseQuadratic):
         return False
-    reads = (len(grade_codes(y, ptr).levels) - 1) * len(y) * (len(loss.zones) + 1)
-    return int(count_pairs(y, ptr).sum()) > max(LEAST_PAIRS, PAIRS_PER_READ * reads)
+    return pairs > max(LEAST_PAIRS, PAIRS_PER_READ * cuts * (len(loss.zones) + 1))
 
 
 def risk_sizes(y: IntArray, ptr: IntArray, loss: Loss) -> tuple[int, int]:
     """What the faster way keeps in memory: preference pairs that it lists, or (R − 1)·n where it sorts."""
-    if sorts(y, ptr, loss):
-        return 0, (len(grade_codes(y, ptr).levels) - 1) * len(y)
-    return int(count_pairs(y, ptr).sum()), 0
+    pairs, cuts = int(count_pairs(y, ptr).sum()), (len(grade_codes(y, ptr).levels) - 1) * len(y)
+    return (0, cuts) if sorting_pays(pairs, cuts, loss) else (pairs, 0)
 
 
 def risk_of(y: IntArray, ptr: IntArray, loss: Loss, costs: PairCosts = PLAIN) -> Risk:

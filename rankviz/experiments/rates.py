@@ -1,0 +1,77 @@
+"""The speed of this machine, measured in a few hundredths of a second, and that of a common one."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from functools import cache
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What this machine does in a second: floating point operations of a matrix product, entries, bytes."""
+
+    flops: float
+    exp: float
+    cos: float
+    memory: float
+
+
+LAPTOP = Rates(flops=6e10, exp=5e8, cos=7e7, memory=4e10)
+"""A laptop of these years. What runs while a visitor waits is decided by these, the same on every day."""
+
+
+def measured_rates() -> Rates:
+    """What this machine does in a second, at best: timed on the first call and again now and then.
+
+    A measurement takes about 0.04 s; other work on the machine slows it, so the best of all is kept.
+    """
+    return _meter().rates()
+
+
+class _Meter:
+    """The best rates seen, measured at most every twenty seconds and ten times in all."""
+
+    def __init__(self) -> None:
+        slowest = Rates(*(rate / 4 for rate in astuple(LAPTOP)))  # below it, a machine is busy, not slow
+        self._best, self._times, self._last = slowest, 0, -math.inf
+
+    def rates(self) -> Rates:
+        """The best so far."""
+        if self._times < 10 and time.monotonic() - self._last > 20:
+            new = _measure()
+            self._best = Rates(*map(max, astuple(self._best), astuple(new)))
+            self._times, self._last = self._times + 1, time.monotonic()
+        return self._best
+
+
+@cache
+def _meter() -> _Meter:
+    return _Meter()
+
+
+def _measure() -> Rates:
+    """Time four small kernels."""
+    rng = np.random.default_rng(0)
+    A, x, out = rng.standard_normal((256, 256)), rng.standard_normal(20_000), np.empty(20_000)
+    B, v = np.ones((2000, 1000)), np.ones(1000)  # 16 MB: beyond the inner caches
+    return Rates(
+        flops=2 * 256**3 / _fastest(lambda: A @ A),
+        exp=len(x) / _fastest(lambda: np.exp(x, out=out)),
+        cos=len(x) / _fastest(lambda: np.cos(x, out=out)),
+        memory=B.nbytes / _fastest(lambda: B @ v),
+    )
+
+
+def _fastest(work: Callable[[], object]) -> float:
+    """Seconds of the fastest of the tries in a hundredth of a second: others may be at work here."""
+    seconds: list[float] = []
+    while len(seconds) < 2 or sum(seconds) < 0.01:
+        began = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - began)
+    return max(min(seconds), 1e-9)
