@@ -20,6 +20,7 @@ from rankviz.features import FREQUENCIES, LANDMARKS
 from rankviz.plots.style import METHODS
 
 VERSION = "1"
+MAPS = ("linear", "nystroem", "fourier")
 COMPONENTS = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 LARGEST_SEED = 2**31 - 1
@@ -82,6 +83,8 @@ def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
         return replace(spec, landmarks=state.get("landmarks", RunSpec.landmarks))
     if feature_map == "fourier":
         return replace(spec, frequencies=state.get("freq", RunSpec.frequencies))
+    if feature_map == "exact":
+        return spec.exact()
     return spec.linear(spec.C) if feature_map == "linear" else spec
 
 
@@ -191,8 +194,8 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
 def _model_settings() -> None:
     st.selectbox(
         "Feature map",
-        list(METHODS),
-        _default("map", list(METHODS)),
+        MAPS,
+        _default("map", MAPS),
         format_func=_LABELS["map"],
         key="map",
         bind="query-params",

@@ -9,6 +9,8 @@ import sys
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
+from rankviz.costs import frozen_costs
+
 STARTS = ("near", "zero")
 """What training may start from; see `RunSpec.start`."""
 
@@ -26,13 +28,13 @@ class RunSpec:
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
     feature_map : str
-        "linear", "nystroem" or "fourier".
+        "linear", "nystroem", "fourier" or "exact".
     n_components : int
         m.
     C, gamma : float
         C multiplies the plain loss; γ of the RBF kernel.
     loss : str
-        "squared_hinge".
+        A name in `rankviz.losses.LOSSES`.
     seed : int
         Of landmarks, frequencies and the preconditioner's pairs.
     tol : float
@@ -48,6 +50,8 @@ class RunSpec:
     start : str
         "near" may start from the weights of a neighbouring run that is made with it, which is faster;
         "zero" starts from zero, so that its trace shows all of the way.
+    costs : None, str or nested tuple
+        What pairs cost: None, a name in `rankviz.costs.RULES`, a table, or ("query", a table).
     """
 
     dataset: str
@@ -66,6 +70,7 @@ class RunSpec:
     landmarks: str = "uniform"
     frequencies: str = "gaussian"
     start: str = "near"
+    costs: str | tuple[object, ...] | None = None
 
     def __post_init__(self) -> None:
         """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""
@@ -74,6 +79,7 @@ class RunSpec:
         for name in ("n_components", "seed", "rank"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, operator.index(getattr(self, name)))
+        object.__setattr__(self, "costs", frozen_costs(self.costs))
 
     def to_json(self) -> str:
         """The spec as JSON text with sorted keys: the same text for equal specs."""
@@ -108,8 +114,12 @@ class RunSpec:
 
     def linear(self, C: float) -> Self:
         """The linear baseline on the same data: no kernel, so no m, γ, rank, choices or seed of its own."""
+        return replace(self.exact(), feature_map="linear", gamma=1.0, C=C)
+
+    def exact(self) -> Self:
+        """The exact kernel on the same data: nothing is drawn, so no m, rank, choices or seed of its own."""
         plain = replace(self, landmarks=type(self).landmarks, frequencies=type(self).frequencies)
-        return replace(plain, feature_map="linear", n_components=1, gamma=1.0, rank=None, seed=0, C=C)
+        return replace(plain, feature_map="exact", n_components=1, rank=None, seed=0)
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -117,6 +127,8 @@ def _fits(value: object, kind: str) -> bool:
         return "None" in kind
     if isinstance(value, bool):
         return False
+    if "tuple" in kind:
+        return isinstance(value, str | list | tuple)
     if kind.startswith("int"):
         return isinstance(value, int)
     if kind == "float":

@@ -38,14 +38,14 @@ def figure(table: pd.DataFrame, m: int) -> go.Figure:
     """Both axes logarithmic; the exact spectrum dashed, its m-th eigenvalue marked."""
     fig = go.Figure()
     for name, rows in table.groupby("map", sort=False):
-        method = METHODS.get(str(name))
-        label = "exact kernel" if method is None else f"{method.name}, m = {m}"
+        method, exact = METHODS[str(name)], name == "exact"
+        label = method.name if exact else f"{method.name}, m = {m}"
         fig.add_scatter(
             x=rows["i"],
             y=rows["eigenvalue"],
             name=label,
             mode="lines",
-            line=EXACT if method is None else {"color": method.colour, "width": 2.5},
+            line=EXACT if exact else {"color": method.colour, "width": 2.5},
             hovertemplate=f"{label}<br>eigenvalue %{{x}}: %{{y:.3g}}<extra></extra>",
         )
     marked = mth_eigenvalue(table, m)

@@ -38,7 +38,11 @@ METHODS = {
     "linear": MethodStyle("linear", "#7f7f7f", "dot", "square"),
     "nystroem": MethodStyle("Nyström", "#0072B2", "solid", "circle"),
     "fourier": MethodStyle("random Fourier", "#D55E00", "solid", "diamond"),
+    "exact": MethodStyle("exact kernel", "#000000", "dash", "triangle-up"),
 }
+
+APPROXIMATE = ("nystroem", "fourier")
+"""Methods that have an m, and draw what a seed decides."""
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,7 +71,7 @@ def with_minus(value: float, form: str) -> str:
 def method_label(spec: RunSpec) -> str:
     """Legend entry of a run: "Nyström, m = 500"."""
     name = METHODS[spec.feature_map].name
-    return name if spec.feature_map == "linear" else f"{name}, m = {spec.n_components}"
+    return f"{name}, m = {spec.n_components}" if spec.feature_map in APPROXIMATE else name
 
 
 def describe(spec: RunSpec, part: str | None = None) -> str:
@@ -76,6 +80,8 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
     words = [f"{spec.dataset} {_fold_words(spec.fold)}"]
     if spec.feature_map == "linear":
         words += [model, f"C = {power_of_two(spec.C)}"]
+    elif spec.feature_map == "exact":
+        words += [model, f"C = {power_of_two(spec.C)}", f"γ = {power_of_two(spec.gamma)}"]
     else:
         words += [f"{model} m = {spec.n_components}{choices(spec)}", f"C = {power_of_two(spec.C)}"]
         words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
