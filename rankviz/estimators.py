@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Collection
 from typing import Self
 
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz._typing import FloatArray
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import DataError, DataWarning, RankingData
 from rankviz.features import (
     FEATURE_MAPS,
     FREQUENCIES,
@@ -129,9 +130,14 @@ class RankSVM(BaseEstimator):
 
         `callback` is called with `Progress` several times a second; returning True stops: during Newton
         steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, ValueError for a setting out of its range.
+        Raises `DataError` for data that cannot be used, ValueError for a setting out of its range; warns
+        with `DataWarning` where no query has two grades, so that there is nothing to learn.
         """
-        return self.fit_data(RankingData.from_arrays(X, y, qid), callback=callback)
+        self.fit_data(RankingData.from_arrays(X, y, qid), callback=callback)
+        if self.n_pairs_ == 0:
+            text = "no query has documents of different grades: no preference pair, every score is the same"
+            warnings.warn(text, DataWarning, stacklevel=2)
+        return self
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""

@@ -26,7 +26,10 @@ Arrays = dict[str, NDArray[Any]]
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     """Write arrays and their JSON description to `path`; OSError where it is not writable."""
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:  # it names the temporary file, which nobody asked for
+        raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, allow_pickle=False, meta=text, **arrays)

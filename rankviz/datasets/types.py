@@ -11,48 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.datasets.checks import checked, mismatch
+from rankviz.datasets.errors import DataError, DataWarning
 
-
-class DataError(ValueError):
-    """Data that cannot be used: which file and line, what was read, what was expected, what to do.
-
-    Attributes
-    ----------
-    path : str or None
-        The file (or folder) at fault, None for data that never was a file.
-    line : int or None
-        Its line, counted from 1; None where no single line is at fault.
-    found, expected, remedy : str
-        What was read, what should have been there, and what the user can do about it.
-    """
-
-    def __init__(
-        self,
-        found: str,
-        *,
-        expected: str,
-        remedy: str,
-        path: object | None = None,
-        line: int | None = None,
-    ) -> None:
-        self.path = None if path is None else str(path)
-        self.line = line
-        self.found, self.expected, self.remedy = found, expected, remedy
-        where = "" if self.path is None else f"{self.path}, " if line is not None else f"{self.path}: "
-        where += "" if line is None else f"line {line}: "
-        super().__init__(f"{where}{found}. Expected: {expected}. {remedy}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Survive the trip between processes, which the keyword-only constructor would not."""
-        return _rebuild_error, (self.found, self.expected, self.remedy, self.path, self.line)
-
-
-def _rebuild_error(found: str, expected: str, remedy: str, path: str | None, line: int | None) -> DataError:
-    return DataError(found, expected=expected, remedy=remedy, path=path, line=line)
-
-
-class DataWarning(UserWarning):
-    """Data that was used after a repair worth knowing about (regrouped queries, padded features)."""
+__all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +69,14 @@ class RankingData:
         Raises `DataError` for shapes that do not match, non-finite features, or grades that are negative or
         fractional.
         """
-        X_, y_, qid_ = _checked(X, y, qid, name)
+        X_, y_, qid_ = checked(X, y, qid, name)
         order, ptr, ids = group_queries(qid_)
         docs = None if document_ids is None else np.asarray(document_ids, dtype=np.str_)
         names = None if feature_names is None else tuple(feature_names)
         if docs is not None and docs.shape != y_.shape:
-            raise _mismatch("document ids", len(docs), "documents", len(y_), name)
+            raise mismatch("document ids", len(docs), "documents", len(y_), name)
         if names is not None and len(names) != X_.shape[1]:
-            raise _mismatch("feature names", len(names), "features", X_.shape[1], name)
+            raise mismatch("feature names", len(names), "features", X_.shape[1], name)
         if not np.array_equal(order, np.arange(len(order))):
             X_, y_ = X_[order], y_[order]
             docs = None if docs is None else docs[order]
@@ -223,74 +185,3 @@ def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     order = np.argsort(position, kind="stable").astype(np.int64)
     ptr = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=len(ids))))).astype(np.int64)
     return order, ptr, ids[np.argsort(first)].astype(np.int64)
-
-
-def _mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
-    return DataError(
-        f"{n_a} {a} for {n_b} {b}",
-        expected=f"one of the {a} for each of the {b}",
-        remedy="Check that the arrays belong together.",
-        path=name or None,
-    )
-
-
-def _checked(X: ArrayLike, y: ArrayLike, qid: ArrayLike, name: str) -> tuple[FloatArray, IntArray, IntArray]:
-    """Turn array-likes into float64 features and integer grades and query ids, or raise `DataError`."""
-    try:
-        X_ = np.ascontiguousarray(X, dtype=np.float64)
-        y_, qid_ = np.asarray(y), np.asarray(qid)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"features that are not numbers ({error})",
-            expected="a numeric matrix with one row per document",
-            remedy="Convert the features to numbers first.",
-            path=name or None,
-        ) from error
-    if X_.ndim != 2:
-        raise DataError(
-            f"features of shape {X_.shape}",
-            expected="a matrix (documents, features)",
-            remedy="Reshape the features to two dimensions.",
-            path=name or None,
-        )
-    for what, array in (("grades", y_), ("query ids", qid_)):
-        if array.shape != (len(X_),):
-            raise _mismatch(what, array.size, "documents", len(X_), name)
-    if not np.isfinite(X_).all():
-        row, column = (int(v) for v in np.argwhere(~np.isfinite(X_))[0])
-        raise DataError(
-            f"feature {column + 1} of document {row + 1} is {X_[row, column]}",
-            expected="finite features",
-            remedy="Fill or drop missing values first.",
-            path=name or None,
-        )
-    return X_, _integers(y_, "grade", name, minimum=0), _integers(qid_, "query id", name, minimum=None)
-
-
-def _integers(values: NDArray[np.generic], what: str, name: str, minimum: int | None) -> IntArray:
-    """Whole numbers as int64, whatever numeric type they came in."""
-    bad: NDArray[np.bool_] | None = None
-    if values.dtype.kind in "iub":
-        out = values.astype(np.int64)
-    elif values.dtype.kind == "f":
-        bad = ~np.isfinite(values) | (values != np.trunc(values))
-        out = np.where(bad, 0, values).astype(np.int64)
-    else:
-        raise DataError(
-            f"a {what} of type {values.dtype}",
-            expected=f"every {what} to be a whole number",
-            remedy=f"Number the {what}s first.",
-            path=name or None,
-        )
-    if minimum is not None:
-        low = out < minimum
-        bad = low if bad is None else bad | low
-    if bad is not None and bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"{what} {values[at]} for document {at + 1}",
-            expected=f"a whole number{'' if minimum is None else f' ≥ {minimum}'}",
-            remedy="Check the label column; relevance grades count 0, 1, 2, …",
-            path=name or None,
-        )
-    return out

@@ -175,7 +175,12 @@ def _ranked(scores: FloatArray, data: RankingData) -> Iterator[tuple[IntArray, F
 
 def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
     """The distinct k in the order given, or `ValueError` for one that the definition does not have."""
-    ranks = list(dict.fromkeys(operator.index(k) for k in at))
+    try:
+        ranks = list(dict.fromkeys(operator.index(k) for k in at))
+    except TypeError:
+        raise ValueError(
+            f"at={at!r} does not list cut-offs, which are whole numbers: [10], say, or range(1, 11)."
+        ) from None
     limit = definition.largest_k
     for k in ranks:
         if k < 1:

@@ -1,0 +1,45 @@
+"""Errors and warnings about data, with what to do about them."""
+
+from __future__ import annotations
+
+
+class DataError(ValueError):
+    """Data that cannot be used: which file and line, what was read, what was expected, what to do.
+
+    Attributes
+    ----------
+    path : str or None
+        The file (or folder) at fault, None for data that never was a file.
+    line : int or None
+        Its line, counted from 1; None where no single line is at fault.
+    found, expected, remedy : str
+        What was read, what should have been there, and what the user can do about it.
+    """
+
+    def __init__(
+        self,
+        found: str,
+        *,
+        expected: str,
+        remedy: str,
+        path: object | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.found, self.expected, self.remedy = found, expected, remedy
+        where = "" if self.path is None else f"{self.path}, " if line is not None else f"{self.path}: "
+        where += "" if line is None else f"line {line}: "
+        super().__init__(f"{where}{found}. Expected: {expected}. {remedy}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the trip between processes, which the keyword-only constructor would not."""
+        return _rebuild_error, (self.found, self.expected, self.remedy, self.path, self.line)
+
+
+def _rebuild_error(found: str, expected: str, remedy: str, path: str | None, line: int | None) -> DataError:
+    return DataError(found, expected=expected, remedy=remedy, path=path, line=line)
+
+
+class DataWarning(UserWarning):
+    """Data that was used after a repair worth knowing about (regrouped queries, padded features)."""

@@ -1,0 +1,53 @@
+"""What callers of the library are told: what was found, what was expected, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from rankviz import DataError, DataWarning, RankingData, RankSVM, evaluate
+from rankviz.npz import write_npz
+
+X = np.arange(8.0).reshape(4, 2)
+Y, QID = np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "found", "remedy"),
+    [
+        ({"X": csr_array(X)}, "a sparse matrix", r"X\.toarray\(\)"),
+        ({"y": Y[:, None]}, r"grades of shape \(4, 1\)", r"ravel\(\)"),
+        ({"qid": QID[None]}, r"query ids of shape \(1, 4\)", r"ravel\(\)"),
+        ({"y": Y[:3]}, "3 grades for 4 documents", "belong together"),
+        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "number of its query"),
+        ({"y": [0, 0.5, 0, 1]}, "grade 0.5 for document 2", "label column"),
+        ({"X": [["a", "b"]] * 4}, "features that are not numbers", "Convert the features"),
+        ({"X": X[0]}, r"features of shape \(2,\)", "two dimensions"),
+    ],
+)
+def test_arrays_that_are_no_data(arrays: dict[str, Any], found: str, remedy: str) -> None:
+    with pytest.raises(DataError, match=f"{found}.*{remedy}"):
+        RankingData.from_arrays(**{"X": X, "y": Y, "qid": QID} | arrays)
+
+
+@pytest.mark.parametrize("at", [10, ["ten"], [1.5], None])
+def test_cut_offs_that_are_no_list_of_numbers(at: Any) -> None:
+    with pytest.raises(ValueError, match=r"does not list cut-offs.*range\(1, 11\)"):
+        evaluate(np.zeros(4), RankingData.from_arrays(X, Y, QID), at=at)
+
+
+def test_a_missing_folder_is_named_and_not_the_temporary_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="cannot save here") as caught:
+        write_npz(tmp_path / "nowhere" / "model.npz", {}, {})
+    assert caught.value.filename == str(tmp_path / "nowhere")
+
+
+def test_fitting_without_a_preference_pair_warns() -> None:
+    with pytest.warns(DataWarning, match="no query has documents of different grades"):
+        model = RankSVM(feature_map="linear").fit(X, [1, 1, 0, 0], qid=QID)
+    assert model.n_pairs_ == 0
+    assert np.ptp(model.predict(X)) == 0
