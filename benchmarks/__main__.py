@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import estimates, peers, published, scaling, training
+from benchmarks import curves, estimates, peers, published, scaling, training
 
 MEASUREMENTS = {
     "training": training.main,
+    "curves": curves.main,
     "peers": peers.main,
     "scaling": scaling.main,
     "published": published.main,
