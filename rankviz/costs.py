@@ -92,9 +92,9 @@ def check_costs(costs: object) -> None:
         costs = costs[1]
     table = _as_table(costs)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-        raise ValueError(f"costs of shape {table.shape}; a table has a row and a column for every grade")
+        raise ValueError(f"costs=a table of shape {table.shape}; it needs a row and a column for every grade")
     if not (np.isfinite(table) & (table >= 0)).all():
-        raise ValueError("costs must be finite and not negative")
+        raise ValueError("costs=a table with entries that are negative or not finite")
 
 
 def _choices() -> str:
@@ -191,4 +191,7 @@ def frozen_costs(costs: object) -> Costs:
         return costs
     if isinstance(costs, list | tuple) and len(costs) == 2 and isinstance(costs[0], str):
         return (costs[0], frozen_costs(costs[1]))
-    return tuple(tuple(float(v) for v in row) for row in _as_table(costs))
+    table = _as_table(costs)
+    if table.ndim != 2:
+        raise ValueError(f"costs={costs!r} is no table; choose one of {_choices()}")
+    return tuple(tuple(float(v) for v in row) for row in table)

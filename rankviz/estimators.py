@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz._typing import FloatArray
+from rankviz.costs import Costs, check_costs, frozen_costs, pair_costs
 from rankviz.datasets.types import DataError, DataWarning, RankingData
 from rankviz.features import (
     FEATURE_MAPS,
@@ -24,16 +25,21 @@ from rankviz.features import (
     scale_gamma,
 )
 from rankviz.features.family import MapFamily
-from rankviz.losses import LOSSES
-from rankviz.memory import TrainingSizes, check_fits, default_budget
+from rankviz.losses import LOSSES, trainable
+from rankviz.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.risk import Risk, risk_of, risk_sizes
+from rankviz.solvers.hinge import HingeContinuation
 from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import Solver
 from rankviz.spaces import Task, space_of
 from rankviz.training import Fit, Training
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
+
+WITHOUT_LIST = {"logistic": "logistic_pwq", "smooth_hinge": "squared_hinge"}
+"""Losses whose pairs must be listed, and the nearest one whose pairs need not."""
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
@@ -51,7 +57,8 @@ class RankSVM(BaseEstimator):
         γ of κ(x, z) = exp(−γ‖x − z‖²); "scale" is 1/(d·Var X).
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
-    loss : {"squared_hinge"}
+    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
+        ℓ, see `rankviz.losses.LOSSES`. "logistic" and "smooth_hinge" list their pairs; others need not.
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -61,7 +68,7 @@ class RankSVM(BaseEstimator):
     frequencies : {"gaussian", "orthogonal"}
         Random Fourier only: how frequencies are drawn.
     tol : float
-        Stop when the Newton decrement is below tol times the objective.
+        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap.
     max_iter : int
         Largest number of Newton steps.
     preconditioner : {"auto", "none"}
@@ -70,6 +77,9 @@ class RankSVM(BaseEstimator):
     memory_limit : float or None
         Bytes that training may take; what needs more is refused before it starts. None: 70 % of what the
         machine has free. The exact map stores its kernel as precisely as this allows.
+    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
+        What a pair costs: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
+        differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
 
     Attributes
     ----------
@@ -83,6 +93,8 @@ class RankSVM(BaseEstimator):
         d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
     objective_ : float
         ½‖w‖² + C·risk at the weights.
+    gap_ : float
+        Duality gap over objective: the objective is at most this share above its optimum.
     status_ : Status
         How the solver ended, in words.
     n_iter_ : int
@@ -110,6 +122,7 @@ class RankSVM(BaseEstimator):
         landmarks: str = "uniform",
         frequencies: str = "gaussian",
         memory_limit: float | None = None,
+        costs: Costs | ArrayLike = None,
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -124,6 +137,7 @@ class RankSVM(BaseEstimator):
         self.landmarks = landmarks
         self.frequencies = frequencies
         self.memory_limit = memory_limit
+        self.costs = costs
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
@@ -178,27 +192,37 @@ class RankSVM(BaseEstimator):
         self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
         self.status_, self.trace_ = fit.result.status, fit.result.frame
+        self.gap_ = float(self.trace_["gap"].iloc[-1]) if len(self.trace_) else float("nan")
         self.n_iter_ = int((self.trace_["step"] > 0).sum())
         self.start_, self.seconds_ = fit.start, fit.seconds
         return fit
 
     def _memory_left(self, data: RankingData) -> float:
         """Bytes that are left for a kernel matrix; `DataError` where the rest does not fit."""
-        pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[self.loss])
+        pairs, cuts = risk_sizes(data.y, data.ptr, trainable(self.loss))
         sizes = TrainingSizes(
             self.feature_map, int(self.n_components), data.n_documents, data.n_features, pairs, cuts
         )
         budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
+        self._refuse_long_lists(pairs, budget)
         check_fits(sizes, budget)
         return budget - sizes.bytes
 
     def _risk(self, data: RankingData) -> Risk:
-        return risk_of(data.y, data.ptr, LOSSES[self.loss])
+        costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
+        return risk_of(data.y, data.ptr, trainable(self.loss), costs)
 
-    def _solver(self) -> TruncatedNewton:
-        return TruncatedNewton(
-            tol=self.tol, max_iter=self.max_iter, preconditioned=self.preconditioner == "auto"
-        )
+    def _refuse_long_lists(self, pairs: int, budget: float) -> None:
+        if self.loss in WITHOUT_LIST and pairs * PAIR_BYTES > budget:
+            raise DataError(
+                f"loss={self.loss!r} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
+                expected=f"at most {megabytes(budget)} of memory",
+                remedy=f"Choose loss={WITHOUT_LIST[self.loss]!r}, which needs no list, or fewer documents.",
+            )
+
+    def _solver(self) -> Solver:
+        solver = HingeContinuation if self.loss == "hinge" else TruncatedNewton
+        return solver(tol=self.tol, max_iter=self.max_iter, preconditioned=self.preconditioner == "auto")
 
     def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
         """The feature map that the settings name, for γ and seed as numbers."""
@@ -267,6 +291,7 @@ class RankSVM(BaseEstimator):
     def _check_settings(self) -> None:
         _one_of("feature_map", self.feature_map, FEATURE_MAPS)
         _one_of("loss", self.loss, LOSSES)
+        check_costs(self.costs)
         _one_of("landmarks", self.landmarks, LANDMARKS)
         _one_of("frequencies", self.frequencies, FREQUENCIES)
         _one_of("preconditioner", self.preconditioner, ("auto", "none"))

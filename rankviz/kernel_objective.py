@@ -8,6 +8,7 @@ and positive in ⟨·, ·⟩.
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -97,6 +98,12 @@ class KernelObjective:
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         return self.risk.n_pairs
+
+    def with_risk(self, risk: Risk) -> KernelObjective:
+        """The same objective with another risk of the same documents."""
+        other = copy.copy(self)
+        other.risk = risk
+        return other
 
     def start(self) -> FloatArray:
         """The vector to start from: zeros (2, n)."""

@@ -111,10 +111,12 @@ class PiecewiseQuadratic:
         return out
 
 
-def smoothed_hinge(h: float) -> PiecewiseQuadratic:
+class SmoothedHinge(PiecewiseQuadratic):
     """The hinge with its corner replaced by a parabola on [1 − h, 1): 0 ≤ max(0, 1 − t) − ℓ(t) ≤ h/2."""
-    zone = Zone(1.0, 1.0 - h, 0.5 / h)
-    return PiecewiseQuadratic(f"hinge smoothed over {h:g}", f"u²/{2 * h:g} for u = 1 − t < {h:g}", (zone,))
+
+    def __init__(self, h: float) -> None:
+        zone = Zone(1.0, 1.0 - h, 0.5 / h)
+        super().__init__(f"hinge smoothed over {h:g}", f"u²/{2 * h:g} for u = 1 − t < {h:g}", (zone,))
 
 
 class Hinge:
@@ -237,6 +239,7 @@ LOGISTIC_ZONES = _symmetric(_BREAKS, _BENDS)
 LOSSES: dict[str, Loss] = {
     "squared_hinge": PiecewiseQuadratic("squared hinge", "max(0, 1 − t)²", (Zone(1.0, -math.inf, 1.0),)),
     "huber": PiecewiseQuadratic("Huber", "max(0, 1 − t)² − max(0, −t)²", (Zone(1.0, 0.0, 1.0),)),
+    "hinge": Hinge(),
     "logistic": Logistic(),
     "logistic_pwq": PiecewiseQuadratic(
         "piecewise-quadratic logistic", "log(1 + e^−t) within 0.0013, by parabolas", LOGISTIC_ZONES
@@ -246,13 +249,18 @@ LOSSES: dict[str, Loss] = {
 """Losses by the names that `RankSVM(loss=...)` and the app use.
 
 The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1. The smooth
-hinge is trained with the η that C and the costs ask for (`loss_for`); the one here is for drawing.
+hinge is trained with the η that C and the costs ask for (`adapted`); the one here is for drawing.
 """
 
 
-def loss_for(name: str, C: float, total_cost: float) -> Loss:
-    """The loss of a name as it is trained: he2009's smooth hinge takes its η from C and Σc_ij."""
-    return SmoothHinge(eta_for(C, total_cost)) if name == "smooth_hinge" else LOSSES[name]
+def trainable(name: str) -> Loss:
+    """The loss of a name as something with a second derivative: for the hinge the widest smoothed one."""
+    return SmoothedHinge(1.0) if name == "hinge" else LOSSES[name]
+
+
+def adapted(loss: Loss, C: float, total_cost: float) -> Loss:
+    """The same loss, but he2009's smooth hinge with the η that C and Σc_ij ask for."""
+    return SmoothHinge(eta_for(C, total_cost)) if isinstance(loss, SmoothHinge) else loss
 
 
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:

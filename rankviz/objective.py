@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import linalg
 from rankviz._typing import FloatArray
 from rankviz.features.operator import FeatureOperator
 from rankviz.progress import Progress, Report, silent
-from rankviz.risk import Risk, RiskPoint
+from rankviz.risk import Risk, RiskPoint, limit_of
 
 EXACT_COLUMNS_PER_ITERATION = 8
 """Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at the speed of the
@@ -108,6 +108,10 @@ class Objective(Protocol):
         """CG iterations after which `exact_preconditioner` is the cheaper way on."""
         ...
 
+    def with_risk(self, risk: Risk) -> Objective:
+        """The same objective with another risk of the same documents."""
+        ...
+
     def start(self) -> FloatArray:
         """The weights to start from."""
         ...
@@ -139,6 +143,34 @@ class Objective(Protocol):
     def exact_preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
         """A better one, for a point where the first takes CG too long."""
         ...
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved at a point about the problem that an objective stands for.
+
+    Attributes
+    ----------
+    value : float
+        ½‖w‖² + C·risk of the loss itself, not of a smoothed one: the primal value P.
+    gap : float
+        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. With a loss that
+        has a derivative that is ½‖∇‖²/P; a smoothed hinge adds what smoothing is worth.
+    """
+
+    value: float
+    gap: float
+
+
+def certificate(objective: Objective, point: Point) -> Certificate:
+    """Primal value and relative duality gap at a point.
+
+    α belongs to the weights w − ∇ = ΦᵀAᵀα, with which D is computed; they are w at the optimum only.
+    """
+    risk, slack = limit_of(objective.risk, point.scores, point.risk)
+    value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
+    gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
+    return Certificate(value, gap / value if value > 0 else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +225,10 @@ class RankObjective:
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         return self.risk.n_pairs
+
+    def with_risk(self, risk: Risk) -> RankObjective:
+        """The same objective with another risk of the same documents."""
+        return replace(self, risk=risk)
 
     def start(self) -> FloatArray:
         """The weights to start from: zeros (m,)."""

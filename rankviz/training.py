@@ -16,9 +16,8 @@ from rankviz.features.family import MapFamily
 from rankviz.features.maps import FittedMap
 from rankviz.objective import Preconditioner
 from rankviz.progress import Progress, Report, silent
-from rankviz.risk import Risk
-from rankviz.solvers.newton import TruncatedNewton
-from rankviz.solvers.result import SolverResult, Status
+from rankviz.risk import Risk, adapted_risk
+from rankviz.solvers.result import Solver, SolverResult, Status
 from rankviz.spaces import Space, Task
 from rankviz.timing import Stopwatch
 
@@ -75,7 +74,7 @@ class Training:
         Where weights for the documents of the training part live.
     risk : () -> Risk
         Prepares the risk of its grades, which takes time and is told.
-    solver : TruncatedNewton
+    solver : Solver
     seed : int
         Of the preconditioner's pairs.
     """
@@ -84,7 +83,7 @@ class Training:
         self,
         space: Space,
         risk: Callable[[], Risk],
-        solver: TruncatedNewton,
+        solver: Solver,
         seed: int = 0,
     ) -> None:
         self.space, self.solver, self.seed = space, solver, seed
@@ -101,7 +100,7 @@ class Training:
 
     def fit(self, task: Task, report: Report = silent) -> Fit:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
-        risk = self._listed(report)
+        risk = adapted_risk(self._listed(report), task.C)
         objective = self.space.objective(task, risk, self.seed, report)
         clock, end = Stopwatch(), None if task.alone else self._nearest(task)
         start = None if end is None else self.space.start(task, end.w)

@@ -134,12 +134,13 @@ def test_score_is_the_mean_ndcg_at_10() -> None:
     ("setting", "value"),
     [
         *(("feature_map", v) for v in ("rbf", "", None, ["linear"])),
-        *(("loss", v) for v in ("hinge", 3)),
+        *(("loss", v) for v in ("hinge²", 3)),
         *(("preconditioner", v) for v in ("sampled", None)),
         *((name, v) for name in ("C", "tol") for v in (0, -1.0, np.nan, np.inf, "1", None, 1j)),
         *(("gamma", v) for v in (0.0, -1, np.nan, "auto", None)),
         *((name, v) for name in ("n_components", "max_iter") for v in (0, -5, 2.5, "10", None)),
         *(("rank", v) for v in (0, 1.5, "all")),
+        *(("costs", v) for v in ("cheap", 3, ((0.0, -1.0), (1.0, 0.0)), ((1.0, 2.0),))),
         *(("random_state", v) for v in (-1, "seed", 1.5)),
     ],
 )

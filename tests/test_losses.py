@@ -11,15 +11,16 @@ from rankviz.losses import (
     Hinge,
     Loss,
     PiecewiseQuadratic,
+    SmoothedHinge,
     SmoothHinge,
     Zone,
+    adapted,
     eta_for,
     largest_error,
-    loss_for,
-    smoothed_hinge,
+    trainable,
 )
 
-EVERY = LOSSES | {"hinge": Hinge(), "smoothed hinge": smoothed_hinge(0.3), "narrow": SmoothHinge(0.05)}
+EVERY = LOSSES | {"smoothed hinge": SmoothedHinge(0.3), "narrow": SmoothHinge(0.05)}
 each_loss = pytest.mark.parametrize("loss", EVERY.values(), ids=EVERY)
 
 
@@ -100,13 +101,13 @@ def test_terms_are_shifted_squared_hinges(loss: PiecewiseQuadratic) -> None:
 def test_terms_of_the_papers() -> None:
     assert LOSSES["squared_hinge"].terms == ((1.0, 1.0),)
     assert LOSSES["huber"].terms == ((1.0, 1.0), (-1.0, 0.0))
-    assert smoothed_hinge(0.5).terms == ((1.0, 1.0), (-1.0, 0.5))
+    assert SmoothedHinge(0.5).terms == ((1.0, 1.0), (-1.0, 0.5))
 
 
 @pytest.mark.parametrize("h", [1.0, 0.1, 1e-4, 1e-8])
 def test_the_smoothed_hinge_is_within_half_its_width(h: float) -> None:
     t = np.concatenate((np.linspace(-3, 3, 601), 1 - h * np.linspace(0, 1, 101), [-1e6]))
-    below = Hinge().value(t) - smoothed_hinge(h).value(t)
+    below = Hinge().value(t) - SmoothedHinge(h).value(t)
     rounding = 1e-15 * np.maximum(1, np.abs(t)) * max(1, 1e-1 / h)
     assert (below >= -rounding).all()
     assert (below <= h / 2 + rounding).all()
@@ -150,8 +151,13 @@ def test_eta_comes_from_the_bound() -> None:
     eta = eta_for(2.0**-7, 367_663.0)
     assert 0.0515 * eta**2 * 2.0**-7 * 367_663.0 == pytest.approx(1e-5)
     assert eta_for(1e-9, 1.0) == eta_for(1.0, 0.0) == 0.99
-    assert loss_for("smooth_hinge", 2.0**-7, 367_663.0) == SmoothHinge(eta)
-    assert loss_for("huber", 1.0, 1.0) is LOSSES["huber"]
+    assert adapted(LOSSES["smooth_hinge"], 2.0**-7, 367_663.0) == SmoothHinge(eta)
+    assert adapted(LOSSES["huber"], 1.0, 1.0) is LOSSES["huber"]
+
+
+def test_only_the_hinge_is_trained_as_another_loss() -> None:
+    assert trainable("hinge") == SmoothedHinge(1.0)
+    assert all(trainable(name) is loss for name, loss in LOSSES.items() if name != "hinge")
 
 
 def test_width_of_a_zone() -> None:

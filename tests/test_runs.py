@@ -80,6 +80,7 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         "start": "zero",
         "landmarks": "kmeans++",
         "frequencies": "orthogonal",
+        "costs": ((0.0, 0.0), (1.0, 0.0)),
     }
     numbers = {"n_components": 6, "C": 1.5, "gamma": 2.5, "seed": 3, "tol": 0.5, "rank": None}
     others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]
@@ -96,6 +97,7 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         *(({"dataset": "a", "C": v}, "'C'") for v in ("1", None, True, [1.0], 10**400, -(10**400))),
         *(({"dataset": "a", "n_components": v}, "n_components") for v in (2.0, "5", None, False)),
         *(({"dataset": "a", "rank": v}, "rank") for v in (2.0, "5", True)),
+        *(({"dataset": "a", "costs": v}, "costs") for v in (1, {}, [[1.0], ["a"]], [1, 2])),
         *(({"dataset": "a", "feature_map": v}, "feature_map") for v in (None, 1, {})),
     ],
 )
@@ -119,6 +121,20 @@ def test_fields_may_be_left_out_and_null() -> None:
     assert RunSpec.from_json('{"dataset": "a", "C": 2, "rank": null}') == RunSpec("a", C=2.0)
 
 
+def test_costs_are_the_same_value_however_they_are_written() -> None:
+    table = [[0, 0], [1, 0]]
+    specs = (
+        RunSpec("a", costs=table),
+        RunSpec("a", costs=np.array(table)),
+        RunSpec("a", costs=((0, 0), (1, 0))),
+    )
+    assert len(set(specs)) == len({spec.hash for spec in specs}) == 1
+    both = RunSpec("a", costs=["query", table])
+    for spec in (*specs, both, RunSpec("a", costs="slack"), RunSpec("a")):
+        assert RunSpec.from_json(spec.to_json()) == spec
+    assert both.costs == ("query", specs[0].costs)
+
+
 def test_frozen_and_hashable() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         SPEC.C = 1.0
@@ -136,7 +152,8 @@ def test_the_linear_baseline_depends_on_data_and_c_only() -> None:
 def test_every_field_of_the_model_is_in_the_spec() -> None:
     params = model_of(SPEC).get_params()
     assert params.pop("random_state") == 3
-    assert params.pop("max_iter") == RankSVM().max_iter
+    for name in ("max_iter", "memory_limit"):
+        assert params.pop(name) == getattr(RankSVM(), name)
     assert params == {name: getattr(SPEC, name) for name in params}
 
 

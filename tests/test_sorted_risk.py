@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs, slow_risk
 
 from rankviz.costs import PLAIN, RULES, pair_costs
-from rankviz.losses import LOSSES, PiecewiseQuadratic, smoothed_hinge
-from rankviz.risk import PairRisk, SortedRisk, risk_of
+from rankviz.losses import LOSSES, PiecewiseQuadratic, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.risk import PairRisk, SortedRisk, adapted_risk, limit_of, risk_of, smoothed_risk
 from rankviz.risk import choose as module
 from rankviz.risk import layout as layout_module
 
 SORTABLE = {name: loss for name, loss in LOSSES.items() if isinstance(loss, PiecewiseQuadratic)}
-SORTABLE |= {"smoothed hinge": smoothed_hinge(0.25)}
+SORTABLE |= {"smoothed hinge": SmoothedHinge(0.25)}
 COSTS = (None, *RULES)
 
 each_case = pytest.mark.parametrize("name", GRADES)
@@ -130,7 +130,7 @@ def test_costs_by_plain_loops(costs: str | None) -> None:
         b = 1.0 if found.margin is None else found.margin[at]
         t = np.array([f[i] - f[j]]) / b
         value += w * b * b * loss.value(t)[0]
-        slope -= w * b * loss.derivative(t)[0]
+        slope -= w * b * b * loss.derivative(t)[0]
         gradient[[i, j]] += w * b * loss.derivative(t)[0] * np.array([1.0, -1.0])
     point = PairRisk(y, ptr, loss, found).at(f)
     assert point.value == pytest.approx(value)
@@ -195,3 +195,44 @@ def test_the_faster_form_is_chosen() -> None:
     every = np.arange(1600)  # no grade twice: the sorted form would look at 1600 grades
     assert module.sorts(every, np.array([0, 1600]), squared) is False
     assert isinstance(risk_of(every[:0], np.zeros(1, np.int64), squared), PairRisk)
+
+
+@pytest.mark.parametrize("costs", [None, "grade_query", "slack", "margin"])
+@pytest.mark.parametrize("form", [PairRisk, SortedRisk])
+def test_the_limit_of_a_smoothed_hinge(form: type, costs: str | None) -> None:
+    """The hinge's own risk, and primal minus dual at w = 0 with C = 1, from plain sums over pairs."""
+    y, ptr = random_grades(6, 4, (2, 12))
+    found = pair_costs(costs, y, ptr)
+    f, h = np.random.default_rng(0).normal(size=len(y)), 0.3
+    risk = form(y, ptr, SmoothedHinge(1.0), found)
+    smooth = smoothed_risk(risk, h)
+    listed_risk = PairRisk(y, ptr, SmoothedHinge(h), found)
+    w = 1.0 if listed_risk._weight is None else listed_risk._weight
+    b = 1.0 if listed_risk._margin is None else listed_risk._margin
+    u = 1.0 - listed_risk.pairs.margins(f) / b
+    hinge, slack = limit_of(smooth, f, smooth.at(f))
+    assert hinge == pytest.approx((w * b * b * np.maximum(0, u)).sum())
+    assert slack == pytest.approx((w * b * b * (np.maximum(0, u) - np.clip(u / h, 0, 1) * u)).sum())
+    point = smooth.at(f)
+    assert limit_of(risk.with_loss(SORTABLE["huber"]), f, point) == (point.value, 0.0)
+
+
+def test_another_loss_shares_what_is_prepared() -> None:
+    y, ptr = GRADES["five grades"]
+    for form, shared in ((PairRisk, "pairs"), (SortedRisk, "layout")):
+        risk = form(y, ptr, SORTABLE["squared_hinge"])
+        kept = getattr(risk, shared)
+        other = risk.with_loss(SORTABLE["huber"])
+        assert getattr(other, shared) is kept
+        assert other.at(0.0 * y).value == form(y, ptr, SORTABLE["huber"]).at(0.0 * y).value
+        assert risk.loss is SORTABLE["squared_hinge"]
+    with pytest.raises(TypeError, match="pairs must be listed"):
+        risk.with_loss(LOSSES["logistic"])
+
+
+def test_the_smooth_hinge_adapts_to_c() -> None:
+    y, ptr = GRADES["five grades"]
+    risk = PairRisk(y, ptr, LOSSES["smooth_hinge"], pair_costs("grade", y, ptr))
+    assert adapted_risk(risk, 8.0).loss == SmoothHinge(eta_for(8.0, risk.all_pairs.weight))
+    other = risk.with_loss(LOSSES["logistic"])
+    assert adapted_risk(other, 8.0) is other

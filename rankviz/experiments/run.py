@@ -108,6 +108,7 @@ def model_of(spec: RunSpec) -> RankSVM:
         preconditioner=spec.preconditioner,
         landmarks=spec.landmarks,
         frequencies=spec.frequencies,
+        costs=spec.costs,
     )
 
 

@@ -235,7 +235,7 @@ def _cg(record: RunRecord) -> str:
 
 
 def _converged(record: RunRecord) -> bool:
-    return record.status == Status.CONVERGED.value
+    return record.status in (Status.CONVERGED.value, Status.CERTIFIED.value)
 
 
 def _time(record: RunRecord) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -120,6 +120,12 @@ class PairRisk:
         codes, i, j = grade_codes(self.y, self.ptr), self.pairs.winner, self.pairs.loser
         return codes.query[i], codes.code[i], codes.code[j]
 
+    def with_loss(self, loss: Loss) -> PairRisk:
+        """The same pairs with another loss."""
+        other = replace(self, loss=loss)
+        vars(other).update({name: value for name, value in vars(self).items() if name != "loss"})
+        return other
+
     def at(self, f: FloatArray) -> PairRiskPoint:
         """Value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         t = self.pairs.margins(f)
@@ -128,7 +134,7 @@ class PairRisk:
         return PairRiskPoint(
             float(value.sum()),
             self.pairs.pull_back(slope),
-            -float(slope.sum()),
+            -float(slope.sum() if self._margin is None else self._margin @ slope),
             self.pairs.take(index),
             curvature[index],
         )

@@ -46,7 +46,7 @@ class GradeLayout:
         start = end - sizes.reshape(end.shape)
         self._borders = np.append(start[:, 0], len(y)) if n_queries else np.zeros(self.n_grades + 1, np.int64)
         sizes = sizes.reshape(end.shape)
-        self._query = np.concatenate([np.arange(n_queries).repeat(row) for row in sizes] or [np.zeros(0)])
+        self._query = np.tile(np.arange(n_queries), self.n_grades).repeat(sizes.ravel())
         shape = max(self.n_grades - 1, 0), len(y)
         self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
         for grade, other in itertools.permutations(range(self.n_grades), 2):

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.costs import PairCosts
+from rankviz.losses import Loss
 from rankviz.risk.all_pairs import AllPairs
 
 
@@ -34,7 +35,7 @@ class RiskPoint(Protocol):
 
     @property
     def total_slope(self) -> float:
-        """−Σ_P c_ij·ℓ'(t_ij): times C the sum of the dual variables."""
+        """Σ_P b_ij·α_ij/C with α_ij = −C ∂(loss of the pair)/∂t_ij its dual variable and b_ij its margin."""
         ...
 
     @property
@@ -79,6 +80,11 @@ class Risk(Protocol):
         ...
 
     @property
+    def loss(self) -> Loss:
+        """ℓ."""
+        ...
+
+    @property
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         ...
@@ -86,6 +92,10 @@ class Risk(Protocol):
     @property
     def all_pairs(self) -> AllPairs:
         """The Laplacian of all pairs."""
+        ...
+
+    def with_loss(self, loss: Loss) -> Risk:
+        """The same risk with another loss, which it must be able to serve; what it has prepared is shared."""
         ...
 
     def at(self, f: FloatArray) -> RiskPoint:

@@ -8,14 +8,14 @@ one binary search and read off for both roles, winners' and losers': the Hessian
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.costs import PLAIN, PairCosts
-from rankviz.losses import PiecewiseQuadratic, Zone
+from rankviz.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.pairs import count_pairs
 from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.layout import GradeLayout
@@ -154,6 +154,14 @@ class SortedRisk:
         """The Laplacian of all pairs."""
         return AllPairs(self.y, self.ptr, self.costs)
 
+    def with_loss(self, loss: Loss) -> SortedRisk:
+        """The same layout with another piecewise-quadratic loss."""
+        if not isinstance(loss, PiecewiseQuadratic):
+            raise TypeError(f"the {loss.label} loss is not piecewise quadratic: its pairs must be listed")
+        other = replace(self, loss=loss)
+        vars(other).update({name: value for name, value in vars(self).items() if name != "loss"})
+        return other
+
     def at(self, f: FloatArray) -> SortedRiskPoint:
         """Value, gradient and Hessian of the risk at scores f (n,), which must be finite.
 
@@ -182,7 +190,7 @@ class SortedRisk:
             ends.append((zone, upper, lower))
         gradient = np.empty_like(f)
         gradient[order] = -_summed(weight, force)
-        slope = 0.5 * _total(weight * role, force)
+        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)
         return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.objective import Objective, Point, Preconditioner, certificate
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
@@ -147,10 +147,10 @@ class _Run:
         return asdict(self.trace[-1]) if self.trace else None
 
     def _row(self, iteration: int, point: Point, cg: CGResult, decrement: float) -> TraceRow:
-        active = point.risk.n_active
+        active, proved = point.risk.n_active, certificate(self.objective, point)
         return TraceRow(
             iteration=iteration,
-            objective=point.value,
+            objective=proved.value,
             gradient_norm=math.sqrt(max(0.0, self.objective.inner(point.gradient, point.gradient))),
             decrement=decrement,
             cg_iterations=cg.iterations,
@@ -158,6 +158,7 @@ class _Run:
             active_pairs=active,
             active_share=active / max(self.objective.n_pairs, 1),
             seconds=time.perf_counter() - self.began,
+            gap=proved.gap,
         )
 
     def result(self, point: Point, status: Status) -> SolverResult:

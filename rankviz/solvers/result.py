@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from enum import Enum
+from typing import Protocol
 
 import pandas as pd
 
-from rankviz.objective import Point, Preconditioner
+from rankviz._typing import FloatArray
+from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.progress import Report, silent
 
 
 class Status(Enum):
     """How a solver ended; the value is the sentence to show."""
 
     CONVERGED = "converged: the Newton decrement is below the tolerance"
+    CERTIFIED = "converged: the duality gap is below the tolerance"
     MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
     STALLED = "stalled: rounding keeps the step from lowering the objective further"
     STOPPED = "stopped on request; the weights are those of the last finished iteration"
@@ -28,9 +32,9 @@ class TraceRow:
     iteration : int
         From 0.
     objective : float
-        ½‖w‖² + C·risk.
+        ½‖w‖² + C·risk, of the loss itself where a smoothed one is trained.
     gradient_norm : float
-        ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w.
+        ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w for a loss with a derivative.
     decrement : float
         Newton decrement ½|gᵀs|, the drop that the quadratic model promises.
     cg_iterations : int
@@ -43,6 +47,10 @@ class TraceRow:
         The same divided by all pairs.
     seconds : float
         Since the solver started.
+    gap : float
+        Duality gap over objective, a proved bound on how far the objective is above its optimum.
+    smoothing : float
+        Width h over which the loss is smoothed; 0 for a loss that is trained as it is.
     """
 
     iteration: int
@@ -54,6 +62,25 @@ class TraceRow:
     active_pairs: int
     active_share: float
     seconds: float
+    gap: float
+    smoothing: float = 0.0
+
+
+class Solver(Protocol):
+    """What trains an objective."""
+
+    def solve(
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
+    ) -> SolverResult:
+        """Run from w, the objective's start if not given, with a preconditioner to try before one is built.
+
+        What `report` raises to stop it ends it with the weights so far.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,106 @@
+"""The hinge loss as the limit of smoothed hinges, each solved from the one before, up to a duality gap.
+
+The hinge has no second derivative. Smoothed over a width h it has one, and its slopes are dual variables
+that are feasible for the hinge itself: 0 ≤ α_ij = C·c_ij·clip((1 − t_ij)/h, 0, 1) ≤ C·c_ij. So every point
+comes with a proof of how far it is from the optimum, and h falls until that is near enough. RankSVM-Struct's
+cutting planes (the 1-slack form) have the same optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.objective import Objective, Preconditioner, certificate
+from rankviz.progress import Report, silent
+from rankviz.risk import smoothed_risk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import SolverResult, Status, TraceRow
+
+WIDEST, NARROWEST = 1.0, 1e-10
+"""Smoothing to begin with, and what rounding makes of less."""
+LOOSEST = 1e-2
+"""Newton decrement over objective at which a smoothed hinge is left for a narrower one, at most."""
+AIM = 0.3
+"""The next width aims at this share of the tolerance; the gap of smoothing falls about as h²."""
+SLOWEST, FASTEST = 0.5, 0.1
+"""The next width over this one."""
+
+
+@dataclass(frozen=True)
+class HingeContinuation:
+    """Minimise ½‖w‖² + C Σ c_ij·max(0, 1 − t_ij) to a duality gap.
+
+    Attributes
+    ----------
+    tol : float
+        Stop once the duality gap is at most tol times the objective.
+    max_iter : int
+        Largest number of Newton steps, all widths together.
+    preconditioned : bool
+        See `TruncatedNewton`.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 1000
+    preconditioned: bool = True
+
+    def solve(
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
+    ) -> SolverResult:
+        """Run from w, zeros if not given; the objective's risk must be that of a smoothed hinge.
+
+        The result's value is that of the hinge. Its dual variables are the slopes of the last smoothed hinge,
+        with the width in the last row of the trace.
+        """
+        h, inner_tol, rows = WIDEST, LOOSEST, list[TraceRow]()
+        while True:
+            steps = self.max_iter - sum(row.step > 0 for row in rows)
+            newton = TruncatedNewton(tol=inner_tol, max_iter=steps, preconditioned=self.preconditioned)
+            smooth = objective.with_risk(smoothed_risk(objective.risk, h))
+            result = newton.solve(smooth, w, report, precondition)
+            w, precondition = result.point.w, result.precondition
+            rows = _joined(rows, result.trace, h)
+            proved = certificate(smooth, result.point)
+            status = self._status(result.status, proved.gap, h)
+            if status is not None:
+                return SolverResult(
+                    replace(result.point, value=proved.value), status, tuple(rows), precondition
+                )
+            unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
+            smoothing = proved.gap - unsolved
+            if unsolved > smoothing:
+                inner_tol /= 100.0
+            else:
+                h *= float(np.clip(np.sqrt(AIM * self.tol / smoothing), FASTEST, SLOWEST))
+                inner_tol = min(inner_tol, 0.1 * smoothing)
+
+    def _status(self, inner: Status, gap: float, h: float) -> Status | None:
+        """How it ended, None while it has not."""
+        if inner is Status.STOPPED:
+            return inner
+        if gap <= self.tol:
+            return Status.CERTIFIED
+        if inner is Status.MAX_ITERATIONS:
+            return inner
+        return Status.STALLED if inner is Status.STALLED or h < NARROWEST else None
+
+
+def _joined(rows: list[TraceRow], more: tuple[TraceRow, ...], h: float) -> list[TraceRow]:
+    """One trace of two: the last row before, where no step was taken, is the first one after."""
+    kept = rows[:-1] if rows and more and rows[-1].step == 0.0 else rows
+    spent = rows[-1].cg_iterations if len(kept) < len(rows) else 0
+    began = rows[-1].seconds if rows else 0.0
+    renumbered = [
+        replace(row, iteration=len(kept) + k, seconds=began + row.seconds, smoothing=h)
+        for k, row in enumerate(more)
+    ]
+    if spent:
+        renumbered[0] = replace(renumbered[0], cg_iterations=renumbered[0].cg_iterations + spent)
+    return kept + renumbered
