@@ -25,6 +25,8 @@ NARROW = 500
 """m of the path over C and of the grid over γ."""
 ROUNDS = 5
 
+Work = Callable[[], object]
+
 CURVE = f"curve, m = {GRID[0]} to {GRID[-1]}, against m = {GRID[-1]} alone"
 PATH = f"path over {len(CS)} values of C, m = {NARROW}, against separate fits"
 PLANE = f"grid over {len(GAMMAS)} values of γ, m = {NARROW}, against separate fits"
@@ -69,7 +71,7 @@ def _fit(model: RankSVM, data: RankingData, **settings: float) -> RankSVM:
     return RankSVM(**model.get_params() | settings).fit_data(data)
 
 
-def _measured(name: str, work: Callable[[], object]) -> dict[str, float]:
+def _measured(name: str, work: Work) -> dict[str, float]:
     reset_peak_memory()
     began = time.perf_counter()
     work()
