@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 
 from rankviz.datasets.folds import find_datasets, open_fold
@@ -72,7 +73,7 @@ def _family(
                 trace=model.trace_,
                 seconds=model.seconds_ | clock.laps | {"evaluate": result.seconds},
                 peak_memory=peak_memory(),
-                versions=_versions(),
+                versions=dict(_versions()),
                 start=model.start_,
             ),
         )
@@ -136,6 +137,7 @@ def _check_digest(spec: RunSpec, fold: Fold) -> None:
         )
 
 
+@cache
 def _versions() -> dict[str, str]:
     packages = ("numpy", "scipy", "pandas", "scikit-learn")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
