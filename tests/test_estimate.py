@@ -98,7 +98,8 @@ def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
     ]
     seconds = [estimate(spec, SHAPE, RATES, b).seconds for b in (2 * half, 0.1 * half)]
     assert seconds[0] < seconds[1]
-    assert estimate(spec, replace(SHAPE, n=500), RATES).storage == ""
+    assert estimate(spec, replace(SHAPE, n=500), RATES).storage == "kernel factored"
+    assert estimate(SPEC, SHAPE, RATES).storage == ""
     with pytest.raises(DataError, match="Choose the Nyström approximation"):
         check_budget(estimate(spec, SHAPE, RATES), 1e6)
 
@@ -106,6 +107,10 @@ def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
 def test_plain_conjugate_gradients_cost_more() -> None:
     plain = estimate(replace(SPEC, preconditioner="none"), SHAPE, RATES)
     assert plain.seconds > estimate(SPEC, SHAPE, RATES).seconds
+    assert plain.stages["preconditioner"] == 0.0
+    exact = replace(SPEC, feature_map="exact")
+    plain = estimate(replace(exact, preconditioner="none"), SHAPE, RATES)
+    assert plain.stages["newton"] > estimate(exact, SHAPE, RATES).stages["newton"]
     assert plain.stages["preconditioner"] == 0.0
 
 

@@ -1,8 +1,9 @@
 """Pinned settings: short texts in the URL that stand for models on the data that the sidebar names.
 
 `nystroem_m200_g-2_s0_c-4_t6` is Nyström with m = 200, γ = 2^-2, seed 0, C = 2^-4 and tolerance 10^-6; `_r50`
-behind it keeps rank 50, `_k` chooses landmarks by k-means++, `_o` makes
-frequencies orthogonal. Data set, fold and normalisation are the sidebar's, so that pins compare.
+behind it keeps rank 50, `_k` chooses landmarks by k-means++, `_o` makes frequencies orthogonal. The exact
+kernel has neither m nor seed (`exact_g-2_c-4_t6`), the linear model no γ either (`linear_c-4_t6`). Data set,
+fold and normalisation are the sidebar's, so that pins compare.
 """
 
 from __future__ import annotations
@@ -14,27 +15,29 @@ from dataclasses import replace
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
+from rankviz.plots.style import APPROXIMATE
 from ui.settings import C_EXPONENTS, COMPONENTS, GAMMA_EXPONENTS, LARGEST_SEED, TOLERANCES
 
 KEY = "pins"
 MOST = 6
 
 _TOKEN = re.compile(
-    r"(?P<map>linear|nystroem|fourier)(?:_m(?P<m>\d{1,4})_g(?P<g>-?\d{1,2})_s(?P<s>\d{1,10}))?"
+    r"(?P<map>linear|nystroem|fourier|exact)"
+    r"(?:_m(?P<m>\d{1,4}))?(?:_g(?P<g>-?\d{1,2}))?(?:_s(?P<s>\d{1,10}))?"
     r"_c(?P<c>-?\d{1,2})_t(?P<t>\d)(?:_r(?P<r>\d{1,4}))?(?P<choice>_[ko])?"
 )
 
 
 def token(spec: RunSpec) -> str:
     """The text that stands for a spec's model; its C, γ and tolerance are powers, as in the sidebar."""
-    kernel = "" if spec.feature_map == "linear" else _kernel(spec)
     rank = "" if spec.rank is None else f"_r{spec.rank}"
     choice = "_k" if spec.landmarks == "kmeans++" else "_o" if spec.frequencies == "orthogonal" else ""
-    return f"{spec.feature_map}{kernel}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}{choice}"
+    return f"{spec.feature_map}{_kernel(spec)}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}{choice}"
 
 
 def _kernel(spec: RunSpec) -> str:
-    return f"_m{spec.n_components}_g{_log2(spec.gamma)}_s{spec.seed}"
+    gamma = "" if spec.feature_map == "linear" else f"_g{_log2(spec.gamma)}"
+    return f"_m{spec.n_components}{gamma}_s{spec.seed}" if spec.feature_map in APPROXIMATE else gamma
 
 
 def _log2(value: float) -> int:
@@ -44,7 +47,7 @@ def _log2(value: float) -> int:
 def from_token(text: str, data: RunSpec) -> RunSpec | None:
     """The spec that a text stands for, on the data of another spec; None where it is none of ours."""
     found = _TOKEN.fullmatch(text)
-    if found is None or (found["map"] == "linear") != (found["m"] is None):
+    if found is None or _settings_of(found["map"]) != {name for name in "mgs" if found[name] is not None}:
         return None
     numbers = {name: value for name, value in found.groupdict().items() if name not in ("map", "choice")}
     values = {name: int(value) for name, value in numbers.items() if value}
@@ -64,7 +67,14 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
         if (found["map"], found["choice"]) == ("fourier", "_o")
         else RunSpec.frequencies,
     )
+    if spec.feature_map == "exact":
+        return spec.exact()
     return spec.linear(spec.C) if spec.feature_map == "linear" else spec
+
+
+def _settings_of(feature_map: str) -> set[str]:
+    """Which of m, γ and seed a map has."""
+    return set("mgs") if feature_map in APPROXIMATE else set("g") if feature_map == "exact" else set()
 
 
 def _in_range(values: dict[str, int]) -> bool:

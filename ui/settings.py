@@ -17,10 +17,10 @@ import streamlit as st
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.plots.style import METHODS
+from rankviz.plots.style import APPROXIMATE, METHODS
 
 VERSION = "1"
-MAPS = ("linear", "nystroem", "fourier")
+MAPS = ("linear", "nystroem", "fourier", "exact")
 COMPONENTS = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 LARGEST_SEED = 2**31 - 1
@@ -94,12 +94,17 @@ def linear_C(state: Any) -> float:
 
 
 def state_of(spec: RunSpec) -> dict[str, Any]:
-    """Values of the widgets that describe a spec: the inverse of `spec_from_state` for powers of two."""
+    """Values of the widgets that its map knows: the inverse of `spec_from_state` for powers of two."""
     state = {"data": spec.dataset, "fold": spec.fold, "norm": spec.normalisation, "map": spec.feature_map}
-    state |= {"c": round(math.log2(spec.C)), "seed": spec.seed, "tol": spec.tol, "rank": spec.rank or 0}
-    state |= {"landmarks": spec.landmarks, "freq": spec.frequencies}
+    state |= {"c": round(math.log2(spec.C)), "tol": spec.tol}
     if spec.feature_map != "linear":
-        state |= {"m": spec.n_components, "g": round(math.log2(spec.gamma))}
+        state |= {"g": round(math.log2(spec.gamma))}
+    if spec.feature_map in APPROXIMATE:
+        state |= {"m": spec.n_components, "seed": spec.seed}
+    if spec.feature_map == "nystroem":
+        state |= {"rank": spec.rank or 0, "landmarks": spec.landmarks}
+    if spec.feature_map == "fourier":
+        state |= {"freq": spec.frequencies}
     return state
 
 
@@ -155,7 +160,7 @@ def _tolerance(tol: float) -> str:
 
 
 _LABELS: dict[str, Callable[[Any], str]] = {
-    "map": lambda name: METHODS[name].name,
+    "map": lambda name: METHODS[name].name + (" (RBF)" if name == "exact" else ""),
     "norm": lambda name: NORMALISATIONS[name].label,
     "tol": _tolerance,
     "landmarks": lambda name: LANDMARKS[name].label,
@@ -200,18 +205,20 @@ def _model_settings() -> None:
         key="map",
         bind="query-params",
         help="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
-        "Fourier: the RBF kernel through m random frequencies.",
+        "Fourier: the RBF kernel through m random frequencies. exact kernel: the RBF kernel itself, without "
+        "approximation; its time and memory grow with the square of the documents.",
     )
-    linear = st.session_state["map"] == "linear"
+    chosen = st.session_state["map"]
     st.select_slider(
         "Features m",
         COMPONENTS,
         COMPONENTS[_default("m", COMPONENTS)],
         key="m",
         bind="query-params",
-        disabled=linear,
+        disabled=chosen not in APPROXIMATE,
         help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
-        "take longer. The linear model has none.",
+        "take longer. The linear model and the exact kernel have none: m is greyed out there, and counts "
+        "only where a figure draws the approximations too.",
     )
     st.slider(
         "C",
@@ -232,7 +239,7 @@ def _model_settings() -> None:
         format="2^%d",
         key="g",
         bind="query-params",
-        disabled=linear,
+        disabled=chosen == "linear",
         help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
     )
 
@@ -255,7 +262,10 @@ def _more_settings() -> None:
         step=1,
         key="seed",
         bind="query-params",
-        help="Of the landmarks or frequencies that are drawn. The same seed gives the same model.",
+        disabled=st.session_state["map"] not in APPROXIMATE,
+        help="Of the landmarks or frequencies that are drawn. The same seed gives the same model. For the "
+        "linear model and the exact kernel nothing is drawn: it is greyed out there, and counts only where a "
+        "figure draws the approximations too.",
     )
     st.slider(
         "C of the linear baseline",

@@ -10,9 +10,9 @@ from rankviz.experiments.record import RunRecord
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
-from rankviz.plots.style import METHODS, PART_NAMES, describe, method_label, power_of_two
+from rankviz.plots.style import PART_NAMES, describe, in_a_sentence, method_label, power_of_two
 from rankviz.significance import compare
-from ui.show import bold_sentence, definition_caption, show_figure, tiles
+from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure, tiles
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -30,6 +30,7 @@ def cost(record: RunRecord, predicted: object) -> str:
 
 def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """NDCG@k of the model beside the linear one, the four means, and what the queries support."""
+    say_if_nothing_was_learned(record)
     records = _distinct(baseline, record)
     metric = _curve()
     table = metric_curve.data(records, part, metric)
@@ -64,10 +65,10 @@ def _curve() -> str:
 
 def _reading(baseline: RunRecord, record: RunRecord, part: str) -> str:
     if record.spec.feature_map == "linear":
-        return "This is the linear model itself. Choose a kernel approximation to compare it with."
+        return "This is the linear model itself. Choose a kernel to compare it with."
     metric = "NDCG@10"
     found = compare(record.metrics[part][metric], baseline.metrics[part][metric])
-    name = METHODS[record.spec.feature_map].name
+    name = in_a_sentence(record.spec.feature_map)
     linear = f"the linear model (C = {power_of_two(baseline.spec.C)})"
     return bold_sentence(found.sentence(name, linear, metric))
 

@@ -92,7 +92,8 @@ class Estimate:
     bytes : int
         Largest memory in use at a time, beyond what the program takes by itself.
     storage : str
-        How the exact kernel's matrix would be kept in the memory that is free, in words; "" for other maps.
+        How the exact kernel's matrix would be kept in the memory that is free, in words, or that it would be
+        factored; "" for other maps.
     """
 
     spec: RunSpec
@@ -127,11 +128,12 @@ def estimate(
     data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
     if not sizes.in_kernel_space:
         size = data + max(sizes.bytes, 8 * evaluation)
-        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size)
+        storage = "kernel factored" if sizes.feature_map == "exact" else ""
+        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size, storage)
     budget = default_budget() if budget is None else budget
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
-    stages = _kernel_stages(shape, sizes, rates, matrix)
+    stages = _kernel_stages(spec, shape, sizes, rates, matrix)
     size = data + max(sizes.bytes + matrix, 8 * evaluation)
     return Estimate(spec, shape, sizes, stages, size, storage_words(dtype))
 
@@ -179,15 +181,20 @@ def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> 
     }
 
 
-def _kernel_stages(shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int) -> dict[str, float]:
+def _kernel_stages(
+    spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int
+) -> dict[str, float]:
     """Of the exact kernel without a factor, its matrix kept in `matrix` bytes, or not at all."""
     n, m, entry = shape.n, min(first_landmarks(shape.n), shape.n), _entry(shape.d, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel
+    plain = spec.preconditioner == "none"
+    cg = PLAIN_CG_ITERATIONS if plain else KERNEL_CG_ITERATIONS
+    preconditioner = n * m * entry + (2 * n * m**2 + 3 * m**3) / rates.flops
     return {
         "features": FIXED_SECONDS + (kernel if matrix else 0.0),
-        "preconditioner": n * m * entry + (2 * n * m**2 + 3 * m**3) / rates.flops,
-        "newton": NEWTON_STEPS * ((KERNEL_CG_ITERATIONS + 2) * product + 5 * _pair_pass(sizes, rates)),
+        "preconditioner": 0.0 if plain else preconditioner,
+        "newton": NEWTON_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
         "evaluate": shape.documents * n * entry,
     }
 

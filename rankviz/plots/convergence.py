@@ -191,7 +191,7 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
     """The method's colour; dashes without preconditioner; marker and strength by setting."""
     style, setting = line_of(str(row["method"])), int(row["setting"])
     if row["plain"]:
-        style["line"]["dash"] = "dashdot" if METHODS[str(row["method"])].dash == "dot" else "dash"
+        style["line"]["dash"] = "dash" if METHODS[str(row["method"])].dash == "solid" else "dashdot"
         style["marker"]["symbol"] += "-open"
     if setting:
         symbol = _SYMBOLS[1 + (setting - 1) % (len(_SYMBOLS) - 1)]

@@ -74,6 +74,12 @@ def method_label(spec: RunSpec) -> str:
     return f"{name}, m = {spec.n_components}" if spec.feature_map in APPROXIMATE else name
 
 
+def in_a_sentence(feature_map: str) -> str:
+    """A method's name within a sentence: "the linear model", "the exact kernel", "Nyström"."""
+    names = {"linear": "the linear model", "exact": "the exact kernel"}
+    return names.get(feature_map, METHODS[feature_map].name)
+
+
 def describe(spec: RunSpec, part: str | None = None) -> str:
     """What is shown, in words: data, fold, model, settings, and the part scored where one is."""
     model = METHODS[spec.feature_map].name

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from conftest_pages import APP
+from conftest_pages import APP, EDGES
 from streamlit.testing.v1 import AppTest
+
+from rankviz.datasets import write_letor
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +48,17 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         return app
 
     return opened
+
+
+@pytest.fixture
+def data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Put a data set of one kind below a data root of its own."""
+
+    def put(kind: str) -> None:
+        folder = tmp_path / "data" / "edge" / "Fold1"
+        folder.mkdir(parents=True)
+        for number, name in enumerate(("train", "vali", "test")):
+            write_letor(EDGES[kind](1 + 100 * number), folder / f"{name}.txt")
+        monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
+
+    return put

@@ -1,12 +1,16 @@
-"""What the tests of pages read off an app under test."""
+"""What the tests of pages read off an app under test, and the data at the edges that they show it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
+
+from rankviz.datasets import RankingData
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -20,3 +24,22 @@ def words(app: AppTest) -> str:
     """All texts on the page, one after the other."""
     kinds = (app.markdown, app.caption, app.info, app.error, app.warning, app.title)
     return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:
+    """Documents with three random features; the grades are dealt out in turn."""
+    n = sum(sizes)
+    rng = np.random.default_rng(first)
+    qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
+    return RankingData.from_arrays(rng.random((n, 3)) * scale, np.resize(grades, n), qid)
+
+
+EDGES: dict[str, Callable[[int], RankingData]] = {
+    "tiny": lambda first: part([2, 3], [0, 1], first=first),
+    "one query": lambda first: part([6], [0, 1, 2], first=first),
+    "one document": lambda first: part([1], [1], first=first),
+    "one grade": lambda first: part([4, 5], [1], first=first),
+    "nothing relevant": lambda first: part([4, 5], [0], first=first),
+    "all-zero features": lambda first: part([4, 5], [0, 1], scale=0.0, first=first),
+    "five grades": lambda first: part([9, 12], [0, 1, 2, 3, 4], first=first),
+}

@@ -5,49 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
-from conftest_pages import APP, figures, words
+from conftest_pages import APP, EDGES, figures, words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.datasets import RankingData, write_letor
 from rankviz.datasets import folds as folds_module
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 Opener = Callable[..., AppTest]
-
-
-def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:
-    """Documents with three random features; the grades are dealt out in turn."""
-    n = sum(sizes)
-    rng = np.random.default_rng(first)
-    qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
-    return RankingData.from_arrays(rng.random((n, 3)) * scale, np.resize(grades, n), qid)
-
-
-EDGES: dict[str, Callable[[int], RankingData]] = {
-    "tiny": lambda first: part([2, 3], [0, 1], first=first),
-    "one query": lambda first: part([6], [0, 1, 2], first=first),
-    "one document": lambda first: part([1], [1], first=first),
-    "one grade": lambda first: part([4, 5], [1], first=first),
-    "nothing relevant": lambda first: part([4, 5], [0], first=first),
-    "all-zero features": lambda first: part([4, 5], [0, 1], scale=0.0, first=first),
-    "five grades": lambda first: part([9, 12], [0, 1, 2, 3, 4], first=first),
-}
-
-
-@pytest.fixture
-def data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a data set of one kind below a data root of its own."""
-
-    def put(kind: str) -> None:
-        folder = tmp_path / "data" / "edge" / "Fold1"
-        folder.mkdir(parents=True)
-        for number, name in enumerate(("train", "vali", "test")):
-            write_letor(EDGES[kind](1 + 100 * number), folder / f"{name}.txt")
-        monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
-
-    return put
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,76 @@
+"""The exact kernel in the sidebar: the library's numbers, what it greys out, how it is stored, pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+from test_home_train import lines
+
+from rankviz import RunSpec, execute
+from rankviz.significance import compare
+from ui.pins import from_token, token
+from ui.settings import state_of
+
+Opener = Callable[..., AppTest]
+EXACT = {"map": "exact kernel (RBF)"}
+SPEC = RunSpec("synthetic-demo", C=2.0**-4, gamma=2.0**-2).exact()
+
+
+def test_train_shows_the_exact_model_and_how_its_kernel_was_stored(open_page: Opener) -> None:
+    app = open_page("train", **EXACT)
+    linear, exact = execute(SPEC.linear(2.0**-10)), execute(SPEC)
+    assert app.metric[0].value == f"{exact.metrics['vali']['NDCG@10'].mean():.4f}"
+    assert list(lines(figures(app)[0])) == ["linear", "exact kernel"]
+    left, right = (record.metrics["vali"]["NDCG@10"] for record in (exact, linear))
+    said = compare(left, right).sentence("the exact kernel", "the linear model (C = 2⁻¹⁰)", "NDCG@10")
+    assert said[1:] in words(app)
+    assert "kernel stored in float64" in words(app)
+    assert state_of(exact.spec) == {key: app.session_state[key] for key in state_of(exact.spec)}
+
+
+def test_m_and_seed_are_greyed_out_and_gamma_is_not(open_page: Opener) -> None:
+    app = open_page(None, **EXACT)
+    widgets = [app.sidebar.select_slider(key="m"), app.sidebar.number_input(key="seed")]
+    assert all(widget.disabled and "exact kernel" in widget.help for widget in widgets)
+    assert not app.sidebar.slider(key="g").disabled
+
+
+def test_home_draws_the_approximations(open_page: Opener) -> None:
+    assert {"linear (no m)", "Nyström", "random Fourier"} <= set(lines(figures(open_page(None, **EXACT))[0]))
+
+
+def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
+    app = open_page("convergence", plain=False, **EXACT)
+    assert list(lines(figures(app)[0])) == ["exact kernel"]
+    assert app.dataframe[0].value["objective"].tolist() == [execute(replace(SPEC, start="zero")).objective]
+
+
+@pytest.mark.parametrize("page", ["home", "train", "convergence", "ndcg_vs_m", "low_rank"])
+@pytest.mark.parametrize("kind", ["tiny", "one query", "one document", "one grade", "all-zero features"])
+def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    app = open_page(page, data="edge", **EXACT)
+    assert figures(app) or app.error or app.info or app.warning
+    assert "nan" not in words(app).lower().split()
+
+
+def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("tiny")
+    assert "(kernel factored)" in words(open_page("train", data="edge", **EXACT))
+
+
+@pytest.mark.parametrize("spec", [SPEC, replace(SPEC, gamma=2.0**4, C=2.0**-15, tol=1e-8)])
+def test_a_pin_is_its_spec(spec: RunSpec) -> None:
+    assert token(spec).startswith("exact_g")
+    assert from_token(token(spec), replace(SPEC, seed=3)) == spec
+
+
+@pytest.mark.parametrize(
+    "text", ["exact_c-4_t6", "exact_m5_g0_s0_c0_t6", "linear_g0_c0_t6", "nystroem_g0_c0_t6"]
+)
+def test_a_pin_has_what_its_map_has(text: str) -> None:
+    assert from_token(text, SPEC) is None
