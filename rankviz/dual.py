@@ -1,7 +1,8 @@
 """Dual variables α of a fitted model, one block per query: what each preference pair weighs in w.
 
-At the optimum of ½‖w‖² + C Σ_P ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with α_ij = −C·ℓ'(t_ij), so
-the scores of the training part are all that is needed; no pair is listed, and one query is held at a time.
+At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with
+α_ij = −C·c_ij·ℓ'(t_ij), so the scores of the training part are all that is needed; no pair is listed, and
+one query is held at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz._typing import BoolArray, FloatArray, IntArray
+from rankviz.costs import PLAIN, PairCosts
 from rankviz.datasets.types import RankingData
 from rankviz.losses import Loss
 
@@ -68,15 +70,31 @@ class DualBlock:
         return A + A.T
 
 
-def dual_block(f: FloatArray, part: RankingData, query: int, C: float, loss: Loss) -> DualBlock:
-    """α_ij = −C·ℓ'(f_i − f_j) of the query at position `query`, from the scores f (n,) of the training part.
+def dual_block(
+    f: FloatArray, part: RankingData, query: int, C: float, loss: Loss, costs: PairCosts = PLAIN
+) -> DualBlock:
+    """α_ij of the query at position `query`, from the scores f (n,) of the training part.
 
+    α_ij = −C·w·b·ℓ'((f_i − f_j)/b) for a pair of weight w and margin b (see `PairCosts`), 1 without costs.
     Source: xu2019 eq. 4–7; for the squared hinge α_ij = 2C·max(0, 1 − f_i + f_j).
     """
     rows = part.query_slice(query)
     y, f = part.y[rows], f[rows]
     winners, losers = np.flatnonzero(y > y.min()), np.flatnonzero(y < y.max())
-    t = f[winners][:, None] - f[losers]
     is_pair = y[winners][:, None] > y[losers]
-    alpha: FloatArray = np.where(is_pair, -C * loss.derivative(t), 0.0)
-    return DualBlock(y, f, winners, losers, alpha)
+    w, b = _weights_and_margins(part, query, costs, y[winners], y[losers])
+    slope = loss.derivative((f[winners][:, None] - f[losers]) / b)
+    return DualBlock(y, f, winners, losers, np.where(is_pair, -C * w * b * slope, 0.0))
+
+
+def _weights_and_margins(
+    part: RankingData, query: int, costs: PairCosts, winners: IntArray, losers: IntArray
+) -> tuple[FloatArray | float, FloatArray | float]:
+    """W and b of all combinations of grades of one query, (r, c); 1 where they are 1 for all."""
+    if costs.uniform and costs.margin is None:
+        return 1.0, 1.0
+    levels = np.unique(part.y)
+    code = np.searchsorted(levels, winners)[:, None], np.searchsorted(levels, losers)[None, :]
+    pairs = np.full((len(winners), len(losers)), query), *np.broadcast_arrays(*code)
+    margins = costs.margins(*pairs)
+    return costs.weights(*pairs), 1.0 if margins is None else margins

@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import pair_costs
 from rankviz.datasets.types import RankingData
 from rankviz.dual import DualBlock, dual_block
 from rankviz.experiments.record import RunRecord
-from rankviz.losses import LOSSES
+from rankviz.losses import LOSSES, Loss, SmoothedHinge, adapted
 from rankviz.progress import Progress, Report, silent
+from rankviz.risk.all_pairs import AllPairs
 
 RANK_TOLERANCE = 1e-6
 """Singular values up to this share of the largest are rounding and solver accuracy, and count as zero."""
@@ -131,13 +133,35 @@ class Spectra:
     n_zero: int
 
 
+class RunDuals:
+    """Dual variables of a run, from its scores of the training part: the loss and costs it was trained with.
+
+    For the hinge they are those of the last smoothed hinge, which prove the run's duality gap.
+    """
+
+    def __init__(self, record: RunRecord, train: RankingData) -> None:
+        spec, self.train = record.spec, train
+        self.scores, self.C = record.scores["train"], spec.C
+        self.costs = pair_costs(spec.costs, train.y, train.ptr)
+        if spec.loss == "hinge":
+            self.loss: Loss = SmoothedHinge(float(record.trace["smoothing"].iloc[-1]))
+        elif spec.loss == "smooth_hinge":
+            self.loss = adapted(LOSSES[spec.loss], spec.C, AllPairs(train.y, train.ptr, self.costs).weight)
+        else:
+            self.loss = LOSSES[spec.loss]
+
+    def block(self, query: int) -> DualBlock:
+        """The block of the query at position `query`."""
+        return dual_block(self.scores, self.train, query, self.C, self.loss, self.costs)
+
+
 def spectra(record: RunRecord, train: RankingData, matrix: str, report: Report = silent) -> Spectra:
     """Spectra of the dual variables of a run, from its scores of the training part; nothing is refitted."""
-    kind, loss = MATRICES[matrix], LOSSES[record.spec.loss]
+    kind, duals = MATRICES[matrix], RunDuals(record, train)
     rows, values, without_pairs, zero = [], [], 0, 0
     for query in range(train.n_queries):
         report(Progress("spectra", query / train.n_queries))
-        block = dual_block(record.scores["train"], train, query, record.spec.C, loss)
+        block = duals.block(query)
         if block.n_pairs == 0:
             without_pairs += 1
         elif block.n_active == 0:

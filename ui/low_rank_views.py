@@ -6,14 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.dual import dual_block
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram, dual_heatmap, energy_curve, rank_by_activity, singular_values
 from rankviz.plots.style import describe, small
 from rankviz.progress import Progress
-from rankviz.spectra import MATRICES, Spectra, spectra
+from rankviz.spectra import MATRICES, RunDuals, Spectra, spectra
 from ui.show import bold_sentence, show_figure
 
 ORDER_NAMES = {"grade": "grade, then score", "score": "score"}
@@ -48,7 +46,7 @@ def spectra_of(record: RunRecord, train: RankingData, matrix: str) -> Spectra:
         kept.append(spectra(record, train, matrix, tell))
         line.empty()
     if len(kept[0].table) == 0:
-        st.info(f"There is nothing to take singular values of: {left_out(kept[0])}.")
+        st.info(f"There are no singular values to show; {left_out(kept[0])}.")
         st.stop()
     return kept[0]
 
@@ -145,7 +143,7 @@ def one_query(record: RunRecord, train: RankingData, found: Spectra, matrix: str
 def _heatmap(record: RunRecord, train: RankingData, row: pd.Series, matrix: str, order: str) -> None:
     spec, query = record.spec, int(row["query"])
     at = train.query_ids.tolist().index(query)
-    block = dual_block(record.scores["train"], train, at, spec.C, LOSSES[spec.loss])
+    block = RunDuals(record, train).block(at)
     table = dual_heatmap.data(block, matrix, order)
     sides = dual_heatmap.SIDES[matrix](block)
     drawn = int(table["row"].max()), int(table["column"].max())
