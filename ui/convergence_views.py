@@ -101,6 +101,9 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     if record.n_pairs == 0:
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
         st.stop()
+    if not (table["step"] > 0).any():
+        st.info("Training ended where it began: no step makes the objective smaller, so there is no curve.")
+        return
     show_figure(
         plot.quantity_figure(table, choice.y, choice.x),
         table,

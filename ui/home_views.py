@@ -14,7 +14,7 @@ from rankviz.plots.style import choices, describe
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, spec_from_state
-from ui.show import bold_sentence, definition_caption, show_figure
+from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)
@@ -40,6 +40,7 @@ def headline(state: Any, data: RankingData) -> None:
     curves = [record for record in curves if record is not None]
     if baseline is None or not curves:
         return
+    say_if_nothing_was_learned(baseline)
     table = metric_vs_m.data([baseline, *curves], "vali", [METRIC])
     m = kernels[0].n_components
     show_figure(

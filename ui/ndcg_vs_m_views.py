@@ -17,7 +17,7 @@ from rankviz.plots.style import METHODS, choices, describe, method_label
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, open_run, spec_from_state
-from ui.show import bold_sentence, definition_caption, show_figure
+from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
@@ -105,6 +105,7 @@ def in_short(chosen: Settings, part: str) -> str:
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: RankingData, part: str) -> None:
     """The curves with the linear level, what the queries support, and the run behind a chosen point."""
+    say_if_nothing_was_learned(found[0])
     table = metric_vs_m.data(found, part, chosen.metrics)
     marked = spec.n_components if spec.feature_map != "linear" and spec.n_components in chosen.grid else None
     seeds = "one seed" if chosen.seeds == 1 else f"mean and range of {chosen.seeds} seeds"
@@ -129,6 +130,10 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], data: Rank
 def reading(found: list[RunRecord], part: str, metric: str) -> str:
     """At which m each approximation is distinguishable from the linear model, by the paired intervals."""
     linear = next(r for r in found if r.spec.feature_map == "linear").metrics[part][metric]
+    enough = compare(linear, linear).n_needed
+    if len(linear) < enough:
+        queries = "1 query is" if len(linear) == 1 else f"{len(linear)} queries are"
+        return f"By {metric}, {queries} too few to tell any of them apart (95 % takes at least {enough})"
     maps = "; ".join(_against_linear(found, part, metric, name, linear) for name in KERNELS)
     return f"By {metric} with {len(linear)} queries, {maps}"
 

@@ -33,7 +33,8 @@ def picked(table: pd.DataFrame) -> list[int]:
 def query(table: pd.DataFrame) -> int:
     """A select box with the query that is shown; empty it shows the one with the largest difference."""
     queries = [int(query) for query in table["query"]]
-    widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
+    sizes = table["difference"].abs()
+    widest = int(table.loc[sizes.idxmax(), "query"])
     if st.session_state.get(QUERY) not in queries:
         st.session_state[QUERY] = None
     chosen = st.selectbox(
@@ -42,7 +43,7 @@ def query(table: pd.DataFrame) -> int:
         None,
         key=QUERY,
         bind="query-params",
-        placeholder=f"{widest}, which differs most",
+        placeholder=f"{widest}, which differs most" if sizes.max() > 0 else f"{widest}; none differs",
         width=260,
         help="Circled in the figures above. Selecting points there chooses the one that differs most.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,6 +14,7 @@ from plotly.io import from_json
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
 from rankviz.plots.style import GRADE_COLOURS, describe
@@ -102,4 +104,16 @@ def what_is_shown(spec: RunSpec, part: str) -> None:
 
 def definition_caption(data: RankingData) -> str:
     """Which definition the metrics follow, over how many queries, and what empty queries count."""
-    return evaluate([0.0] * data.n_documents, data, at=[1]).caption
+    short = int((np.diff(data.ptr) < 10).sum())
+    few = f"; {short:,} of them with fewer than 10 documents, where NDCG@10 is 0" if short else ""
+    return evaluate([0.0] * data.n_documents, data, at=[1]).caption + few
+
+
+def say_if_nothing_was_learned(record: RunRecord) -> None:
+    """That there was no preference pair to train on, where there was none."""
+    if record.n_pairs == 0:
+        st.info(
+            "No query of the training part has two documents of different grades, so there was nothing to "
+            "learn: every score is the same, and documents stay in the order of the file.",
+            icon=":material/info:",
+        )

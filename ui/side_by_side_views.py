@@ -18,7 +18,7 @@ from rankviz.significance import compare
 from ui import selection
 from ui.jobs import run_or_wait
 from ui.settings import spec_from_state
-from ui.show import bold_sentence, definition_caption, show_figure
+from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRIC = "NDCG@10"
 MAPS = ("nystroem", "fourier")
@@ -62,6 +62,7 @@ def reading(pair: Pair, part: str) -> str:
 @st.fragment
 def linked(pair: Pair, data: RankingData, part: str, sentence: str) -> None:
     """All views of the page, which share one selection of queries and one query that is shown."""
+    say_if_nothing_was_learned(pair.left)
     table = per_query.data(pair.left, pair.right, data, part, METRIC)
     picked = selection.picked(table)
     queries = st.container()  # drawn last, for it marks the query that is chosen below

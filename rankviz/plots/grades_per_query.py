@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.plots.axes import whole_ticks
 from rankviz.plots.style import DATA_COLOUR, finished, grade_colour
 
 MOST = 500
@@ -50,7 +51,11 @@ def figure(table: pd.DataFrame) -> go.Figure:
         row=2,
         col=1,
     )
-    fig.update_yaxes(title_text="documents", row=1, col=1)
-    fig.update_yaxes(title_text="pairs", row=2, col=1)
+    most = {name: float(table[name].max()) if len(table) else 0.0 for name in ("documents", "pairs", "place")}
+    fig.update_yaxes(title_text="documents", **whole_ticks(0, most["documents"]), row=1, col=1)
+    fig.update_yaxes(title_text="pairs", **whole_ticks(0, most["pairs"]), row=2, col=1)
+    if most["pairs"] == 0:
+        fig.update_yaxes(range=[0, 1], row=2, col=1)  # or the axis would go below zero
+    fig.update_xaxes(**whole_ticks(1, most["place"]))
     fig.update_xaxes(title_text="queries, the largest first", row=2, col=1)
     return finished(fig, height=460, barmode="stack", bargap=0.08 if len(table) <= 150 else 0)

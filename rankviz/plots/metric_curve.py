@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import finished, line_of, method_label, snapped_range
+from rankviz.plots.axes import share_range
+from rankviz.plots.style import finished, line_of, method_label
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") -> pd.DataFrame:
@@ -41,7 +42,7 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
         xaxis={"title": "cut-off k (rank)", "dtick": 1},
         yaxis={
             "title": f"mean {metric}@k over queries",
-            "range": snapped_range(low, high),
+            "range": share_range(low, high),
             "tickformat": ".2f",
         },
     )

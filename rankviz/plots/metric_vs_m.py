@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import METHODS, finished, line_of, snapped_range, translucent
+from rankviz.plots.axes import share_range
+from rankviz.plots.style import METHODS, finished, line_of, translucent
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
@@ -94,7 +95,7 @@ def _panel(
         _band(fig, str(method), line.sort_values("m"), place)
         _line(fig, str(method), line.sort_values("m"), place, legend)
     low, high = table["value"].min(), table["value"].max()
-    fig.update_yaxes(range=snapped_range(low, high), tickformat=".2f", **place)
+    fig.update_yaxes(range=share_range(low, high), tickformat=".2f", **place)
 
 
 def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]) -> None:

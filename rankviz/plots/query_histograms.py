@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.plots.axes import whole_ticks
 from rankviz.plots.style import DATA_COLOUR, finished, grade_colour
 
 BINS = 24
@@ -66,12 +67,13 @@ def figure(table: pd.DataFrame, grades: pd.DataFrame) -> go.Figure:
         col=1,
     )
     fig.update_xaxes(title_text="grade", type="category", row=1, col=1)
-    fig.update_yaxes(title_text="documents", row=1, col=1)
+    fig.update_yaxes(title_text="documents", **whole_ticks(0, grades["documents"].max()), row=1, col=1)
     for place, (quantity, title) in enumerate(QUANTITIES.items(), 1):
         row, col = place // 2 + 1, place % 2 + 1
-        _add_histogram(fig, table[table["quantity"] == quantity], row, col, share=quantity == "relevant")
+        bins = table[table["quantity"] == quantity]
+        _add_histogram(fig, bins, row, col, share=quantity == "relevant")
         fig.update_xaxes(title_text=title, row=row, col=col)
-        fig.update_yaxes(title_text="queries", row=row, col=col)
+        fig.update_yaxes(title_text="queries", **whole_ticks(0, bins["queries"].max()), row=row, col=col)
     return finished(
         fig, height=560, showlegend=False, bargap=0.04, margin={"l": 60, "r": 20, "t": 20, "b": 55}
     )
@@ -95,3 +97,5 @@ def _add_histogram(fig: go.Figure, bins: pd.DataFrame, row: int, col: int, *, sh
     )
     if share:
         fig.update_xaxes(tickformat=".0%", range=[0, 1], row=row, col=col)
+    else:
+        fig.update_xaxes(**whole_ticks(bins["left"].min(), last.max()), row=row, col=col)
