@@ -6,7 +6,7 @@ A space makes the objective of a task and keeps what tasks share: the base of fe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rankviz._typing import FloatArray
@@ -15,10 +15,14 @@ from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.kernel_objective import KernelObjective
-from rankviz.objective import Objective, RankObjective
+from rankviz.objective import CLOSED_FORM_COLUMNS, Objective, RankObjective
 from rankviz.progress import Report, silent
 from rankviz.risk import Risk
 from rankviz.timing import Stopwatch
+
+COARSE, WIDE = CLOSED_FORM_COLUMNS, 4 * CLOSED_FORM_COLUMNS
+"""Maps with at least WIDE features are trained with COARSE of them first: that costs little, and leaves half
+as much to do for the rest."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,10 @@ class Space(Protocol):
         """Where to start a task from the end w of one with at most as many features, with its scores."""
         ...
 
+    def coarser(self, task: Task) -> Task | None:
+        """A much cheaper task whose end is a good place to start from, where there is one."""
+        ...
+
     def coefficients(self, w: FloatArray) -> FloatArray:
         """The weights of the feature map, of a vector of the objective."""
         ...
@@ -98,6 +106,13 @@ class FeatureSpace:
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The weights padded with zeros, in the scale of the map's basis."""
         return self.map(task).basis.padded(w)
+
+    def coarser(self, task: Task) -> Task | None:
+        """The task with so few features that their preconditioner has a closed form."""
+        fitted, coarser = self.map(task), replace(task, n_components=COARSE)
+        if not fitted.basis.nested or fitted.n_components < WIDE:
+            return None
+        return coarser if self.map(coarser).n_components < fitted.n_components else None
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Unchanged."""
@@ -139,6 +154,9 @@ class KernelSpace:
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The other end itself: at one γ both are coefficients with their image."""
         return w
+
+    def coarser(self, task: Task) -> None:
+        """None: it is not nested."""
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Without the image."""

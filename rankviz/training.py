@@ -17,6 +17,7 @@ from rankviz.features.maps import FittedMap
 from rankviz.objective import Preconditioner
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk import Risk, adapted_risk
+from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Solver, SolverResult, Status
 from rankviz.spaces import Space, Task
 from rankviz.timing import Stopwatch
@@ -26,6 +27,10 @@ FROM_ZERO = "zero"
 SAME_PRECONDITIONER = 2.0
 """Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
 most, which costs fewer CG iterations than building another."""
+
+
+COARSE_TOL = 1e-2
+"""A start with fewer features is left at this decrement over objective: better would be for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +107,8 @@ class Training:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
         risk = adapted_risk(self._listed(report), task.C)
         objective = self.space.objective(task, risk, self.seed, report)
-        clock, end = Stopwatch(), None if task.alone else self._nearest(task)
+        end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
+        clock = Stopwatch()
         start = None if end is None else self.space.start(task, end.w)
         precondition = None if task.alone else self._shared_preconditioner(task)
         result = self.solver.solve(objective, start, report, precondition)
@@ -120,6 +126,16 @@ class Training:
             FROM_ZERO if end is None else _in_words(end.task, task),
             seconds,
         )
+
+    def _coarse(self, task: Task, risk: Risk, report: Report) -> _End | None:
+        """The rough end of a much cheaper task, where the space knows one."""
+        coarser = self.space.coarser(task) if self.solver.preconditioned else None
+        if coarser is None:
+            return None
+        clock, objective = Stopwatch(), self.space.objective(coarser, risk, self.seed, report)
+        w = TruncatedNewton(tol=COARSE_TOL).solve(objective, None, report).point.w
+        clock.lap("newton")
+        return _End(coarser, w, clock.laps["newton"])
 
     def _listed(self, report: Report) -> Risk:
         """The risk, prepared once."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from rankviz import (
     DataError,
@@ -288,3 +289,20 @@ def test_data_with_nothing_to_learn() -> None:
         for name in MAPS:
             found = list(fit_curve(RankSVM(name, gamma=1.0), data, n_components=[1, 4], C=[0.1, 0.2]))
             assert [one.status_ for one in found] == [Status.CONVERGED] * 4
+
+
+@pytest.mark.parametrize("name", ["nystroem", "fourier"])
+def test_wide_maps_start_from_fewer_features(fold: Fold, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.spaces.COARSE", 10)
+    monkeypatch.setattr("rankviz.spaces.WIDE", 40)
+    model = RankSVM(name, n_components=60, gamma=0.25, C=0.5, tol=1e-8)
+    wide, narrow = (clone(model).set_params(n_components=m).fit_data(fold.train) for m in (60, 30))
+    assert wide.start_ == "the weights for m = 10"
+    assert wide.seconds_["start"] > 0
+    assert narrow.start_ == "zero"
+    alone = clone(model)
+    alone.fit_in(alone.training(fold.train), alone=True)
+    assert alone.start_ == "zero"
+    assert wide.objective_ == pytest.approx(alone.objective_, rel=1e-7)
+    plain = clone(model).set_params(preconditioner="none").fit_data(fold.train)
+    assert plain.start_ == "zero"

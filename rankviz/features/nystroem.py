@@ -95,8 +95,13 @@ def cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
 
     The squared pivot of a landmark is what earlier kept landmarks leave of it, plus the jitter; at 2j or
     below it adds nothing above the jitter. That depends on earlier landmarks only: still nested. Taking them
-    BLOCK at a time makes nearly all of it matrix products, and no rounding of K can make it fail.
+    BLOCK at a time makes nearly all of it matrix products, and no rounding of K can make it fail. Where none
+    is left out, one call of LAPACK gives the same.
     """
+    with contextlib.suppress(linalg.LinAlgError):
+        whole = linalg.cholesky(K + JITTER * np.eye(len(K)), lower=True, check_finite=False)
+        if (np.diag(whole) ** 2 > 2 * JITTER).all():
+            return np.arange(len(K)), CholeskyBasis(np.ascontiguousarray(whole))
     L, kept = np.zeros_like(K), np.zeros(0, np.int64)
     for start in range(0, len(K), BLOCK):
         block, r = np.arange(start, min(start + BLOCK, len(K))), len(kept)

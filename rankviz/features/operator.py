@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy import linalg
@@ -33,6 +33,11 @@ class Basis(Protocol):
         """Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
         ...
 
+    @property
+    def nested(self) -> bool:
+        """Whether leading columns are a coarser map of the same kind."""
+        ...
+
     def leading(self, k: int) -> Basis:
         """T of the map whose base is the first k columns of this one's; ValueError where it is not nested."""
         ...
@@ -47,6 +52,8 @@ class IdentityBasis:
     """T = I: the base is Φ itself."""
 
     size: int
+
+    nested: ClassVar[bool] = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,6 +82,8 @@ class CosineBasis:
     """T = √(2/m) I: the base holds cosines, and fewer of them weigh more."""
 
     size: int
+
+    nested: ClassVar[bool] = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,6 +117,8 @@ class CholeskyBasis:
     """
 
     L: FloatArray
+
+    nested: ClassVar[bool] = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,6 +156,8 @@ class DenseBasis:
     """T stored as a (k, m) matrix, as for chen2017's truncated map U_k Σ_k^-1/2 (eq. 18)."""
 
     T: FloatArray
+
+    nested: ClassVar[bool] = False
 
     @property
     def shape(self) -> tuple[int, int]:

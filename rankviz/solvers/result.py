@@ -69,6 +69,11 @@ class TraceRow:
 class Solver(Protocol):
     """What trains an objective."""
 
+    @property
+    def preconditioned(self) -> bool:
+        """Whether conjugate gradients are given a preconditioner."""
+        ...
+
     def solve(
         self,
         objective: Objective,
