@@ -18,6 +18,7 @@ from rankviz.experiments.estimate import (
     estimate,
     in_words,
     total_in_words,
+    total_seconds,
 )
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.memory import free_memory, megabytes
@@ -137,6 +138,20 @@ def test_this_machine_is_measured_once() -> None:
     assert estimate(SPEC, SHAPE).seconds == estimate(SPEC, SHAPE, rates).seconds
 
 
+def test_runs_that_share_features_cost_less_together() -> None:
+    costs = [estimate(replace(SPEC, n_components=m), SHAPE, RATES) for m in (100, 200, 500)]
+    together = total_seconds(costs)
+    assert costs[-1].seconds < together < sum(cost.seconds for cost in costs)
+    assert total_seconds([costs[0], costs[0]]) == pytest.approx(costs[0].seconds)
+    seeds = [estimate(replace(SPEC, seed=seed), SHAPE, RATES) for seed in (0, 1)]
+    assert total_seconds(seeds) == pytest.approx(sum(cost.seconds for cost in seeds))
+    widths = [estimate(replace(SPEC, gamma=gamma), SHAPE, RATES) for gamma in (0.1, 0.2)]
+    assert total_seconds(widths) == pytest.approx(sum(cost.seconds for cost in widths))
+    cold = [estimate(replace(cost.spec, start="zero"), SHAPE, RATES) for cost in costs]
+    assert total_seconds(cold) > together
+    assert total_seconds([]) == 0.0
+
+
 def test_words() -> None:
     assert [in_words(s) for s in (0.01, 0.44, 12.3, 240.0, 9000.0)] == [
         "0.1 s",
@@ -148,7 +163,12 @@ def test_words() -> None:
     assert [megabytes(b) for b in (10, 8.1e7, 2.34e9)] == ["1 MB", "81 MB", "2.3 GB"]
     one = estimate(SPEC, SHAPE, RATES)
     assert str(one) == f"about {in_words(one.seconds)} and {megabytes(one.bytes)}"
-    assert total_in_words([one, one]) == f"about {in_words(2 * one.seconds)} and {megabytes(one.bytes)}"
+    other = estimate(replace(SPEC, seed=1), SHAPE, RATES)
+    assert total_in_words([one, other]) == f"about {in_words(2 * one.seconds)} and {megabytes(one.bytes)}"
+    exact = estimate(SPEC.exact(), SHAPE, RATES, 1e9)
+    share = f"({in_words(exact.seconds)} for the exact kernel, kernel stored in float64)"
+    assert total_in_words([one, exact]).endswith(share)
+    assert total_in_words([exact]).endswith(" MB (kernel stored in float64)")
     assert total_in_words([]) == "about 0.1 s and 1 MB"
 
 

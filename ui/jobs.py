@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -13,6 +13,7 @@ from rankviz.experiments.estimate import (
     check_budget,
     estimate,
     total_in_words,
+    total_seconds,
 )
 from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
 from rankviz.experiments.rates import LAPTOP
@@ -42,10 +43,10 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
 def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
     """The records of specs, None for those that are not there yet.
 
-    What is remembered, or was made by an earlier job, is used. The rest runs now if no run of it is
-    predicted to take more than about a second, nor all together more than a few, and goes on as a job if it
-    takes more than two after all. Else the cost and a button are shown, and once that is pressed, the job
-    with its progress. The page runs again as the job grows.
+    What is remembered, or was made by an earlier job, is used. Of the rest, runs predicted to take at most
+    about a second are made now, if they take no more than a few seconds together, and go on as a job if they
+    take more than two after all. For others the cost and a button are shown, and once that is pressed, the
+    job with its progress. The page runs again as the job grows.
     Raises `DataError` where a run would not fit into memory.
     """
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
@@ -78,25 +79,25 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         watch(job, place=title, note=NOTE if job.id == st.session_state.get(UNASKED) else "")
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
-    costs = [estimate(spec, shapes[spec.digest]) for spec in missing]
-    check_budget(max(costs, key=lambda e: e.bytes))
+    costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
+    check_budget(max(costs.values(), key=lambda e: e.bytes))
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
-    short = not ended and (_live(costs) or _live(laptop))
-    if short and not _slow() & set(missing):
+    short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
+    if short and not _slow() & set(short):
         try:
-            return dict(zip(missing, run(*missing, seconds=LIVE_LIMIT), strict=True))
+            run(*short, seconds=LIVE_LIMIT)
         except TookTooLong:
-            _slow().update(spec for spec in missing if recall(spec) is None)
+            _slow().update(spec for spec in short if recall(spec) is None)
     if job is not None:
         watch(job, place=title)
-    left = {spec: cost for spec, cost in zip(missing, costs, strict=True) if recall(spec) is None}
-    unasked = _submit(list(left), title) if short and left else None
+    late = [spec for spec in short if recall(spec) is None]
+    unasked = _submit(late, title) if late else None
     if unasked is not None:
         st.session_state[UNASKED] = unasked.id
         watch(unasked, place=title, note=NOTE)
-    elif left:
-        _offer(list(left), list(left.values()), title)
+    elif left := [cost for spec, cost in costs.items() if recall(spec) is None]:
+        _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
@@ -124,9 +125,10 @@ def _slow() -> set[RunSpec]:
     return set()
 
 
-def _live(costs: list[Estimate]) -> bool:
-    seconds = [cost.seconds for cost in costs]
-    return max(seconds) <= LIVE_SECONDS and sum(seconds) <= LIVE_IN_ALL
+def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
+    """The runs to make while the visitor waits: those that are short, where all of them together are."""
+    short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS]
+    return [cost.spec for cost in short] if total_seconds(short) <= LIVE_IN_ALL else []
 
 
 def predicted(spec: RunSpec) -> Estimate:
@@ -156,8 +158,9 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
     return own[0] if own else None
 
 
-def _offer(missing: list[RunSpec], predicted: list[Estimate], title: str) -> None:
+def _offer(predicted: list[Estimate], title: str) -> None:
     """Say what it will cost, and a button to start it."""
+    missing = [cost.spec for cost in predicted]
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
     text, action = st.columns([4, 2], vertical_alignment="center")
     text.markdown(

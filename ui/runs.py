@@ -57,7 +57,7 @@ class RunMemory:
 
 @st.cache_resource(show_spinner=False)
 def _memory() -> RunMemory:
-    return RunMemory(size=256)
+    return RunMemory(size=1024)  # a curve over m, seeds and folds; about 150 kB each
 
 
 def own_root() -> Path:

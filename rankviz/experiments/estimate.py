@@ -7,7 +7,9 @@ numbers stand for them, so that seconds are right within a factor of a few. Byte
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from rankviz.datasets.types import Fold
 from rankviz.estimators import PREDICT_ENTRIES
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.sweep import families
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.kernel_objective import first_landmarks
 from rankviz.losses import LOSSES
@@ -34,6 +37,10 @@ PAIR_TRAFFIC = 200
 """Bytes moved per listed pair in one pass, gathers and scatters included."""
 CUT_TRAFFIC = 400
 """Bytes moved per document and other grade in one pass where pairs are not listed."""
+SHARED = ("features", "factor", "evaluate")
+"""Stages that runs which differ in m and C only go through once."""
+WARM_SHARE = 0.5
+"""Newton seconds of a run that starts from a neighbour's weights over those of one from zero."""
 FIXED_SECONDS = 0.01
 OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
@@ -138,10 +145,29 @@ def estimate(
     return Estimate(spec, shape, sizes, stages, size, storage_words(dtype))
 
 
-def total_in_words(estimates: list[Estimate]) -> str:
-    """What several runs one after the other cost: the seconds of all, the bytes of the largest."""
-    seconds, most = sum(e.seconds for e in estimates), max((e.bytes for e in estimates), default=0)
-    return f"about {in_words(seconds)} and {megabytes(most)}"
+def total_seconds(estimates: Iterable[Estimate]) -> float:
+    """Seconds of several runs made together: what families of runs share is computed once.
+
+    At one γ these are features, factor and evaluation at the largest m; a warm start saves half the Newton
+    steps.
+    """
+    by_spec = {predicted.spec: predicted for predicted in estimates}
+    return OVERHEAD * sum(
+        _together([by_spec[spec] for spec in same_kernel])
+        for family in families(by_spec)
+        for _, same_kernel in groupby(family, key=lambda spec: spec.gamma)
+    )
+
+
+def total_in_words(estimates: Sequence[Estimate]) -> str:
+    """What several runs cost together: seconds, the bytes of the largest, and what the exact kernel adds."""
+    words = f"about {in_words(total_seconds(estimates))} and "
+    words += megabytes(max((e.bytes for e in estimates), default=0))
+    exact = [e for e in estimates if e.storage]
+    if not exact:
+        return words
+    share = f"{in_words(total_seconds(exact))} for the exact kernel, " if len(exact) < len(estimates) else ""
+    return f"{words} ({share}{exact[0].storage})"
 
 
 def in_words(seconds: float) -> str:
@@ -151,6 +177,16 @@ def in_words(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _together(runs: Sequence[Estimate]) -> float:
+    """Counted seconds of runs that differ in m and C only, in the order in which they are made."""
+    shared = sum(max(run.stages.get(stage, 0.0) for run in runs) for stage in SHARED)
+    newton = [
+        run.stages["newton"] * (WARM_SHARE if place and run.spec.start == "near" else 1.0)
+        for place, run in enumerate(runs)
+    ]
+    return shared + sum(newton) + sum(run.stages["preconditioner"] for run in runs)
 
 
 def check_budget(predicted: Estimate, budget: float | None = None) -> None:
@@ -185,7 +221,7 @@ def _kernel_stages(
     spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int
 ) -> dict[str, float]:
     """Of the exact kernel without a factor, its matrix kept in `matrix` bytes, or not at all."""
-    n, m, entry = shape.n, min(first_landmarks(shape.n), shape.n), _entry(shape.d, rates)
+    n, m, entry = shape.n, first_landmarks(shape.n), _entry(shape.d, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel
     plain = spec.preconditioner == "none"
