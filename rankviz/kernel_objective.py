@@ -28,14 +28,26 @@ LANDMARKS_PER_ROOT = 5.0
 """Landmarks of the first preconditioner over √n: forming it, O(n m²), then costs a few products with K."""
 GROWTH = 3
 """So many times more landmarks where CG takes too long."""
-MOST_LANDMARKS = 6000
+MOST_LANDMARKS = 10_000
+"""At most so many: forming a preconditioner then takes minutes."""
 PATIENCE = 40
 """CG iterations that cost about as much as a preconditioner with more landmarks."""
 
 
 def first_landmarks(n: int) -> int:
     """Landmarks of the first preconditioner for n documents."""
-    return math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n))
+    return min(n, math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n)))
+
+
+def preconditioner_bytes(n: int, m: int) -> int:
+    """Peak bytes of forming a preconditioner with m landmarks: two tall matrices and four squares."""
+    return 8 * (2 * n * m + 4 * m**2)
+
+
+def landmarks_within(n: int, size: float) -> int:
+    """The most landmarks whose preconditioner takes at most `size` bytes."""
+    entries = max(0.0, size) / 8
+    return math.floor((math.sqrt(n**2 + 4 * entries) - n) / 4 + 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +95,26 @@ class KernelObjective:
     C : float
     seed : int
         Of the preconditioner's landmarks.
+    most_landmarks : int
+        As many as memory allows.
     """
 
     patience = PATIENCE
 
     def __init__(
-        self, X: FloatArray, gamma: float, kernel: KernelMatrix, risk: Risk, C: float, seed: int = 0
+        self,
+        X: FloatArray,
+        gamma: float,
+        kernel: KernelMatrix,
+        risk: Risk,
+        C: float,
+        seed: int = 0,
+        most_landmarks: int = MOST_LANDMARKS,
     ) -> None:
         self.X, self.gamma, self.kernel = X, gamma, kernel
         self.risk, self.C, self.seed = risk, C, seed
         self.landmarks = first_landmarks(len(X))
+        self.most_landmarks = max(self.landmarks, min(most_landmarks, MOST_LANDMARKS, len(X)))
 
     @property
     def n_pairs(self) -> int:
@@ -141,7 +163,7 @@ class KernelObjective:
 
     def exact_preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
         """The same with more landmarks: as their number nears that of the documents it becomes exact."""
-        self.landmarks = min(GROWTH * self.landmarks, MOST_LANDMARKS)
+        self.landmarks = min(GROWTH * self.landmarks, self.most_landmarks)
         return self.preconditioner(point, report)
 
     def _with_image(self, v: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rankviz.datasets.types import DataError
 from rankviz.features.exact import SMALL
-from rankviz.kernel_objective import first_landmarks
+from rankviz.kernel_objective import first_landmarks, preconditioner_bytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
 
 BUDGET_SHARE = 0.7
@@ -60,9 +60,9 @@ class TrainingSizes:
         return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
 
     def _beside_kernel(self) -> int:
-        """Entries: two tall matrices of the preconditioner, its squares, and vectors with their images."""
-        m = min(first_landmarks(self.n), self.n)
-        return 2 * self.n * m + 4 * m**2 + 40 * self.n + 3 * self.n * self.d
+        """Entries: the preconditioner, vectors with their images, and documents as factors of the kernel."""
+        preconditioner = preconditioner_bytes(self.n, first_landmarks(self.n)) // 8
+        return preconditioner + 40 * self.n + 3 * self.n * self.d
 
     def _features(self) -> int:
         """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""

@@ -14,7 +14,12 @@ from rankviz.features.exact import AllDocuments
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
-from rankviz.kernel_objective import KernelObjective
+from rankviz.kernel_objective import (
+    KernelObjective,
+    first_landmarks,
+    landmarks_within,
+    preconditioner_bytes,
+)
 from rankviz.objective import CLOSED_FORM_COLUMNS, Objective, RankObjective
 from rankviz.progress import Report, silent
 from rankviz.risk import Risk
@@ -133,7 +138,7 @@ class KernelSpace:
         Of `FittedExact`.
     X : (n, d) float64
     budget : float
-        Bytes that K may take (see `kernel_matrix`).
+        Bytes that K may take (see `kernel_matrix`), beside a preconditioner with `first_landmarks`.
     """
 
     def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
@@ -148,8 +153,10 @@ class KernelSpace:
 
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
         """½βᵀKβ + C·risk(Kβ)."""
-        kernel = self._matrix(task.gamma, report)
-        return KernelObjective(self.X, task.gamma, kernel, risk, task.C, seed)
+        kernel, n = self._matrix(task.gamma, report), len(self.X)
+        spare = self._budget - kernel.bytes + preconditioner_bytes(n, first_landmarks(n))
+        most = landmarks_within(n, spare)
+        return KernelObjective(self.X, task.gamma, kernel, risk, task.C, seed, most)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The other end itself: at one γ both are coefficients with their image."""

@@ -10,7 +10,7 @@ from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
 from rankviz.features.kernels import rbf_kernel
-from rankviz.kernel_objective import KernelObjective
+from rankviz.kernel_objective import KernelObjective, landmarks_within, preconditioner_bytes
 from rankviz.losses import LOSSES
 from rankviz.risk import PairRisk
 from rankviz.solvers.newton import TruncatedNewton
@@ -101,6 +101,23 @@ def test_float32_entries_and_recomputed_ones_reach_the_same_objective(gamma: flo
         risk = PairRisk(data.y, data.ptr, LOSSES["squared_hinge"]).at(f)
         values[kernel.storage] = float(0.5 * beta @ f + 16.0 * risk.value)
     assert max(values.values()) <= min(values.values()) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("n", [3, 500, 9219])
+def test_as_many_landmarks_as_memory_allows(n: int) -> None:
+    for m in (1, 77, 481):
+        assert landmarks_within(n, preconditioner_bytes(n, m)) == m
+        assert landmarks_within(n, preconditioner_bytes(n, m) - 1) == m - 1
+    assert landmarks_within(n, 0) == 0
+
+
+def test_landmarks_stop_growing_where_memory_ends() -> None:
+    objective = objective_of(data_of())
+    objective.most_landmarks = objective.landmarks + 1
+    point = objective.at(vector(objective, 1))
+    objective.exact_preconditioner(point)
+    objective.exact_preconditioner(point)
+    assert objective.landmarks == objective.most_landmarks
 
 
 def test_slow_conjugate_gradients_get_more_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,11 @@ class KernelMatrix(Protocol):
         """How the entries are kept, in words."""
         ...
 
+    @property
+    def bytes(self) -> int:
+        """What is kept takes so much memory."""
+        ...
+
     def __len__(self) -> int:
         """Number of documents n."""
         ...
@@ -86,6 +91,11 @@ class RecomputedKernel:
         """That they are not kept, in words."""
         return storage_words(None)
 
+    @property
+    def bytes(self) -> int:
+        """Nothing is kept."""
+        return 0
+
     def __len__(self) -> int:
         return len(self.panels)
 
@@ -124,6 +134,11 @@ class StoredKernel:
     def storage(self) -> str:
         """How the entries are kept, in words."""
         return storage_words(self.stored[0].dtype.type)
+
+    @property
+    def bytes(self) -> int:
+        """Of all panels."""
+        return sum(panel.nbytes for panel in self.stored)
 
     def __len__(self) -> int:
         return int(self.stored[-1].shape[1])
