@@ -11,6 +11,7 @@ import gc
 import multiprocessing
 import statistics
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -193,7 +194,9 @@ class _Worker:
 
     def warm_up(self) -> None:
         queries = np.arange(min(WARM_UP_QUERIES, self.train.n_queries))
-        self.method.fit(take_queries(self.train, queries, name="warm-up"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # so few documents are fewer than landmarks
+            self.method.fit(take_queries(self.train, queries, name="warm-up"))
         gc.collect()
         self.baseline = _resident()
 

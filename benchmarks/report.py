@@ -31,7 +31,9 @@ def facts() -> dict[str, str]:
         "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES if _version(name)),
     }
     if hasattr(os, "getloadavg"):
-        found["load before"] = f"{_LOAD:.1f} (mean of the minute before the program began)"
+        found["load"] = (
+            f"{_LOAD:.1f} in the minute before the program began, {os.getloadavg()[0]:.1f} at the end"
+        )
     return found
 
 
