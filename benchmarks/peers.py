@@ -106,7 +106,7 @@ def _reading(name: str, fold: Fold, found: dict[str, Measured], tests: dict[str,
     ours, theirs = found[REFERENCE], found[SAME_PROBLEM]
     if ours.runs and theirs.runs:
         text.append(
-            f"{SAME_PROBLEM}, takes {theirs.median() / ours.median():,.1f} times the seconds and "
+            f"{SAME_PROBLEM} takes {theirs.median() / ours.median():,.1f} times the seconds and "
             f"{theirs.memory / ours.memory:,.1f} times the memory of {REFERENCE}, and ends a share of "
             f"{_above(theirs)} above its minimum (rankviz: {_above(ours)})."
         )
@@ -129,8 +129,8 @@ def _conditions() -> list[str]:
     missing += [f"{' and '.join(absent)} left out: not installed."] if absent else []
     return [
         f"Seconds of a fit: medians of {REPETITIONS} fits, methods taking turns in one run (one fit only "
-        f"where it takes over {SLOW:g} s; given up after {LONGEST:g} s). All use the same threads, but "
-        "LinearSVC can use only one.",
+        f"where it takes over {SLOW:g} s; given up after {LONGEST:g} s). All use the same number "
+        "of threads, but LinearSVC can use only one. Its tolerance is loose in its favour.",
         "Memory: what the first fit adds at its peak to a process of its own that holds the data and has its "
         "libraries loaded.",
         "Objective: ½‖w‖² + C Σ max(0, 1 − margin)² over all pairs. Each method's minimum is that of its own "

@@ -12,7 +12,7 @@ from rankviz import Fold, evaluate
 from rankviz.plots.style import power_of_two
 
 EXPONENTS_C = (-10, -7, -4, -1)
-EXPONENTS_LINEAR_C = (-13, *EXPONENTS_C, 2)
+EXPONENTS_LINEAR_C = (-16, -13, *EXPONENTS_C, 2)
 EXPONENTS_GAMMA = (-8, -6, -4, -2)
 TUNED_AT = 500
 RATES = (0.05, 0.1)
