@@ -249,18 +249,13 @@ LOSSES: dict[str, Loss] = {
 """Losses by the names that `RankSVM(loss=...)` and the app use.
 
 The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1. The smooth
-hinge is trained with the η that C and the costs ask for (`adapted`); the one here is for drawing.
+hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is for drawing.
 """
 
 
 def trainable(name: str) -> Loss:
     """The loss of a name as something with a second derivative: for the hinge the widest smoothed one."""
     return SmoothedHinge(1.0) if name == "hinge" else LOSSES[name]
-
-
-def adapted(loss: Loss, C: float, total_cost: float) -> Loss:
-    """The same loss, but he2009's smooth hinge with the η that C and Σc_ij ask for."""
-    return SmoothHinge(eta_for(C, total_cost)) if isinstance(loss, SmoothHinge) else loss
 
 
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:

@@ -133,7 +133,8 @@ def preference_pairs(y: IntArray, ptr: IntArray) -> PreferencePairs:
 
 def count_pairs(y: IntArray, ptr: IntArray) -> IntArray:
     """Number of preference pairs of each query, (Q,): (n_q² − Σ_g n_qg²)/2, without listing them."""
-    groups = grade_groups(y, ptr)
+    codes = grade_codes(y, ptr)
+    group, size = np.unique(codes.query * len(codes.levels) + codes.code, return_counts=True)
     same_grade = np.zeros(len(ptr) - 1, np.int64)
-    np.add.at(same_grade, groups.query, groups.size**2)
+    np.add.at(same_grade, group // max(len(codes.levels), 1), size**2)
     return (np.diff(ptr) ** 2 - same_grade) // 2

@@ -17,7 +17,7 @@ from rankviz.costs import pair_costs
 from rankviz.datasets.types import RankingData
 from rankviz.dual import DualBlock, dual_block
 from rankviz.experiments.record import RunRecord
-from rankviz.losses import LOSSES, Loss, SmoothedHinge, adapted
+from rankviz.losses import LOSSES, Loss, SmoothedHinge, SmoothHinge, eta_for
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk.all_pairs import AllPairs
 
@@ -146,7 +146,7 @@ class RunDuals:
         if spec.loss == "hinge":
             self.loss: Loss = SmoothedHinge(float(record.trace["smoothing"].iloc[-1]))
         elif spec.loss == "smooth_hinge":
-            self.loss = adapted(LOSSES[spec.loss], spec.C, AllPairs(train.y, train.ptr, self.costs).weight)
+            self.loss = SmoothHinge(eta_for(spec.C, AllPairs(train.y, train.ptr, self.costs).weight))
         else:
             self.loss = LOSSES[spec.loss]
 

@@ -11,9 +11,9 @@ from rankviz.costs import RULES, pair_costs
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
 from rankviz.estimators import WITHOUT_LIST, RankSVM
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge, adapted
+from rankviz.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
 from rankviz.objective import RankObjective
-from rankviz.risk import PairRisk, SortedRisk
+from rankviz.risk import PairRisk, SortedRisk, adapted_risk
 from rankviz.risk import choose as module
 from rankviz.risk.all_pairs import AllPairs
 from rankviz.solvers.newton import TruncatedNewton
@@ -29,8 +29,8 @@ each_cost = pytest.mark.parametrize("costs", [None, *RULES, TABLE, ("query", TAB
 
 def slow_optimum(name: str, costs: object, C: float) -> tuple[np.ndarray, float]:
     found = pair_costs(costs, Y, PTR)
-    loss = adapted(LOSSES[name], C, AllPairs(Y, PTR, found).weight)
-    risk = PairRisk(Y, PTR, loss, found)
+    risk = adapted_risk(PairRisk(Y, PTR, LOSSES[name], found), C)
+    loss = risk.loss
     D = X[risk.pairs.winner] - X[risk.pairs.loser]
     w = 1.0 if risk._weight is None else risk._weight
     b = 1.0 if risk._margin is None else risk._margin

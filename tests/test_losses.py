@@ -14,7 +14,6 @@ from rankviz.losses import (
     SmoothedHinge,
     SmoothHinge,
     Zone,
-    adapted,
     eta_for,
     largest_error,
     trainable,
@@ -151,8 +150,6 @@ def test_eta_comes_from_the_bound() -> None:
     eta = eta_for(2.0**-7, 367_663.0)
     assert 0.0515 * eta**2 * 2.0**-7 * 367_663.0 == pytest.approx(1e-5)
     assert eta_for(1e-9, 1.0) == eta_for(1.0, 0.0) == 0.99
-    assert adapted(LOSSES["smooth_hinge"], 2.0**-7, 367_663.0) == SmoothHinge(eta)
-    assert adapted(LOSSES["huber"], 1.0, 1.0) is LOSSES["huber"]
 
 
 def test_only_the_hinge_is_trained_as_another_loss() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray
@@ -110,5 +111,6 @@ class SolverResult:
     @property
     def frame(self) -> pd.DataFrame:
         """The trace as a table, one row per iteration."""
-        types = {field.name: str(field.type) for field in fields(TraceRow)}
-        return pd.DataFrame([asdict(row) for row in self.trace], columns=list(types)).astype(types)
+        types = {field.name: np.int64 if field.type == "int" else np.float64 for field in fields(TraceRow)}
+        columns = {name: np.array([getattr(row, name) for row in self.trace], t) for name, t in types.items()}
+        return pd.DataFrame(columns)
