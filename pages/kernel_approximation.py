@@ -2,28 +2,35 @@
 
 import streamlit as st
 
+from ui import kernel_approximation_tabs as tabs
 from ui import kernel_approximation_views as views
 from ui.navigation import experiment
 from ui.runs import errors_as_sentences
 
 spec = experiment()
 st.title("Kernel approximation")
-spec = views.kernel_of(spec)
-views.what_is_compared(spec)
-settings = views.settings(spec)
+asked = views.asked(spec)
 with errors_as_sentences():
-    errors = views.errors(spec, settings)
-    at_m = views.at_m(spec)
-    views.headline(spec, settings, errors)
+    errors, draws = views.headline(asked)
 
-entries, spectrum, residual, numbers = st.tabs(
-    ["κ against κ̃", "Spectrum", "Residuals of one query", "Numbers"]
+entries, residuals, spectrum, seconds, numbers = st.tabs(
+    ["κ against κ̃", "Residuals of one query", "Spectrum", "Error against seconds", "Numbers"],
+    key="view",
+    bind="query-params",
 )
-with entries:
-    views.entries(spec, at_m)
-with spectrum:
-    views.spectrum(spec, at_m)
-with residual:
-    views.residual(spec)
-with numbers:
-    views.numbers(errors)
+if entries.open:
+    with entries:
+        tabs.entries(asked)
+if residuals.open:
+    with residuals:
+        tabs.residual(asked)
+if spectrum.open:
+    with spectrum:
+        tabs.spectrum(asked)
+if seconds.open:
+    with seconds:
+        tabs.seconds(asked, errors, draws)
+if numbers.open:
+    with numbers:
+        tabs.numbers(asked, errors)
+views.finish(asked, draws)

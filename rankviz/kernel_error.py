@@ -8,9 +8,9 @@ One fit at the largest m gives the error at every smaller one, for both maps are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,9 @@ from scipy.sparse.linalg import eigsh
 
 from rankviz._typing import FloatArray, IntArray
 from rankviz.features import FEATURE_MAPS, FeatureMap, MapSettings, rbf_kernel
-from rankviz.features.blocks import BLOCK_ENTRIES
 from rankviz.features.landmarks import distinct_rows
+from rankviz.features.maps import Drawn, FittedFourier
 from rankviz.progress import Progress, Report, silent
-from rankviz.timing import Stopwatch
 
 MAPS = ("nystroem", "fourier")
 NORMS = ("frobenius", "spectral", "maximum")
@@ -29,12 +28,9 @@ ALL_UP_TO = 2000
 """Documents up to which all are compared."""
 SAMPLE = 1000
 """Documents compared where there are more: a million kernel values."""
-FLOOR = 1e-9
-"""Relative errors below this are near the jitter on the landmarks' kernel (1e-10); slopes leave them out."""
 LANCZOS_TOLERANCE = 1e-4
 LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
 DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
-ENOUGH_SECONDS, MOST_REPEATS = 0.2, 5  # what is over sooner is timed several times
 CHOICES = {"nystroem": "landmarks", "fourier": "frequencies"}
 """Which field of `MapSettings` says how a map draws."""
 
@@ -52,6 +48,15 @@ class Variant:
         if CHOICES[self.map] == "landmarks":
             return FEATURE_MAPS[self.map](replace(settings, landmarks=self.choice))
         return FEATURE_MAPS[self.map](replace(settings, frequencies=self.choice))
+
+    def draw(self, X: FloatArray, m: int, seed: int) -> Drawn:
+        """What it draws for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
+        return self.at(m, 1.0, seed).draw(X)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Its two columns in tables."""
+        return {"map": self.map, "choice": self.choice}
 
 
 PAPERS = (Variant("nystroem", "uniform"), Variant("fourier", "gaussian"))
@@ -84,34 +89,6 @@ class KernelErrors:
     mean_kernel: float
 
 
-@dataclass(frozen=True)
-class Slope:
-    """The line log error = exponent · log m + constant through mean errors, least squares.
-
-    Attributes
-    ----------
-    exponent : float
-    constant : float
-        Natural logarithm of the error at m = 1.
-    first, last : int
-        The smallest and the largest m that took part.
-    """
-
-    exponent: float
-    constant: float
-    first: int
-    last: int
-
-    @property
-    def level(self) -> bool:
-        """Whether the error hardly changes with m: an exponent between ∓0.05."""
-        return abs(self.exponent) < 0.05
-
-    def at(self, m: float) -> float:
-        """The fitted error at m."""
-        return float(np.exp(self.constant + self.exponent * np.log(m)))
-
-
 def compared_documents(
     n: int, seed: int = 0, *, all_up_to: int = ALL_UP_TO, sample: int = SAMPLE
 ) -> IntArray:
@@ -124,6 +101,46 @@ def compared_documents(
         return np.arange(n, dtype=np.int64)
     rng = np.random.default_rng([seed, 1])
     return np.sort(rng.choice(n, sample, replace=False)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedKernel:
+    """The kernel matrix that approximations are held against, and the documents it is of.
+
+    Attributes
+    ----------
+    Z : (N, d) float64
+        Documents that are compared.
+    K : (N, N) float64
+    n_documents, n_distinct : int
+        Documents the maps are fitted on, and how many of them are distinct.
+    """
+
+    Z: FloatArray
+    K: FloatArray
+    n_documents: int
+    n_distinct: int
+
+    @classmethod
+    def of(cls, X: FloatArray, gamma: float, rows: IntArray | None = None) -> ComparedKernel:
+        """K of the documents `rows` of X (n, d), by default of those that `compared_documents` chooses."""
+        Z = X[compared_documents(len(X)) if rows is None else rows]
+        return cls(Z, rbf_kernel(Z, Z, gamma), len(X), len(distinct_rows(X)))
+
+    @cached_property
+    def norms(self) -> dict[str, float]:
+        """Frobenius, spectral and maximum norm of K."""
+        return matrix_norms(self.K)
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean of κ over pairs of different documents; NaN where there is one only."""
+        n = len(self.K)
+        return float((self.K.sum() - np.trace(self.K)) / (n * (n - 1))) if n > 1 else float("nan")
+
+    def with_errors(self, table: pd.DataFrame) -> KernelErrors:
+        """Errors against this K, with what is known of it."""
+        return KernelErrors(table, self.n_documents, self.n_distinct, len(self.Z), self.mean)
 
 
 def kernel_errors(
@@ -141,45 +158,56 @@ def kernel_errors(
     diagonal is 1). K is that of the documents `rows` (by default what `compared_documents` chooses). Costs
     per variant and seed one fit at the largest m and N²·m multiplications for N documents compared.
     """
-    rows = compared_documents(len(X)) if rows is None else rows
-    grid = sorted(set(grid))
-    Z = X[rows]
-    K = rbf_kernel(Z, Z, gamma)
-    norms_of_K = matrix_norms(K)
-    found = []
-    total = len(seeds) * len(variants)
-    for done, (seed, variant) in enumerate((seed, variant) for seed in seeds for variant in variants):
+    compared = ComparedKernel.of(X, gamma, rows)
+    cases, found = [(seed, variant) for seed in seeds for variant in variants], []
+    for done, (seed, variant) in enumerate(cases):
 
-        def tell(step: float, done: int = done) -> None:
-            report(Progress("kernel error", (done + step) / total))
+        def tell(progress: Progress, done: int = done) -> None:
+            report(replace(progress, fraction=(done + (progress.fraction or 0.0)) / len(cases)))
 
-        tell(0.0)
-        fitted = variant.at(grid[-1], gamma, seed).fit(X, lambda _: tell(0.0))
-        used = [fitted.leading(m).n_components for m in grid]
-        Phi = fitted.operator(Z, lambda _: tell(0.3)).dense()
-        for m, k, approximate in zip(grid, used, _nested(Phi, used, variant.map), strict=True):
-            norms = matrix_norms(K - approximate)
-            errors = {norm: norms[norm] / norms_of_K[norm] for norm in NORMS}
-            about = {"map": variant.map, "choice": variant.choice, "seed": seed, "m": m, "used": k}
-            found.append(about | errors)
-            tell(0.5 + 0.5 * m / grid[-1])
-    return KernelErrors(
-        table=pd.DataFrame(found),
-        n_documents=len(X),
-        n_distinct=len(distinct_rows(X)),
-        n_compared=len(Z),
-        mean_kernel=_mean_off_diagonal(K),
-    )
+        drawn = variant.draw(X, max(grid), seed)
+        found.append(errors_of(drawn, compared, gamma, grid, tell).assign(**variant.columns, seed=seed))
+    return compared.with_errors(pd.concat(found, ignore_index=True))
 
 
-def _nested(Phi: FloatArray, used: Sequence[int], name: str) -> Iterator[FloatArray]:
-    """K̃ from the first k columns of Φ (N, m), for each k of `used`, with Fourier's factor m/k."""
-    K, before = np.zeros((len(Phi), len(Phi))), 0
+def errors_of(
+    drawn: Drawn,
+    compared: ComparedKernel,
+    gamma: float,
+    grid: Sequence[int],
+    report: Report = silent,
+    norms: Sequence[str] = NORMS,
+) -> pd.DataFrame:
+    """Errors of the maps of one draw, which serves every γ: columns m, used and the relative `norms`."""
+
+    def tell(share: float) -> None:
+        report(Progress("kernel error", share))
+
+    grid, found = sorted(set(grid)), []
+    tell(0.0)
+    fitted = drawn.fitted(gamma, lambda _: tell(0.0))
+    used = [fitted.leading(m).n_components for m in grid]
+    Phi = fitted.operator(compared.Z, lambda _: tell(0.3)).dense()
+    nested = isinstance(fitted, FittedFourier)
+    for m, k, residual in zip(grid, used, _residuals(compared.K, Phi, used, nested), strict=True):
+        errors = {norm: _NORM[norm](residual) / compared.norms[norm] for norm in norms}
+        found.append({"m": m, "used": k} | errors)
+        tell(0.5 + 0.5 * m / grid[-1])
+    return pd.DataFrame(found)
+
+
+def _residuals(K: FloatArray, Phi: FloatArray, used: Sequence[int], averaged: bool) -> Iterator[FloatArray]:
+    """K − K̃ with K̃ from the first k columns of Φ (N, m), times m/k where they are averaged; k of `used`.
+
+    The array is the same every time: use it before the next one.
+    """
+    approximate, residual, product, before = np.zeros_like(K), np.empty_like(K), np.empty_like(K), 0
     for k in used:
         columns = Phi[:, before:k]
-        K += columns @ columns.T
+        approximate += np.matmul(columns, columns.T, out=product)
+        np.multiply(approximate, Phi.shape[1] / k if averaged else 1.0, out=residual)
         before = k
-        yield K * (Phi.shape[1] / k) if name == "fourier" else K
+        yield np.subtract(K, residual, out=residual)
 
 
 def features_of(
@@ -193,52 +221,9 @@ def features_of(
     return Variant(name, choice or papers[name]).at(m, gamma, seed).fit(X).operator(Z).dense()
 
 
-def feature_seconds(
-    X: FloatArray,
-    gamma: float,
-    grid: Sequence[int],
-    variants: Sequence[Variant] = PAPERS,
-    seed: int = 0,
-    report: Report = silent,
-) -> pd.DataFrame:
-    """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
-
-    Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
-    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, up to five
-    times until 0.2 s have passed; the median is told.
-    """
-    cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
-    found = []
-    for done, (variant, m) in enumerate(cases):
-        settings = variant.at(m, gamma, seed)
-
-        def tell(_: object = None, done: int = done) -> None:
-            report(Progress("timing", done / len(cases)))
-
-        seconds: list[float] = []
-        while not seconds or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < MOST_REPEATS):
-            clock = Stopwatch()
-            _make_features(settings, X, m, tell)
-            clock.lap("features")
-            seconds.append(clock.laps["features"])
-        found.append({"map": variant.map, "choice": variant.choice, "m": m, "seconds": median(seconds)})
-    report(Progress("timing", 1.0))
-    return pd.DataFrame(found)
-
-
-def _make_features(settings: FeatureMap, X: FloatArray, m: int, report: Report) -> None:
-    fitted, step = settings.fit(X, report), max(1, 4 * BLOCK_ENTRIES // m)
-    for start in range(0, len(X), step):
-        fitted.operator(X[start : start + step], report)
-
-
 def matrix_norms(A: FloatArray) -> dict[str, float]:
     """Frobenius, spectral and maximum norm of a symmetric matrix A (N, N)."""
-    return {
-        "frobenius": float(np.linalg.norm(A)),
-        "spectral": spectral_norm(A),
-        "maximum": float(np.abs(A).max()),
-    }
+    return {name: norm(A) for name, norm in _NORM.items()}
 
 
 def spectral_norm(A: FloatArray) -> float:
@@ -260,37 +245,8 @@ def spectral_norm(A: FloatArray) -> float:
     return float(np.abs(largest).max())
 
 
-def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
-    """Errors in one norm over seeds: columns map, choice, m, used, mean, low (least), high (greatest)."""
-    groups = table.groupby(["map", "choice", "m"], sort=False)
-    columns = {
-        "used": groups["used"].min(),
-        "mean": groups[norm].mean(),
-        "low": groups[norm].min(),
-        "high": groups[norm].max(),
-    }
-    return pd.DataFrame(columns).reset_index()
-
-
-def fitted_slope(
-    summary: pd.DataFrame, name: str, below: int | None = None, choice: str | None = None
-) -> Slope | None:
-    """The slope of log mean error against log m for one map of `over_seeds`; None with fewer than 3 points.
-
-    `choice` tells its variants apart where the summary has more than one of them. Left out are errors below
-    FLOOR, and m ≥ `below`: there all distinct documents are landmarks and nothing is approximated.
-    """
-    rows = summary[(summary["map"] == name) & (summary["mean"] > FLOOR)]
-    if choice is not None:
-        rows = rows[rows["choice"] == choice]
-    if below is not None:
-        rows = rows[rows["m"] < below]
-    if len(rows) < 3:
-        return None
-    exponent, constant = np.polyfit(np.log(rows["m"]), np.log(rows["mean"]), 1)
-    return Slope(float(exponent), float(constant), int(rows["m"].min()), int(rows["m"].max()))
-
-
-def _mean_off_diagonal(K: FloatArray) -> float:
-    n = len(K)
-    return float((K.sum() - np.trace(K)) / (n * (n - 1))) if n > 1 else float("nan")
+_NORM: dict[str, Callable[[FloatArray], float]] = {
+    "frobenius": lambda A: float(np.linalg.norm(A)),
+    "spectral": spectral_norm,
+    "maximum": lambda A: float(max(A.max(), -A.min())),
+}

@@ -29,7 +29,7 @@ LAYERS = (
     {"dual"},
     {"storage", "kernel_error"},
     {"experiments"},
-    {"spectra", "kernel_spectrum", "ranking_error"},
+    {"spectra", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error"},
     {"plots", "worker"},
 )
 """Parts of the core, each importing only from layers before its own (and from itself)."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from math import factorial
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
+from rankviz.feature_seconds import feature_seconds
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.landmarks import UniformLandmarks
 from rankviz.kernel_error import (
@@ -13,16 +17,16 @@ from rankviz.kernel_error import (
     MAPS,
     NORMS,
     VARIANTS,
+    ComparedKernel,
     Variant,
     compared_documents,
-    feature_seconds,
+    errors_of,
     features_of,
-    fitted_slope,
     kernel_errors,
     matrix_norms,
-    over_seeds,
     spectral_norm,
 )
+from rankviz.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
 from rankviz.progress import Progress, StopRequested
 
 RNG = np.random.default_rng(3)
@@ -161,6 +165,17 @@ def test_progress_grows_to_one_and_can_stop() -> None:
         kernel_errors(X, 1.0, GRID, (0,), report=stop)
 
 
+def test_one_draw_serves_every_gamma_and_some_norms() -> None:
+    """What the page keeps: draws for all γ, K for all draws."""
+    for variant in VARIANTS:
+        drawn = variant.draw(X, 70, 5)
+        for gamma in (0.5, 16.0):
+            whole = kernel_errors(X, gamma, GRID, (5,), variants=(variant,)).table
+            part = errors_of(drawn, ComparedKernel.of(X, gamma), gamma, GRID, norms=("maximum",))
+            assert part.columns.tolist() == ["m", "used", "maximum"]
+            np.testing.assert_allclose(part["maximum"], whole["maximum"], rtol=1e-9)
+
+
 # --- the documents compared -------------------------------------------------------------------------------
 
 
@@ -233,3 +248,23 @@ def test_a_summary_has_mean_least_and_greatest() -> None:
     rows = found.table[(found.table["map"] == "fourier") & (found.table["m"] == 8)]["spectral"]
     summary = over_seeds(found.table, "spectral").set_index(["map", "m"]).loc[("fourier", 8)]
     assert summary[["mean", "low", "high"]].tolist() == pytest.approx([rows.mean(), rows.min(), rows.max()])
+
+
+def test_lower_only_where_ranges_are_apart() -> None:
+    first, second = VARIANTS[:2]
+    table = pd.DataFrame(
+        {"m": 8, "low": [1.0, 2.5], "mean": [2.0, 3.0], "high": [2.4, 4.0], "used": 8}
+        | {name: [getattr(first, name), getattr(second, name)] for name in ("map", "choice")}
+    )
+    assert at(table, second, 8)["mean"] == 3.0
+    assert lower(table, first, second, 8) == lower(table, second, first, 8) == first
+    assert lower(table.assign(high=2.5), first, second, 8) is None
+
+
+def test_separate_ranges_are_rare_by_chance() -> None:
+    """2·(n!)²/(2n)! counts the orders of 2n draws in which one map's all come first."""
+    chance = [2 * factorial(n) ** 2 / factorial(2 * n) for n in (DECIDING - 1, DECIDING)]
+    assert chance[1] < 0.05 < chance[0]
+    draws = np.random.default_rng(0).random((20_000, 2, DECIDING))
+    apart = (draws[:, 0].max(1) < draws[:, 1].min(1)) | (draws[:, 1].max(1) < draws[:, 0].min(1))
+    assert apart.mean() == pytest.approx(chance[1], abs=0.005)

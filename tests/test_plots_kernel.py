@@ -6,14 +6,22 @@ import numpy as np
 import pytest
 
 from rankviz.features import rbf_kernel
-from rankviz.kernel_error import MAPS, Slope, features_of, fitted_slope, kernel_errors
-from rankviz.plots import kernel_entries, kernel_error, kernel_residual, kernel_spectrum
+from rankviz.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
+from rankviz.kernel_summary import Slope, fitted_slope
+from rankviz.plots import (
+    kernel_entries,
+    kernel_error,
+    kernel_residual,
+    kernel_seconds,
+    kernel_spectrum,
+    kernel_variants,
+)
 from rankviz.plots.style import small
 
 X = np.random.default_rng(0).random((40, 3))
 K = rbf_kernel(X, X, 2.0)
 FEATURES = {name: features_of(name, X, X, 2.0, 10, 0) for name in MAPS}
-ERRORS = kernel_errors(X, 2.0, (2, 5, 10, 40), (0, 1, 2))
+ERRORS = kernel_errors(X, 2.0, (2, 5, 10, 40), (0, 1, 2), variants=VARIANTS)
 
 
 @pytest.mark.parametrize("norm", kernel_error.NORM_NAMES)
@@ -22,16 +30,49 @@ def test_error_curves(norm: str) -> None:
     assert list(table.columns) == ["map", "choice", "m", "used", "mean", "low", "high"]
     assert (table["low"] <= table["mean"]).all()
     assert (table["mean"] <= table["high"]).all()
-    slopes = {name: fitted_slope(table, name, ERRORS.n_distinct) for name in MAPS}
-    fig = kernel_error.figure(table, slopes, norm, 10)
+    slopes = {v: fitted_slope(table, v.map, ERRORS.n_distinct, v.choice) for v in VARIANTS}
+    fig = kernel_error.figure(table, slopes, norm, 10, VARIANTS[2])
     named = {trace.name: trace for trace in fig.data if trace.name}
-    assert len(named) == 3
+    assert len(named) == 6
     assert fig.layout.xaxis.type == fig.layout.yaxis.type == "log"
     assert fig.layout.yaxis.range[0] == -10  # Nyström with all documents is exact: below the axis
-    for label, name in (("Nyström", "nystroem"), ("random Fourier", "fourier")):
-        trace = next(trace for key, trace in named.items() if key.startswith(label))
-        assert f"{slopes[name].exponent:.1f}".replace("-", "−") in trace.name
-        assert list(trace.y) == table.loc[table["map"] == name, "mean"].tolist()
+    for variant in VARIANTS:
+        trace = next(t for key, t in named.items() if key.startswith(f"{kernel_variants.name(variant)}:"))
+        assert f"{slopes[variant].exponent:.2f}".replace("-", "−") in trace.name
+        assert f"(m 2–{slopes[variant].last})" in trace.name
+        rows = kernel_variants.rows_of(table, variant)
+        assert list(trace.y) == rows["mean"].tolist()
+        if variant == VARIANTS[2]:
+            assert named["the sidebar's model"].y == (rows.set_index("m").loc[10, "mean"],)
+
+
+def test_variants_have_their_maps_colour_and_a_look_of_their_own() -> None:
+    looks = [kernel_variants.look(variant) for variant in VARIANTS]
+    assert looks[0]["line"]["color"] == looks[2]["line"]["color"] != looks[1]["line"]["color"]
+    assert len({(one["line"]["color"], one["line"]["dash"], one["marker"]["symbol"]) for one in looks}) == 4
+    assert kernel_variants.name(VARIANTS[2]) == "Nyström, k-means++ landmarks"
+    assert kernel_variants.name(PAPERS[1]) == "random Fourier"
+
+
+def test_an_exact_model_is_not_ringed() -> None:
+    """Its error is rounding, below the axis."""
+    fig = kernel_error.figure(kernel_error.data(ERRORS, "spectral"), {}, "spectral", 40, PAPERS[0])
+    assert "the sidebar's model" not in [trace.name for trace in fig.data]
+
+
+def test_errors_meet_their_seconds() -> None:
+    summary = kernel_error.data(ERRORS, "frobenius")
+    seconds = summary[["map", "choice", "m"]].assign(seconds=np.geomspace(0.002, 0.5, len(summary)))
+    table = kernel_seconds.data(summary, seconds.iloc[:-1])
+    assert len(table) == len(summary) - 1
+    fig = kernel_seconds.figure(table, "frobenius", 10, PAPERS[1])
+    assert [trace.name for trace in fig.data][:2] == ["Nyström", "random Fourier"]
+    assert list(fig.data[0].x) == table[table["choice"] == "uniform"]["seconds"].tolist()
+    assert fig.data[0].text == ("m = 2", "", "", "m = 40")
+    assert fig.layout.xaxis.range == (-3, 0)
+    assert fig.layout.yaxis.title.text == kernel_error.error_axis(table, "frobenius")["title"]
+    (ring,) = (trace for trace in fig.data if trace.name == "the sidebar's model")
+    assert ring.y[0] == table[(table["choice"] == "gaussian") & (table["m"] == 10)]["mean"].item()
 
 
 def test_the_guide_falls_as_one_over_the_root_of_m() -> None:
@@ -42,29 +83,51 @@ def test_the_guide_falls_as_one_over_the_root_of_m() -> None:
 
 def test_a_level_error_has_no_power_in_the_legend() -> None:
     table = kernel_error.data(ERRORS, "spectral")
-    fig = kernel_error.figure(table, {"nystroem": Slope(-0.01, 0.0, 2, 10)}, "spectral", 10)
-    assert "Nyström" in [trace.name for trace in fig.data]
+    fig = kernel_error.figure(table, {PAPERS[0]: Slope(-0.01, 0.0, 2, 10)}, "spectral", 10)
+    assert "Nyström: level (m 2–10)" in [trace.name for trace in fig.data]
 
 
-def test_entries_are_those_of_both_kernels() -> None:
+def test_entries_are_counted_for_both_kernels() -> None:
+    upper = np.triu_indices(40, 1)
+    table = kernel_entries.data(K, FEATURES, bins=50)
+    apart = kernel_entries.deviations(K, FEATURES).set_index("map")
+    side = np.diff(np.unique(table["exact"].round(12))).min()
+    for name, rows in table.groupby("map"):
+        approximate = (FEATURES[name] @ FEATURES[name].T)[upper]
+        assert rows["pairs"].sum() == 40 * 39 // 2
+        for one in rows.to_dict("records"):
+            inside = (abs(K[upper] - one["exact"]) < side / 2) & (
+                abs(approximate - one["approximate"]) < side / 2
+            )
+            assert inside.sum() == one["pairs"]
+        difference = approximate - K[upper]
+        assert apart.loc[name, "rms"] == pytest.approx(np.sqrt((difference**2).mean()))
+        assert apart.loc[name, "largest"] == pytest.approx(abs(difference).max())
+
+
+def test_densities_share_axes_and_the_line_of_equals() -> None:
     table = kernel_entries.data(K, FEATURES)
-    assert len(table) == 2 * 40 * 39 // 2
-    for row in table.sample(20, random_state=0).to_dict("records"):
-        i, j, Phi = row["i"], row["j"], FEATURES[row["map"]]
-        assert i < j
-        assert (row["exact"], row["approximate"]) == pytest.approx((K[i, j], Phi[i] @ Phi[j]))
     fig = kernel_entries.figure(table)
-    diagonals = [trace for trace in fig.data if trace.mode == "lines"]
-    assert len(diagonals) == 2
-    assert all(trace.x == trace.y for trace in diagonals)
-    assert diagonals[0].x[0] <= table["exact"].min() <= table["exact"].max() <= diagonals[0].x[1]
+    assert fig.layout.xaxis.range == fig.layout.xaxis2.range == fig.layout.yaxis.range
+    lines = [trace for trace in fig.data if trace.type == "scatter"]
+    assert len(lines) == 2
+    assert all(trace.x == trace.y for trace in lines)
+    for trace, name in zip((t for t in fig.data if t.type == "heatmap"), MAPS, strict=True):
+        rows = table[table["map"] == name]
+        assert np.nansum(trace.customdata) == rows["pairs"].sum()
+        np.testing.assert_allclose(10 ** trace.z[~np.isnan(trace.z)], trace.customdata[~np.isnan(trace.z)])
+        most = rows.loc[rows["pairs"].idxmax()]
+        j, i = np.unravel_index(np.nanargmax(trace.z), trace.z.shape)
+        assert (trace.x[i], trace.y[j]) == pytest.approx((most["exact"], most["approximate"]))
 
 
-def test_entries_are_thinned_to_the_same_pairs_for_both_maps() -> None:
-    table = kernel_entries.data(K, FEATURES, pairs=50)
-    drawn = [set(zip(rows["i"], rows["j"], strict=True)) for _, rows in table.groupby("map")]
-    assert len(drawn[0]) == 50
-    assert drawn[0] == drawn[1]
+@pytest.mark.parametrize("gamma", [2.0**-30, 2.0**30])
+def test_densities_of_kernels_at_the_ends(gamma: float) -> None:
+    exact = rbf_kernel(X, X, gamma)
+    table = kernel_entries.data(exact, {name: features_of(name, X, X, gamma, 5, 0) for name in MAPS})
+    assert (table.groupby("map")["pairs"].sum() == 40 * 39 // 2).all()
+    fig = kernel_entries.figure(table)
+    assert np.isfinite(fig.layout.xaxis.range).all()
 
 
 def test_spectra_largest_first_and_the_marked_one() -> None:
@@ -75,7 +138,12 @@ def test_spectra_largest_first_and_the_marked_one() -> None:
     assert (table[table["map"] != "exact"].groupby("map")["i"].max() == 10).all()
     assert kernel_spectrum.mth_eigenvalue(table, 10) == pytest.approx(values[9])
     assert kernel_spectrum.mth_eigenvalue(table, 41) is None
-    assert [trace.name for trace in kernel_spectrum.figure(table, 10).data][-1] == "eigenvalue 10 of K"
+    np.testing.assert_allclose(table["share"], table["eigenvalue"] / 40)
+    fig = kernel_spectrum.figure(table, 10, 1e-3)
+    assert [trace.name for trace in fig.data][-1] == "eigenvalue 10 of K"
+    assert fig.data[-1].y[0] == pytest.approx(values[9] / 40)
+    assert [shape.y0 for shape in fig.layout.shapes] == [1e-3]
+    assert not kernel_spectrum.figure(table, 10, 1e3).layout.shapes  # beyond the axis
     assert len(kernel_spectrum.figure(table, 500).data) == 3
 
 
@@ -84,7 +152,7 @@ def test_residuals_on_one_symmetric_scale() -> None:
     table = kernel_residual.data(K, FEATURES, grades)
     fig = kernel_residual.figure(table)
     for trace, name in zip(fig.data, MAPS, strict=True):
-        expected = K - FEATURES[name] @ FEATURES[name].T
+        expected = FEATURES[name] @ FEATURES[name].T - K
         np.testing.assert_allclose(trace.z, expected, atol=1e-12)
         np.testing.assert_array_equal(trace.customdata[:, 0, 0], grades)
         np.testing.assert_array_equal(trace.customdata[0, :, 1], grades)

@@ -1,7 +1,8 @@
-"""Entries κ(x, z) of the kernel matrix against their approximations φ(x)·φ(z), one panel per map."""
+"""Entries κ(x, z) of the kernel matrix against their approximations κ̃ = φ(x)·φ(z): densities, one per map."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,59 +11,52 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz._typing import FloatArray
-from rankviz.plots.style import METHODS, finished, snapped_range
+from rankviz.plots.style import METHODS, finished, snapped_range, translucent
 
-PAIRS = 2000  # points per panel: dense enough to read, light enough to draw
+BINS = 100
+"""Squares a side that the common range of κ and κ̃ is cut into."""
 
 
-def data(
-    K: FloatArray, features: Mapping[str, FloatArray], pairs: int = PAIRS, seed: int = 0
-) -> pd.DataFrame:
-    """Pairs of different documents: columns map, i, j, exact, approximate; all of them, or `pairs` drawn.
+def data(K: FloatArray, features: Mapping[str, FloatArray], bins: int = BINS) -> pd.DataFrame:
+    """How many pairs of different documents fall where: columns map, exact, approximate, pairs.
 
-    `features` has Φ (N, m) for each map; positions i < j count documents of K (N, N) from 0.
+    exact and approximate are the middles of squares; squares without pairs are left out. K (N, N), Φ (N, m)
+    for each map: all N(N − 1)/2 pairs are counted, with the same squares for every map.
     """
-    i, j = np.triu_indices(len(K), 1)
-    if len(i) > pairs:
-        drawn = np.sort(np.random.default_rng(seed).choice(len(i), pairs, replace=False))
-        i, j = i[drawn], j[drawn]
-    frames = [
-        pd.DataFrame(
-            {
-                "map": name,
-                "i": i,
-                "j": j,
-                "exact": K[i, j],
-                "approximate": np.einsum("ij,ij->i", Phi[i], Phi[j]),
-            }
-        )
-        for name, Phi in features.items()
-    ]
-    return pd.concat(frames, ignore_index=True)
+    upper = np.triu_indices(len(K), 1)
+    exact = K[upper]
+    found = {name: (Phi @ Phi.T)[upper] for name, Phi in features.items()}
+    if len(exact) == 0:
+        return pd.DataFrame(columns=["map", "exact", "approximate", "pairs"])
+    edges = np.linspace(*_ends([exact, *found.values()]), bins + 1)
+    return pd.concat([_counted(name, exact, values, edges) for name, values in found.items()])
+
+
+def deviations(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """Of κ̃ − κ over pairs of different documents: columns map, rms (root mean square), largest (absolute)."""
+    upper = np.triu_indices(len(K), 1)
+    rows = []
+    for name, Phi in features.items():
+        difference = (Phi @ Phi.T - K)[upper]
+        rms = float(np.sqrt(np.mean(difference**2))) if len(difference) else math.nan
+        rows.append({"map": name, "rms": rms, "largest": float(np.abs(difference).max(initial=0.0))})
+    return pd.DataFrame(rows)
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """One panel per map with the diagonal on which both are equal; the same axes in both."""
+    """One panel per map, more pairs in stronger colour, with the line on which both are equal; same axes."""
     names = list(dict.fromkeys(table["map"]))
-    ends = snapped_range(table["exact"].min(), table["exact"].max())
+    step = _step(table)
+    values = table[["exact", "approximate"]].to_numpy()
+    ends = [float(values.min() - step / 2), float(values.max() + step / 2)]
     fig = make_subplots(
         cols=len(names),
         shared_yaxes=True,
-        horizontal_spacing=0.05,
+        horizontal_spacing=0.06,
         subplot_titles=[METHODS[name].name for name in names],
     )
     for column, name in enumerate(names, start=1):
-        rows = table[table["map"] == name]
-        fig.add_scatter(
-            x=rows["exact"],
-            y=rows["approximate"],
-            mode="markers",
-            marker={"color": METHODS[name].colour, "size": 4, "opacity": 0.45},
-            hovertemplate="κ = %{x:.4f}<br>approximation %{y:.4f}<extra></extra>",
-            showlegend=False,
-            row=1,
-            col=column,
-        )
+        fig.add_trace(_density(table[table["map"] == name], name, step), row=1, col=column)
         fig.add_scatter(
             x=ends,
             y=ends,
@@ -73,8 +67,45 @@ def figure(table: pd.DataFrame) -> go.Figure:
             row=1,
             col=column,
         )
-    fig.update_xaxes(title_text="exact κ(x, z)", range=ends)
-    values = table[["exact", "approximate"]].to_numpy()
-    fig.update_yaxes(range=snapped_range(values.min(), values.max()))
-    fig.update_yaxes(title_text="approximation φ(x)·φ(z)", row=1, col=1)
-    return finished(fig)
+    fig.update_xaxes(title_text="exact κ(x, z)", range=ends, nticks=6)
+    fig.update_yaxes(range=ends, nticks=8)
+    fig.update_yaxes(title_text="approximation κ̃(x, z) = φ(x)·φ(z)", row=1, col=1)
+    return finished(fig, height=460)
+
+
+def _counted(name: str, exact: FloatArray, approximate: FloatArray, edges: FloatArray) -> pd.DataFrame:
+    counts = np.histogram2d(exact, approximate, (edges, edges))[0].astype(int)
+    middles = (edges[:-1] + edges[1:]) / 2
+    i, j = np.nonzero(counts)
+    columns = {"map": name, "exact": middles[i], "approximate": middles[j], "pairs": counts[i, j]}
+    return pd.DataFrame(columns)
+
+
+def _ends(values: list[FloatArray]) -> tuple[float, float]:
+    """The range of all values, widened to a round tenth of its size so that it seldom moves."""
+    low, high = min(v.min() for v in values), max(v.max() for v in values)
+    span = max(high - low, 1e-6 * max(abs(high), 1.0))
+    left, right = snapped_range(low, high, 10.0 ** math.floor(math.log10(span)) / 10)
+    return left, right
+
+
+def _step(table: pd.DataFrame) -> float:
+    """Side of a square, from the middles of those that hold pairs."""
+    middles = np.unique(table[["exact", "approximate"]].to_numpy().round(12))
+    return float(np.diff(middles).min()) if len(middles) > 1 else 0.01
+
+
+def _density(rows: pd.DataFrame, name: str, step: float) -> go.Heatmap:
+    x, y = (np.arange(rows[c].min(), rows[c].max() + step / 2, step) for c in ("exact", "approximate"))
+    i, j = (((rows[c] - rows[c].min()) / step).round().astype(int) for c in ("exact", "approximate"))
+    counts = np.full((len(y), len(x)), np.nan)
+    counts[j, i] = rows["pairs"]
+    return go.Heatmap(
+        x=x,
+        y=y,
+        z=np.log10(counts),
+        customdata=counts,
+        colorscale=[[0.0, translucent(name, 0.25)], [1.0, METHODS[name].colour]],
+        showscale=False,
+        hovertemplate="κ ≈ %{x:.3f}, κ̃ ≈ %{y:.3f}<br>%{customdata:,} pairs<extra></extra>",
+    )

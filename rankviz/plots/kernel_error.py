@@ -1,4 +1,4 @@
-"""Relative error of the approximate kernel against m, both maps, with bands over seeds and fitted slopes."""
+"""Relative error of the approximate kernel against m: maps and variants, bands over seeds, fitted slopes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.kernel_error import FLOOR, KernelErrors, Slope, over_seeds
-from rankviz.plots.style import METHODS, finished, line_of, translucent
+from rankviz.kernel_error import KernelErrors, Variant
+from rankviz.kernel_summary import FLOOR, Slope, at, over_seeds
+from rankviz.plots import kernel_variants
+from rankviz.plots.style import METHODS, finished, translucent
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
@@ -22,55 +24,79 @@ def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
     return over_seeds(errors.table, norm)
 
 
-def figure(table: pd.DataFrame, slopes: Mapping[str, Slope | None], norm: str, current: int) -> go.Figure:
-    """Both axes logarithmic: means as lines, least to greatest over seeds as bands, fits thin and dashed."""
+def figure(
+    table: pd.DataFrame,
+    slopes: Mapping[Variant, Slope | None],
+    norm: str,
+    current: int,
+    named: Variant | None = None,
+) -> go.Figure:
+    """Both axes logarithmic: means as lines, least to greatest over seeds as bands, fits thin and dotted.
+
+    `current` is the m that is marked; where the sidebar's model is one of the maps, a ring marks its point.
+    """
     fig = go.Figure()
-    for name, rows in table.groupby("map", sort=False):
-        _add_map(fig, str(name), rows, slopes.get(str(name)))
+    variants = kernel_variants.variants_in(table)
+    for variant in variants:
+        _add_band(fig, variant, kernel_variants.rows_of(table, variant))
+    for variant in variants:
+        _add_map(fig, variant, kernel_variants.rows_of(table, variant), slopes.get(variant))
     _add_guide(fig, table[table["map"] == "fourier"])
+    if named is not None and at(table, named, current)["mean"] > LEAST:
+        kernel_variants.add_mark(fig, named, current, at(table, named, current)["mean"])
     fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
     fig.add_annotation(
         x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"
     )
     return finished(
         fig,
-        height=460,
+        height=480,
         xaxis={
             "title": "number of features m (log scale)",
             "type": "log",
             "tickvals": sorted(set(table["m"])),
         },
-        yaxis={
-            "title": f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖",
-            "type": "log",
-            "range": _decades(table),
-            "dtick": 1,
-            "exponentformat": "power",
-        },
+        yaxis=error_axis(table, norm),
         margin={"l": 70, "r": 20, "t": 50, "b": 55},
     )
 
 
-def _add_map(fig: go.Figure, name: str, rows: pd.DataFrame, slope: Slope | None) -> None:
-    style, method = line_of(name), METHODS[name]
+def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
+    """The logarithmic axis of errors: whole powers of ten around them, none below LEAST."""
+    low = max(float(table["low"].min()), LEAST)
+    high = max(float(table["high"].max()), low)
+    return {
+        "title": f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖",
+        "type": "log",
+        "range": [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1],
+        "dtick": 1,
+        "exponentformat": "power",
+    }
+
+
+def _add_band(fig: go.Figure, variant: Variant, rows: pd.DataFrame) -> None:
     fig.add_scatter(
         x=[*rows["m"], *rows["m"][::-1]],
         y=[*rows["high"], *rows["low"][::-1]],
         fill="toself",
-        fillcolor=translucent(name),
+        fillcolor=translucent(variant.map),
         line={"width": 0},
         mode="lines",
         hoverinfo="skip",
-        legendgroup=name,
+        legendgroup=kernel_variants.name(variant),
         showlegend=False,
     )
+
+
+def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:
+    name = kernel_variants.name(variant)
     if slope is not None:
         ends = [slope.first, slope.last]
         fig.add_scatter(
             x=ends,
             y=[slope.at(m) for m in ends],
             mode="lines",
-            line={"color": method.colour, "width": 1, "dash": "dash"},
+            line={"color": METHODS[variant.map].colour, "width": 1, "dash": "dot"},
             hoverinfo="skip",
             legendgroup=name,
             showlegend=False,
@@ -78,22 +104,24 @@ def _add_map(fig: go.Figure, name: str, rows: pd.DataFrame, slope: Slope | None)
     fig.add_scatter(
         x=rows["m"],
         y=rows["mean"],
-        name=_label(method.name, slope),
+        name=_label(name, slope),
         mode="lines+markers",
         legendgroup=name,
         customdata=rows[["used", "low", "high"]],
         hovertemplate=(
-            f"{method.name}, m = %{{x}} (%{{customdata[0]}} used)<br>error %{{y:.3g}}, "
+            f"{name}, m = %{{x}} (%{{customdata[0]}} used)<br>error %{{y:.3g}}, "
             "over seeds %{customdata[1]:.3g} to %{customdata[2]:.3g}<extra></extra>"
         ),
-        **style,
+        **kernel_variants.look(variant),
     )
 
 
 def _label(name: str, slope: Slope | None) -> str:
-    if slope is None or slope.level:
+    """The map with its fitted power of m and where that was fitted."""
+    if slope is None:
         return name
-    return f"{name}, about m<sup>{slope.exponent:.1f}</sup>".replace("-", "−")
+    fitted = "level" if slope.level else f"m<sup>{slope.exponent:.2f}</sup>"
+    return f"{name}: {fitted.replace('-', '−')} (m {slope.first}–{slope.last:,})"
 
 
 def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
@@ -107,13 +135,6 @@ def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
         y=[start * math.sqrt(ends[0] / m) for m in ends],
         mode="lines",
         line=GUIDE,
-        name="guide m<sup>−1/2</sup>",
+        name="guide: m<sup>−1/2</sup>",
         hoverinfo="skip",
     )
-
-
-def _decades(table: pd.DataFrame) -> list[float]:
-    """Whole powers of ten around the errors, none below LEAST."""
-    low = max(float(table["low"].min()), LEAST)
-    high = max(float(table["high"].max()), low)
-    return [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1]

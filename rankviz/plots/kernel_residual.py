@@ -1,4 +1,4 @@
-"""The residual K − K̃ among a few documents as heat maps side by side, one per map, on one colour scale."""
+"""The residual κ̃ − κ among a few documents as heat maps side by side, one per map, on one colour scale."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
                 "row_grade": grades[row],
                 "column_grade": grades[column],
                 "exact": K.ravel(),
-                "residual": (K - Phi @ Phi.T).ravel(),
+                "residual": (Phi @ Phi.T - K).ravel(),
             }
         )
         for name, Phi in features.items()
@@ -54,7 +54,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
     fig.update_yaxes(autorange="reversed", constrain="domain")
     fig.update_yaxes(title_text="document", row=1, col=1)
     bar = {
-        "title": {"text": "K − K̃", "side": "right"},
+        "title": {"text": "κ̃ − κ", "side": "right"},
         "orientation": "h",
         "y": -0.22,
         "yanchor": "top",
@@ -73,7 +73,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
 def _title(rows: pd.DataFrame, name: str) -> str:
     """The map and its largest residual, which may be far below what the common scale can show."""
     largest = small(float(rows["residual"].abs().max()))
-    return f"{METHODS[name].name}<br><span style='font-size:12px'>largest |K − K̃|: {largest}</span>"
+    return f"{METHODS[name].name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {largest}</span>"
 
 
 def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:

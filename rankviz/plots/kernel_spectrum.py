@@ -1,4 +1,7 @@
-"""Eigenvalues of the exact kernel matrix and of its approximations, largest first."""
+"""Eigenvalues of the exact kernel matrix and of its approximations, largest first, as shares of the trace.
+
+K/N of N documents drawn from many has eigenvalues near those of K/n of all: shares can be read for all.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,18 @@ EXACT = {"color": "#000000", "dash": "dash", "width": 2}
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """Columns map ("exact" for K itself), i (from 1), eigenvalue; K (N, N), Φ (N, m) for each map."""
+    """Columns map ("exact" for K itself), i (from 1), eigenvalue, share; K (N, N), Φ (N, m) for each map.
+
+    share is the eigenvalue over N, the trace of K.
+    """
     spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {"exact": kernel_eigenvalues(K)}
     least = ROUNDING * len(K)  # no eigenvalue of K is above its trace, N
     frames = [
         pd.DataFrame({"map": name, "i": np.arange(1, len(values) + 1), "eigenvalue": values})[values > least]
         for name, values in spectra.items()
     ]
-    return pd.concat(frames, ignore_index=True)
+    table = pd.concat(frames, ignore_index=True)
+    return table.assign(share=table["eigenvalue"] / len(K))
 
 
 def mth_eigenvalue(table: pd.DataFrame, m: int) -> float | None:
@@ -34,38 +41,76 @@ def mth_eigenvalue(table: pd.DataFrame, m: int) -> float | None:
     return float(found.iloc[0]) if len(found) else None
 
 
-def figure(table: pd.DataFrame, m: int) -> go.Figure:
-    """Both axes logarithmic; the exact spectrum dashed, its m-th eigenvalue marked."""
+def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> go.Figure:
+    """Both axes logarithmic; the exact spectrum dashed, its m-th eigenvalue marked.
+
+    `regularisation` is 1/(2C) over the number of documents: directions of eigenvalues below it are shrunk by
+    more than half.
+    """
     fig = go.Figure()
     for name, rows in table.groupby("map", sort=False):
-        method, exact = METHODS[str(name)], name == "exact"
-        label = method.name if exact else f"{method.name}, m = {m}"
-        fig.add_scatter(
-            x=rows["i"],
-            y=rows["eigenvalue"],
-            name=label,
-            mode="lines",
-            line=EXACT if exact else {"color": method.colour, "width": 2.5},
-            hovertemplate=f"{label}<br>eigenvalue %{{x}}: %{{y:.3g}}<extra></extra>",
-        )
+        _add_spectrum(fig, str(name), rows, m)
     marked = mth_eigenvalue(table, m)
     if marked is not None:
         fig.add_scatter(
             x=[m],
-            y=[marked],
+            y=[marked / _trace(table)],
             name=f"eigenvalue {m} of K",
             mode="markers",
-            marker={"symbol": "circle-open", "size": 14, "color": EXACT["color"], "line": {"width": 2}},
+            marker={"symbol": "circle-open", "size": 16, "color": EXACT["color"], "line": {"width": 2}},
             hovertemplate=f"eigenvalue {m} of K: {marked:.3g}<extra></extra>",
         )
-    low, high = table["eigenvalue"].min(), table["eigenvalue"].max()
+    if regularisation is not None:
+        _add_regularisation(fig, table, regularisation)
     return finished(
         fig,
+        height=460,
         xaxis={"title": "position of the eigenvalue, largest first (log scale)", "type": "log", "dtick": 1},
         yaxis={
-            "title": "eigenvalue (log scale)",
+            "title": "eigenvalue as a share of the trace (log scale)",
             "type": "log",
             "exponentformat": "power",
-            "range": [math.floor(math.log10(low)), math.floor(math.log10(high)) + 1],
+            "range": _decades(table["share"]),
         },
+        margin={"l": 70, "r": 20, "t": 50, "b": 55},
     )
+
+
+def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None:
+    exact = name == "exact"
+    label = "exact kernel" if exact else f"{METHODS[name].name}, m = {m}"
+    fig.add_scatter(
+        x=rows["i"],
+        y=rows["share"],
+        name=label,
+        mode="lines" if len(rows) > 1 else "markers",
+        line=EXACT if exact else {"color": METHODS[name].colour, "width": 2.5},
+        customdata=rows["eigenvalue"],
+        hovertemplate=(
+            f"{label}<br>eigenvalue %{{x}}: %{{customdata:.3g}}, %{{y:.2g}} of the trace<extra></extra>"
+        ),
+    )
+
+
+def _add_regularisation(fig: go.Figure, table: pd.DataFrame, share: float) -> None:
+    low, high = (10.0**end for end in _decades(table["share"]))
+    if low < share < high:
+        fig.add_hline(y=share, line={"color": "#999999", "width": 1, "dash": "dash"})
+        fig.add_annotation(
+            x=0,
+            xref="paper",
+            y=math.log10(share),
+            text="1/(2C)",
+            showarrow=False,
+            xanchor="left",
+            yanchor="bottom",
+        )
+
+
+def _trace(table: pd.DataFrame) -> float:
+    first = table.iloc[0]
+    return float(first["eigenvalue"] / first["share"])
+
+
+def _decades(shares: pd.Series) -> list[float]:
+    return [math.floor(math.log10(shares.min())), math.floor(math.log10(shares.max()) - 1e-9) + 1]

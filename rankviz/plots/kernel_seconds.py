@@ -1,0 +1,76 @@
+"""Error of the approximate kernel against the seconds its features take, one point for each m."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.kernel_error import Variant
+from rankviz.plots import kernel_variants
+from rankviz.plots.kernel_error import LEAST, error_axis
+from rankviz.plots.style import finished
+
+
+def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """Errors over seeds (see `over_seeds`) with a column seconds, for every map and m that has both."""
+    return summary.merge(seconds, on=["map", "choice", "m"], how="inner")
+
+
+def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
+    """Both axes logarithmic; points of one map are joined in the order of m, and its ends named."""
+    fig = go.Figure()
+    for variant in kernel_variants.variants_in(table):
+        rows = kernel_variants.rows_of(table, variant).sort_values("m")
+        name = kernel_variants.name(variant)
+        fig.add_scatter(
+            x=rows["seconds"],
+            y=rows["mean"],
+            name=name,
+            mode="lines+markers+text",
+            text=_ends(rows["m"].tolist()),
+            textposition="top right",
+            cliponaxis=False,
+            customdata=rows[["m", "low", "high"]],
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": rows["high"] - rows["mean"],
+                "arrayminus": rows["mean"] - rows["low"],
+                "thickness": 1,
+                "width": 0,
+            },
+            hovertemplate=(
+                f"{name}, m = %{{customdata[0]}}<br>%{{x:.2g}} s, error %{{y:.3g}} "
+                "(%{customdata[1]:.3g} to %{customdata[2]:.3g} over seeds)<extra></extra>"
+            ),
+            **kernel_variants.look(variant),
+        )
+    if named is not None:
+        rows = kernel_variants.rows_of(table, named)
+        for point in rows[(rows["m"] == current) & (rows["mean"] > LEAST)].to_dict("records"):
+            kernel_variants.add_mark(fig, named, point["seconds"], point["mean"])
+    return finished(
+        fig,
+        height=460,
+        xaxis={
+            "title": "seconds to make the features of all training documents (log scale)",
+            "type": "log",
+            "range": _decades(table["seconds"]),
+            "dtick": 1,
+            "exponentformat": "power",
+        },
+        yaxis=error_axis(table, norm),
+        margin={"l": 70, "r": 20, "t": 50, "b": 55},
+    )
+
+
+def _ends(ms: list[int]) -> list[str]:
+    """A label for the first and the last point."""
+    return [f"m = {m:,}" if position in (0, len(ms) - 1) else "" for position, m in enumerate(ms)]
+
+
+def _decades(seconds: pd.Series) -> list[float]:
+    low, high = math.log10(seconds.min()), math.log10(seconds.max())
+    return [math.floor(low), math.floor(high - 1e-9) + 1]

@@ -1,0 +1,63 @@
+"""How kernel maps and their other ways to draw look: one colour, another dash and hollow markers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.features import FREQUENCIES, LANDMARKS
+from rankviz.kernel_error import CHOICES, PAPERS, Variant
+from rankviz.plots.style import METHODS, line_of
+
+OTHER_DASH = "dashdot"
+
+
+def choice_name(variant: Variant) -> str:
+    """How it draws: "k-means++ landmarks"."""
+    known = LANDMARKS if CHOICES[variant.map] == "landmarks" else FREQUENCIES
+    return f"{known[variant.choice].label} {CHOICES[variant.map]}"
+
+
+def name(variant: Variant) -> str:
+    """The map, and how it draws where the papers draw otherwise: "Nyström, k-means++ landmarks"."""
+    method = METHODS[variant.map].name
+    return method if variant in PAPERS else f"{method}, {choice_name(variant)}"
+
+
+def variants_in(table: pd.DataFrame) -> list[Variant]:
+    """The maps of a table with columns map and choice, in its order."""
+    pairs = table[["map", "choice"]].drop_duplicates()
+    return [Variant(*pair) for pair in pairs.itertuples(index=False, name=None)]
+
+
+def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
+    """The rows of one map and choice."""
+    return table[(table["map"] == variant.map) & (table["choice"] == variant.choice)]
+
+
+def look(variant: Variant) -> dict[str, Any]:
+    """Keyword arguments for a trace of this map."""
+    style = line_of(variant.map)
+    if variant not in PAPERS:
+        style["line"] |= {"dash": OTHER_DASH, "width": 2}
+        style["marker"] |= {"symbol": f"{METHODS[variant.map].symbol}-open", "size": 10, "line": {"width": 2}}
+    return style
+
+
+def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
+    """A ring around the point of the model that the sidebar names."""
+    fig.add_scatter(
+        x=[x],
+        y=[y],
+        name="the sidebar's model",
+        mode="markers",
+        marker={
+            "symbol": "circle-open",
+            "size": 20,
+            "color": METHODS[variant.map].colour,
+            "line": {"width": 2.5},
+        },
+        hoverinfo="skip",
+    )
