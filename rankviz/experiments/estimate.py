@@ -20,7 +20,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.kernel_objective import first_landmarks
-from rankviz.losses import LOSSES
+from rankviz.losses import trainable
 from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
 from rankviz.pairs import count_pairs, grade_codes
@@ -79,7 +79,7 @@ class Shape:
     def training(self, spec: RunSpec) -> TrainingSizes:
         """What of it decides the memory that training takes."""
         cuts = max(self.grades - 1, 0) * self.n
-        listed = not sorting_pays(self.pairs, cuts, LOSSES[spec.loss])
+        listed = not sorting_pays(self.pairs, cuts, trainable(spec.loss))
         risk = (self.pairs, 0) if listed else (0, cuts)
         return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
 
