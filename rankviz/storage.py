@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.costs import frozen_costs
 from rankviz.estimators import RankSVM
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
@@ -29,7 +30,8 @@ def save(model: RankSVM, path: str | Path) -> Path:
     repeatable = isinstance(seed, numbers.Integral)
     meta = {
         "format": FORMAT,
-        "params": model.get_params() | {"random_state": seed if repeatable else None},
+        "params": model.get_params()
+        | {"random_state": seed if repeatable else None, "costs": frozen_costs(model.costs)},
         "map": type(model.feature_map_).__name__,
         "gamma": model.gamma_,
         "n_features": model.n_features_in_,
@@ -53,6 +55,7 @@ def load(path: str | Path) -> RankSVM:
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
         model = RankSVM(**meta["params"])
+        model.costs = frozen_costs(model.costs)
         model.feature_map_ = fitted = _MAPS[meta["map"]](arrays, d, gamma)
         model.coef_, model.gamma_ = _shaped(arrays, "coef", fitted.n_components), gamma
         model.n_features_in_, model.n_components_ = d, fitted.n_components

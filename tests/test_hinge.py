@@ -11,8 +11,14 @@ from rankviz.costs import pair_costs
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.dual import dual_block
 from rankviz.estimators import RankSVM
+from rankviz.features.kernel_matrix import kernel_matrix
+from rankviz.features.kernels import rbf_kernel
+from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.kernel_objective import KernelObjective
 from rankviz.losses import LOSSES, SmoothedHinge
-from rankviz.risk import PairRisk
+from rankviz.objective import RankObjective
+from rankviz.risk import PairRisk, SortedRisk
+from rankviz.solvers.hinge import HingeContinuation
 from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(5, n_queries=5)
@@ -146,3 +152,15 @@ def test_ohsumed(letor_root) -> None:
     svm = RankSVM(C=0.01, loss="hinge").fit_data(train)
     assert svm.gap_ <= 1e-6
     assert svm.objective_ == pytest.approx(2984.6218, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", [PairRisk, SortedRisk])
+def test_the_kernels_own_space_has_the_same_optimum(form: type) -> None:
+    K = rbf_kernel(X, X, 0.5)
+    values, vectors = np.linalg.eigh(K)
+    features = FeatureOperator(vectors * np.sqrt(np.maximum(values, 0)), IdentityBasis(len(X)))
+    risk = form(Y, PTR, SmoothedHinge(1.0))
+    kernel = HingeContinuation().solve(KernelObjective(X, 0.5, kernel_matrix(X, 0.5, 1e9), risk, 0.3))
+    plain = HingeContinuation().solve(RankObjective(features, risk, 0.3))
+    assert kernel.status is plain.status is Status.CERTIFIED
+    assert kernel.point.value == pytest.approx(plain.point.value, rel=1e-6)

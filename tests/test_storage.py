@@ -24,6 +24,7 @@ MODELS: dict[str, dict[str, object]] = {
     "truncated": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3, "rank": 5},
     "fourier": {"feature_map": "fourier", "n_components": 20, "gamma": "scale"},
     "spread": {"feature_map": "nystroem", "n_components": 20, "gamma": 0.3, "landmarks": "kmeans++"},
+    "costs": {"loss": "hinge", "costs": ("query", ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 1.5, 0.0)))},
     "orthogonal": {"feature_map": "fourier", "n_components": 20, "frequencies": "orthogonal"},
 }
 
