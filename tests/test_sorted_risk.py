@@ -13,6 +13,7 @@ from rankviz.losses import LOSSES, PiecewiseQuadratic, SmoothedHinge, SmoothHing
 from rankviz.risk import PairRisk, SortedRisk, adapted_risk, limit_of, risk_of, smoothed_risk
 from rankviz.risk import choose as module
 from rankviz.risk import layout as layout_module
+from rankviz.risk import sorted as sorted_module
 
 SORTABLE = {name: loss for name, loss in LOSSES.items() if isinstance(loss, PiecewiseQuadratic)}
 SORTABLE |= {"smoothed hinge": SmoothedHinge(0.25)}
@@ -236,3 +237,18 @@ def test_the_smooth_hinge_adapts_to_c() -> None:
     assert adapted_risk(risk, 8.0).loss == SmoothHinge(eta_for(8.0, risk.all_pairs.weight))
     other = risk.with_loss(LOSSES["logistic"])
     assert adapted_risk(other, 8.0) is other
+
+
+@pytest.mark.parametrize("rows", [1, 7, 40, 10**6])
+@each_cost
+def test_the_gram_matrix_does_not_depend_on_blocks(
+    monkeypatch: pytest.MonkeyPatch, rows: int, costs: str | None
+) -> None:
+    monkeypatch.setattr(sorted_module, "ROWS", rows)
+    y, ptr = random_grades(4, 4, (1, 30))
+    rng = np.random.default_rng(0)
+    f, B = rng.normal(size=len(y)), rng.normal(size=(len(y), 5))
+    for loss in (LOSSES["squared_hinge"], LOSSES["huber"], LOSSES["logistic_pwq"]):
+        one, other = (risk.at(f) for risk in both(y, ptr, loss, costs))
+        scale = np.abs(one.gram(B)).max()
+        np.testing.assert_allclose(other.gram(B), one.gram(B), atol=1e-12 * scale)

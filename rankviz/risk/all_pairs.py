@@ -50,10 +50,15 @@ class AllPairs:
         ends = np.append(groups.start, n)
         members = sparse.csr_array((np.ones(n), groups.order, ends), shape=(len(groups.start), n))
         sums = members @ B
-        root = np.empty(n)
-        root[groups.order] = np.sqrt(self.degree)[groups.group]
-        out = -(sums.T @ (self._between @ sums))
-        for start in range(0, n, ROWS):
-            block = B[start : start + ROWS] * root[start : start + ROWS, None]
-            out += block.T @ block
-        return out
+        degree = np.empty(n)
+        degree[groups.order] = self.degree[groups.group]
+        return weighted_gram(B, degree) - sums.T @ (self._between @ sums)
+
+
+def weighted_gram(B: FloatArray, weight: FloatArray) -> FloatArray:
+    """Bᵀ diag(weight) B of B (n, m) for weights (n,) ≥ 0, row block by row block."""
+    out, root = np.zeros((B.shape[1], B.shape[1])), np.sqrt(weight)
+    for start in range(0, len(B), ROWS):
+        block = B[start : start + ROWS] * root[start : start + ROWS, None]
+        out += block.T @ block
+    return out

@@ -27,6 +27,8 @@ class GradeLayout:
     ----------
     first : (n,) int64
         First document of each document's query.
+    starts : (R, Q + 1) int64
+        Where the documents of each grade and query begin.
     anchor : (R − 1, n) int64
         Where the partners of a query and grade end for a winner (below), begin for a loser (above).
     role : (R − 1, n) float64
@@ -45,6 +47,7 @@ class GradeLayout:
         end = np.cumsum(sizes).reshape(self.n_grades, n_queries)
         start = end - sizes.reshape(end.shape)
         self._borders = np.append(start[:, 0], len(y)) if n_queries else np.zeros(self.n_grades + 1, np.int64)
+        self.starts = np.column_stack((start, self._borders[1:]))
         sizes = sizes.reshape(end.shape)
         self._query = np.tile(np.arange(n_queries), self.n_grades).repeat(sizes.ravel())
         shape = max(self.n_grades - 1, 0), len(y)

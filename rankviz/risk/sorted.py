@@ -8,6 +8,7 @@ one binary search and read off for both roles, winners' and losers': the Hessian
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from rankviz._typing import FloatArray, IntArray
 from rankviz.costs import PLAIN, PairCosts
 from rankviz.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.pairs import count_pairs
-from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.all_pairs import ROWS, AllPairs, weighted_gram
 from rankviz.risk.layout import GradeLayout
 from rankviz.risk.point import ActivePairs
 
@@ -98,12 +99,44 @@ class SortedRiskPoint:
         return out
 
     def gram(self, B: FloatArray) -> FloatArray:
-        """Gram matrix Bᵀ R B, (n, m) -> (m, m): m Hessian products, then O(n m²)."""
-        image = np.empty_like(B)
-        for column in range(B.shape[1]):
-            image[:, column] = self.hessian_product(B[:, column])
-        gram: FloatArray = B.T @ image
-        return gram
+        """Gram matrix Bᵀ R B, (n, m) -> (m, m): O(n m²), twice or three times the closed form of all pairs.
+
+        Bᵀ R B = Bᵀ diag(degree) B − M − Mᵀ, M = Σ_i b_i (Σ_j c_ij·ℓ'' b_j)ᵀ over winners i and their active
+        partners j: differences of cumulative sums over blocks of queries that stay in the cache.
+        """
+        degree = np.empty(len(B))
+        degree[self.order] = np.maximum(self._degree, 0.0)
+        between = np.zeros((B.shape[1], B.shape[1]))
+        for queries in self._query_blocks():
+            for winners in range(1, self.layout.n_grades):
+                between += self._between(B, winners, *queries)
+        return weighted_gram(B, degree) - between - between.T
+
+    def _query_blocks(self) -> list[tuple[int, int]]:
+        """Runs of queries with about `ROWS` documents."""
+        ends = self.layout.starts.sum(axis=0) - self.layout.starts[:, 0].sum()  # documents before each query
+        cuts = np.searchsorted(ends, np.arange(0, ends[-1] + ROWS, ROWS))
+        cuts = np.unique(np.minimum(cuts, len(ends) - 1)).tolist()
+        return list(itertools.pairwise(cuts))
+
+    def _between(self, B: FloatArray, grade: int, first: int, last: int) -> FloatArray:
+        """M of the winners of one grade in the queries first … last − 1."""
+        starts, (start, end) = self.layout.starts, self.layout.starts[grade, [first, last]]
+        w = slice(start, end)
+        partners = np.zeros((end - start, B.shape[1]))
+        if start == end:
+            return B[:0].T @ partners
+        for losers in range(grade):
+            begin, stop = starts[losers, [first, last]]
+            sums = np.zeros((stop - begin + 1, B.shape[1]))
+            np.cumsum(B[self.order[begin:stop]], axis=0, out=sums[1:])
+            weight = self.layout.signed_weight[losers, w, None]
+            for zone, upper, lower in self.ends:
+                part = sums.take(lower[losers, w] - begin, axis=0)
+                part -= sums.take(upper[losers, w] - begin, axis=0)
+                part *= 2.0 * zone.bend * weight
+                partners += part
+        return B[self.order[w]].T @ partners
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
         """At most `size` active pairs, drawn by their number in a list that is never made."""
