@@ -1,15 +1,17 @@
-"""Nyström beside random Fourier on the same data and the same query."""
+"""Two models on the same data, query by query: by default both approximations of the kernel."""
 
 import streamlit as st
 
-from ui import reveal, side_by_side_views
+from ui import reveal
+from ui import side_by_side_views as views
 from ui.navigation import experiment
 from ui.runs import errors_as_sentences, normalised
 
 spec = experiment()
 st.title("Side by side")
 part = reveal.part_shown(spec)
+choice = views.controls()
 with errors_as_sentences():
-    pair = side_by_side_views.trained(st.session_state, part)
+    pair = views.trained(st.session_state, choice, part)
     data = normalised(spec).parts[part]
-side_by_side_views.linked(pair, data, part, side_by_side_views.reading(pair, part))
+views.linked(pair, data, part, choice.metric)

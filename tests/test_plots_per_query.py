@@ -9,7 +9,8 @@ import pytest
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import RankingData, make_fold
 from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import EVEN_COLOUR, METHODS
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS
+from rankviz.ranking_error import ranking_errors
 
 MAPS = ("nystroem", "fourier")
 METRIC = "NDCG@10"
@@ -27,7 +28,7 @@ def pair(fold: Fold) -> list[RunRecord]:
 
 @pytest.fixture(scope="module")
 def table(pair: list[RunRecord], fold: Fold) -> pd.DataFrame:
-    return per_query.data(*pair, fold.vali, "vali", METRIC)
+    return per_query.data(*pair, fold.vali, "vali", METRIC, ranking_errors(*pair, fold.vali, "vali"))
 
 
 def test_the_table_is_the_records(table: pd.DataFrame, pair: list[RunRecord], fold: Fold) -> None:
@@ -41,14 +42,31 @@ def test_the_table_is_the_records(table: pd.DataFrame, pair: list[RunRecord], fo
 @pytest.mark.parametrize("draw", [per_query.figure, per_query.strip])
 def test_points_carry_queries_and_the_selection(draw: object, table: pd.DataFrame) -> None:
     picked = table["query"].iloc[[1, 3]].tolist()
-    points = trace_of(draw(table, MAPS, METRIC, picked, picked[0]))
-    assert sorted(points.customdata[i][0] for i in points.selectedpoints) == sorted(picked)
-    assert all(isinstance(row, list | tuple) for row in points.customdata), "events give lists back"
-    assert trace_of(draw(table, MAPS, METRIC)).selectedpoints is None
+    for name in ("queries", "tau"):
+        points = trace_of(draw(table, MAPS, METRIC, picked, picked[0]), name)
+        if points is None:
+            continue  # τ has a panel in one of the figures only
+        full = np.flatnonzero(np.asarray(points.marker.opacity) > 0.5)
+        assert sorted(points.customdata[i][0] for i in full) == sorted(picked)
+        assert points.selectedpoints is None, "Streamlit would not be told that a click ends the selection"
+        assert all(isinstance(row, list | tuple) for row in points.customdata), "events give lists back"
+        assert set(trace_of(draw(table, MAPS, METRIC), name).marker.opacity) == {per_query.SHOWN}
 
 
-def trace_of(fig: object) -> object:
-    return next(trace for trace in fig.data if trace.name == "queries")
+def trace_of(fig: object, name: str = "queries") -> object:
+    return next((trace for trace in fig.data if trace.name == name), None)
+
+
+def test_tau_stands_below_the_differences(table: pd.DataFrame) -> None:
+    known = table.iloc[:3].assign(difference=[0.2, -0.1, 0.0], tau=[0.5, np.nan, 1.0])
+    fig = per_query.strip(known, MAPS, METRIC)
+    queries, tau = trace_of(fig), trace_of(fig, "tau")
+    assert [row[0] for row in queries.customdata] == [row[0] for row in tau.customdata]
+    np.testing.assert_array_equal(tau.y, [np.nan, 1.0, 0.5])
+    assert tau.customdata[0][-1] == "no Kendall's τ"
+    low, high = fig.layout.yaxis2.range
+    assert low < 0.5 < 1.0 < high
+    assert np.isfinite(per_query.strip(known.assign(tau=np.nan), MAPS, METRIC).layout.yaxis2.range).all()
 
 
 def test_colour_says_who_is_ahead(table: pd.DataFrame) -> None:
@@ -71,17 +89,59 @@ def test_the_ring_marks_the_chosen_query(table: pd.DataFrame) -> None:
     assert (ring.x[0], ring.y[0]) == tuple(table.loc[2, ["right", "left"]])
 
 
-def test_scores_are_centred_by_query(pair: list[RunRecord], fold: Fold) -> None:
+def test_scores_are_centred_or_standardised_by_query(pair: list[RunRecord], fold: Fold) -> None:
     scores = [record.scores["vali"] for record in pair]
-    found = score_scatter.data(*scores, fold.vali, 2)
     plain = ranked_list.data(*scores, fold.vali, 2)
-    pd.testing.assert_frame_equal(found[plain.columns], plain)
-    assert found[["left_centred", "right_centred"]].mean().to_numpy() == pytest.approx([0, 0], abs=1e-12)
-    fig = score_scatter.figure(found, "Nyström", "random Fourier")
-    assert sum(len(trace.x) for trace in fig.data[1:]) == len(found)
+    for scale, spread in (("centred", plain["left_score"].std(ddof=0)), ("standardised", 1.0)):
+        found = score_scatter.data(*scores, fold.vali, 2, scale)
+        pd.testing.assert_frame_equal(found[plain.columns], plain)
+        assert found[["left_value", "right_value"]].mean().to_numpy() == pytest.approx([0, 0], abs=1e-12)
+        assert found["left_value"].std(ddof=0) == pytest.approx(spread)
+        fig = score_scatter.figure(found, "Nyström", "random Fourier", scale)
+        drawn = [trace for trace in fig.data[1:] if trace.showlegend is not False]
+        assert sum(len(trace.x) for trace in drawn) == len(found)
+        assert score_scatter.SCALES[scale] in fig.layout.xaxis.title.text
 
 
-def test_one_document_has_a_figure() -> None:
+@pytest.mark.parametrize("scale", score_scatter.SCALES)
+def test_one_document_has_a_figure(scale: str) -> None:
     one = RankingData.from_arrays([[0.0]], [1], [7])
-    table = score_scatter.data(np.ones(1), np.zeros(1), one, 0)
-    assert score_scatter.figure(table, "a", "b").layout.xaxis.range == (-1.0, 1.0)
+    table = score_scatter.data(np.ones(1), np.zeros(1), one, 0, scale)
+    assert score_scatter.figure(table, "a", "b", scale).layout.xaxis.range == (-1.0, 1.0)
+    assert len(ranked_list.moved(table, 5)) == 0
+
+
+@pytest.fixture
+def lists() -> pd.DataFrame:
+    """Six documents; the second list is the first one, but for the last document on top."""
+    part = RankingData.from_arrays(np.zeros((6, 1)), [0, 1, 2, 0, 0, 3], [7] * 6)
+    return ranked_list.data(-np.arange(6.0), np.array([0, -1, -2, -3, -4, 1.0]), part, 0)
+
+
+def test_what_moved_farthest(lists: pd.DataFrame) -> None:
+    found = ranked_list.moved(lists, 3)
+    assert found["document"].tolist() == ["document 6", "document 1", "document 2"]
+    assert found["change"].tolist() == [5, -1, -1]
+    same = ranked_list.data(
+        np.zeros(6), np.zeros(6), RankingData.from_arrays(np.zeros((6, 1)), [0] * 6, [7] * 6), 0
+    )
+    assert len(ranked_list.moved(same, 3)) == 0
+
+
+def test_lists_say_where_documents_went(lists: pd.DataFrame) -> None:
+    fig = ranked_list.figure(lists, "a", "b", 3)
+    words = [text for trace in fig.data if trace.mode == "text" for text in trace.text]
+    assert words == ["▲ from 6", "▼ 1", "▼ 1", "to 4 ▼"]
+    markers = [trace for trace in fig.data if trace.mode == "markers+text"]
+    assert {(trace.name, text) for trace in markers for text in trace.text} == {
+        (f"grade {grade}", str(grade)) for grade in (0, 1, 2, 3)
+    }
+
+
+def test_a_marked_document_has_a_ring_in_each_list(lists: pd.DataFrame) -> None:
+    fig = ranked_list.figure(lists, "a", "b", 3, "document 1")
+    rings = [trace for trace in fig.data if trace.mode == "markers" and trace.marker.color == CHOSEN_COLOUR]
+    assert [(trace.x[0], trace.y[0]) for trace in rings] == [(0, 1), (1, 2)]
+    assert all(trace.customdata[0][0] == "document 1" for trace in rings), "a click on the ring reaches it"
+    none = ranked_list.figure(lists, "a", "b", 3)
+    assert not any(len(trace.x) for trace in none.data if trace.mode == "markers")

@@ -1,4 +1,4 @@
-"""The views of the Side by side page: queries of both methods, one query's lists, where they disagree."""
+"""The views of the Side by side page: which two models, their queries, where to look, the table of all."""
 
 from __future__ import annotations
 
@@ -9,168 +9,240 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.metrics import kendall_tau
-from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import METHODS, choices, describe, method_label, with_minus
-from rankviz.significance import compare
-from ui import selection
+from rankviz.plots import per_query
+from rankviz.plots.style import METHODS, with_minus
+from rankviz.ranking_error import TOP, ranking_errors
+from ui import selection, side_by_side_query
 from ui.jobs import run_or_wait
-from ui.settings import spec_from_state
-from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
+from ui.ndcg_vs_m_views import METRICS
+from ui.settings import linear_C, spec_from_state
+from ui.show import definition_caption, say_if_nothing_was_learned, show_figure
+from ui.side_by_side_words import Compared, Pair, about, reading, tau_text
 
-METRIC = "NDCG@10"
-MAPS = ("nystroem", "fourier")
-LIST_LENGTH = 15
+SIDES = ("nystroem", "fourier", "linear", "exact")
+TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
+"""What selects queries in the charts, by Plotly's name of the drag mode."""
+MOST = 5
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Both models and what to call them."""
+class Choice:
+    """What this page adds to the sidebar."""
 
-    left: RunRecord
-    right: RunRecord
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The methods' names, for axes and tables."""
-        return METHODS[MAPS[0]].name, METHODS[MAPS[1]].name
-
-    def about(self, part: str) -> str:
-        """Data, fold, settings of both and part, for captions."""
-        return _about(self.left.spec, self.right.spec, part)
+    maps: tuple[str, str]
+    metric: str
 
 
-def _about(left: RunSpec, right: RunSpec, part: str) -> str:
-    return f"{describe(left, part)}; random Fourier alike{choices(right)}"
+def controls() -> Choice:
+    """Draw the page's own controls; the page ends here where both sides are the same model."""
+    columns = st.columns([2, 2, 2, 1])
+    maps = [_side(column, *side) for column, side in zip(columns, (("Left", 0), ("Right", 1)), strict=False)]
+    metric = columns[2].selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key="metric",
+        bind="query-params",
+        help="Of each query, for both models.",
+    )
+    if maps[0] == maps[1]:
+        st.info(f"Both sides are {METHODS[maps[0]].name}. Choose another map on one of them to compare.")
+        st.stop()
+    return Choice((maps[0], maps[1]), metric)
 
 
-def trained(state: Any, part: str) -> Pair:
-    """The line that says what is shown, and both maps with the sidebar's settings."""
-    specs = [spec_from_state(state, name) for name in MAPS]
-    st.markdown(f":gray[{_about(*specs, part)}]")
-    return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
-
-
-def reading(pair: Pair, part: str) -> str:
-    """What the queries say about both methods."""
-    values = [record.metrics[part][METRIC] for record in (pair.left, pair.right)]
-    return bold_sentence(compare(*values).sentence(*pair.names, METRIC))
-
-
-@st.fragment
-def linked(pair: Pair, data: RankingData, part: str, sentence: str) -> None:
-    """All views of the page, which share one selection of queries and one query that is shown."""
-    say_if_nothing_was_learned(pair.left)
-    table = per_query.data(pair.left, pair.right, data, part, METRIC)
-    picked = selection.picked(table)
-    queries = st.container()  # drawn last, for it marks the query that is chosen below
-    st.markdown(sentence)
-    _selected(table, picked)
-    one, most = st.tabs(["One query", "Where they disagree"])
-    with one:
-        chosen = _one_query(pair, table, data, part)
-    with most:
-        _disagreement(pair, table, data, part, picked)
-    with queries:
-        _queries(pair, table, data, part, picked, chosen)
-
-
-def _queries(
-    pair: Pair, table: pd.DataFrame, data: RankingData, part: str, picked: list[int], chosen: int
-) -> None:
-    even = int((table["difference"] == 0).sum())
-    wide, narrow = st.columns([3, 2], gap="medium")
-    with wide:
-        key = selection.chart_key("ndcg-per-query")
-        show_figure(
-            per_query.figure(table, MAPS, METRIC, picked, chosen),
-            table,
-            key=key,
-            alt=f"{METRIC} of each query, {pair.names[0]} against {pair.names[1]}, with the diagonal.",
-            caption=f"One point a query, larger for more documents; {even} of {len(table)} queries "
-            "are even (hollow). "
-            f"{pair.about(part)}. {definition_caption(data)}.",
-            on_select=selection.taken_from(key, table),
-        )
-    with narrow:
-        key = selection.chart_key("ndcg-differences")
-        show_figure(
-            per_query.strip(table, MAPS, METRIC, picked, chosen),
-            table,
-            key=key,
-            alt=f"Differences in {METRIC} between both methods, from the smallest to the largest.",
-            caption="Click a point in either figure, or draw a box or a lasso (tools at the figure's upper "
-            "right): both show the selection. Hollow: even. "
-            f"{pair.about(part)}.",
-            on_select=selection.taken_from(key, table),
-        )
-
-
-def _selected(table: pd.DataFrame, picked: list[int]) -> None:
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.button("Clear selection", key="clear-selection", on_click=selection.clear, disabled=not picked)
-    if picked:
-        rows = table[table["query"].isin(picked)]
-        noun = "query" if len(rows) == 1 else "queries"
-        mean = with_minus(rows["difference"].mean(), "+.3f")
-        row.markdown(
-            f"{len(rows)} {noun} selected, mean difference in {METRIC} {mean}. "
-            "Chosen by eye, so no interval is given."
-        )
-
-
-def _one_query(pair: Pair, table: pd.DataFrame, data: RankingData, part: str) -> int:
-    chosen = selection.query(table)
-    scores = pair.left.scores[part], pair.right.scores[part]
-    position = int((table["query"] == chosen).argmax())
-    documents = score_scatter.data(*scores, data, position)
-    values = table.loc[table["query"] == chosen, ["left", "right"]].iloc[0]
-    lists, points = st.columns(2, gap="medium")
-    k = min(LIST_LENGTH, len(documents))
-    with lists:
-        show_figure(
-            ranked_list.figure(documents, method_label(pair.left.spec), method_label(pair.right.spec), k),
-            documents,
-            key="ranked-lists",
-            alt=f"The first {k} documents of query {chosen} as both methods rank them.",
-            caption=f"Query {chosen}, {len(documents)} documents, first {k} of each list. {METRIC}: "
-            f"{pair.names[0]} {values['left']:.4f}, {pair.names[1]} {values['right']:.4f}. "
-            f"{pair.about(part)}.",
-        )
-    with points:
-        show_figure(
-            score_scatter.figure(documents, *pair.names),
-            documents,
-            key="scores",
-            alt=f"Scores of the documents of query {chosen}, {pair.names[0]} against {pair.names[1]}.",
-            caption=f"All {len(documents)} documents of query {chosen}; scores less their mean over the "
-            f"query, for only differences rank. {pair.about(part)}.",
-        )
+def _side(column: Any, label: str, default: int) -> str:
+    chosen: str = column.selectbox(
+        label,
+        SIDES,
+        default,
+        format_func=lambda name: METHODS[name].name,
+        key=label.lower(),
+        bind="query-params",
+        help="With m, C, γ and seed of the sidebar, whose own map plays no part on this page. linear: with "
+        "the C of the linear baseline (More settings). exact kernel: what Nyström and random Fourier "
+        "approximate.",
+    )
     return chosen
 
 
-def _disagreement(pair: Pair, table: pd.DataFrame, data: RankingData, part: str, picked: list[int]) -> None:
-    tau = _tau(pair.left.spec.hash, pair.right.spec.hash, part, pair, data)
-    ranked = table.assign(tau=tau.to_numpy(), size=table["difference"].abs())
-    ranked = ranked.sort_values(["size", "tau"], ascending=[False, True])
-    shown = ranked[ranked["query"].isin(picked)] if picked else ranked
-    names = {"left": f"{METRIC}, {pair.names[0]}", "right": f"{METRIC}, {pair.names[1]}"}
-    names |= {"difference": "difference", "tau": "Kendall's τ"}
+def trained(state: Any, choice: Choice, part: str) -> Pair:
+    """The line that says what is shown, and both models with the sidebar's settings."""
+    specs = [_spec(state, name) for name in choice.maps]
+    st.markdown(f":gray[{about(*specs, part)}]")
+    return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
+
+
+def _spec(state: Any, feature_map: str) -> RunSpec:
+    spec = spec_from_state(state, feature_map)
+    return spec.linear(linear_C(state)) if feature_map == "linear" else spec
+
+
+@st.fragment
+def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
+    """All views of the page, which share one selection of queries and one query that is shown."""
+    say_if_nothing_was_learned(pair.left)
+    errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
+    table = per_query.data(pair.left, pair.right, data, part, metric, errors)
+    what = Compared(pair, data, part, metric, table)
+    picked = selection.picked(table)
+    tool = _tools(len(picked), len(table))
+    charts = st.container()  # drawn last, for they mark the query that is chosen below
+    st.markdown(_reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair))
+    _where_to_look(table, metric)
+    one, every = st.tabs(["One query", "All queries"])
+    with one:
+        chosen = side_by_side_query.show(what)
+    with every:
+        _all_queries(what, picked)
+    against, ordered = charts.columns([3, 2], gap="medium")
+    with against:
+        _against(what, picked, chosen, tool)
+    with ordered:
+        _in_order(what, picked, chosen, tool)
+
+
+def _tools(selected: int, of: int) -> str:
+    """What a gesture in the charts does, how many queries are selected, and how to be rid of that."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown("Select queries by", width="content")
+    tool = row.segmented_control(
+        "Select queries by",
+        list(TOOLS),
+        label_visibility="collapsed",
+        format_func=TOOLS.__getitem__,
+        default="click",
+        required=True,
+        key="tool",
+        bind="query-params",
+        help="In either chart: click a point (once more ends it), or draw a box or a lasso around points. "
+        "With box or lasso a plain click does nothing: draw around a single point.",
+    )
+    row.button("Clear selection", key="clear-selection", on_click=selection.clear, disabled=not selected)
+    noun = "query" if selected == 1 else "queries"
+    said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
+    row.markdown(said, width="content")
+    return str(tool)
+
+
+def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+    """One model's metric against the other's."""
+    table, names = what.table, what.pair.names
+    even = int((table["difference"] == 0).sum())
+    _chart(
+        what,
+        per_query.figure(table, what.pair.maps, what.metric, picked, chosen),
+        tool,
+        name="ndcg-per-query",
+        alt=f"{what.metric} of each query, {names[0]} against {names[1]}, with the diagonal.",
+        caption=f"One point a query, larger for more documents; {even} of {len(table)} queries are even "
+        f"(hollow). The ring: query {chosen}, shown below. {what.about}. {definition_caption(what.data)}.",
+    )
+
+
+def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+    """The differences in order, and how alike the rankings are."""
+    _chart(
+        what,
+        per_query.strip(what.table, what.pair.maps, what.metric, picked, chosen),
+        tool,
+        name="ndcg-differences",
+        alt=f"Differences in {what.metric} between both, from the smallest to the largest, and Kendall's τ.",
+        caption="The same queries in order of the difference; below, how alike both orders of the documents "
+        f"are: τ is 1 for the same, −1 for the reverse{_no_tau(what.table)}. {what.about}.",
+    )
+
+
+def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
+    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    key = selection.chart_key(name)
+    take = selection.taken_from_chart(key, what.table)
+    show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
+
+
+def _no_tau(table: pd.DataFrame) -> str:
+    n = int(table["tau"].isna().sum())
+    if n == 0:
+        return ""
+    noun = "query has" if n == 1 else "queries have"
+    return f" ({n} {noun} none: one document, or all scores equal)"
+
+
+def _where_to_look(table: pd.DataFrame, metric: str) -> None:
+    """Buttons for the queries on which both models differ most, by the metric and by the order."""
+    different = table[table["difference"] != 0]
+    widest = different.loc[different["difference"].abs().sort_values(ascending=False).index].head(MOST)
+    unlike = table[table["tau"] < 1].sort_values("tau").head(MOST)
+    left, right = st.columns(2, gap="medium")
+    for column, rows, title, value, text in (
+        (left, widest, f"Largest difference in {metric}", "difference", lambda d: with_minus(d, "+.3f")),
+        (right, unlike, "Least alike in order (lowest Kendall's τ)", "tau", tau_text),
+    ):
+        column.caption(title if len(rows) else f"{title}: none")
+        row = column.container(horizontal=True, gap="small")
+        for query, number in zip(rows["query"], rows[value], strict=True):
+            row.button(
+                f"**{query}**  {text(number)}",
+                key=f"look-{value}-{query}",
+                on_click=selection.only,
+                args=(int(query), table),
+                help=f"Select query {query} and show it below.",
+            )
+
+
+def _all_queries(what: Compared, picked: list[int]) -> None:
+    """The table of queries; ticked rows are the selected ones."""
+    ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
+        ["size", "tau"], ascending=[False, True], ignore_index=True
+    )
+    only = st.toggle(
+        "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
+    )
+    shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
+    queries = [int(query) for query in shown["query"]]
+    # rows that go as soon as they are not ticked are another table each time
+    key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
+    ticked = [row for row, query in enumerate(queries) if query in set(picked)]
     st.dataframe(
-        shown.drop(columns="size").rename(columns=names),
+        shown.drop(columns="size"),
         hide_index=True,
-        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in names.values()},
+        key=key,
+        on_select=selection.taken_from_rows(key, queries, what.table),
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": ticked}},
+        column_config=_columns(what.pair, what.metric),
+        placeholder="–",
+        alt="One row for each query.",
     )
-    which = f"The {len(shown)} selected of {len(table)} queries" if picked else f"All {len(table)} queries"
+    tau = what.table["tau"].median()
+    middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
+    which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
-        f"{which}, the largest difference in {METRIC} first, then the lowest τ. Kendall's τ compares the two "
-        f"orders of a query's documents: 1 the same, −1 the reverse; its median is {tau.median():.3f}. "
-        f"{pair.about(part)}."
+        f"{which} {len(ranked)} queries, the largest difference in {what.metric} first, then the lowest τ. "
+        f"Tick rows to select queries everywhere.{middle} {what.about}."
     )
+
+
+def _columns(pair: Pair, metric: str) -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    return {
+        "query": number(format="%d"),
+        "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
+        "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
+        "difference": number("difference", format="%+.4f"),
+        "tau": number("Kendall's τ", format="%.3f", help="1: the same order of documents, −1: the reverse."),
+        "overlap": number(f"first {TOP} in both", format="percent", help="Share of the documents there."),
+    }
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing both orders of each query …")
-def _tau(left: str, right: str, part: str, _pair: Pair, _data: RankingData) -> pd.Series:
-    return kendall_tau(_pair.left.scores[part], _pair.right.scores[part], _data)
+def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
+    return ranking_errors(_pair.left, _pair.right, _data, part)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _reading(
+    left: RunSpec, right: RunSpec, part: str, metric: str, picked: tuple[int, ...], _pair: Pair
+) -> str:
+    return reading(_pair, part, metric, picked)

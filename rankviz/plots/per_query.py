@@ -1,6 +1,7 @@
 """One metric of two models, a point per query: one against the other, and their differences in order.
 
-Points carry the query id as `customdata`, and both figures show one selection of queries.
+Points carry the query id as `customdata`, and both figures show one selection of queries. It is drawn by the
+points' own opacity: where Plotly knows what is selected, Streamlit is not told of a click that ends it.
 """
 
 from __future__ import annotations
@@ -11,23 +12,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
+from rankviz._typing import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import EVEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS, finished
 
 ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
+SHOWN, FADED = 0.85, 0.12
+"""Opacity of points, and of those that are not selected where some are."""
 
 
-def data(left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str) -> pd.DataFrame:
+def data(
+    left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str, agreement: pd.DataFrame
+) -> pd.DataFrame:
     """Columns query, documents, left, right, difference (left − right) of a metric on part `where`.
 
-    Queries keep their order; differences below 1e-12 are rounding and count as 0.
+    Then tau and overlap of `agreement`, which is `rankviz.ranking_error.ranking_errors` of the two. Queries
+    keep their order; differences below 1e-12 are rounding and count as 0.
     """
     a, b = (record.metrics[where][metric].to_numpy() for record in (left, right))
     difference = np.where(np.abs(a - b) > ROUNDING, a - b, 0.0)
     columns = {"query": part.query_ids, "documents": np.diff(part.ptr), "left": a, "right": b}
-    return pd.DataFrame(columns | {"difference": difference})
+    alike = {name: agreement[name].to_numpy() for name in ("tau", "overlap")}
+    return pd.DataFrame(columns | {"difference": difference} | alike)
 
 
 def figure(
@@ -48,24 +57,15 @@ def figure(
         hoverinfo="skip",
         showlegend=False,
     )
-    size = 7 + 13 * np.sqrt(table["documents"] / max(1, table["documents"].max()))
-    _add_points(fig, table, table["right"], table["left"], methods, metric, selected, size)
+    size = 7 + 13 * np.sqrt(table["documents"].to_numpy() / max(1, table["documents"].max()))
+    fig.add_scatter(x=table["right"], y=table["left"], **_points(table, methods, metric, selected, size))
     _add_ring(fig, table[table["query"] == chosen], "right", "left", size)
-    for text, colour, x, anchor in (
-        (f"{left.name} ahead", left.colour, 0.02, "left"),
-        (f"{right.name} ahead", right.colour, 0.98, "right"),
+    for text, colour, x, y, anchor in (
+        (f"{left.name} ahead", left.colour, 0.02, 0.98, "left"),
+        (f"{right.name} ahead", right.colour, 0.98, 0.02, "right"),
     ):
-        y = 0.98 if anchor == "left" else 0.02
-        fig.add_annotation(
-            x=x,
-            y=y,
-            xref="paper",
-            yref="paper",
-            xanchor=anchor,
-            text=text,
-            showarrow=False,
-            font_color=colour,
-        )
+        at: dict[str, Any] = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor}
+        fig.add_annotation(text=text, showarrow=False, font_color=colour, **at)
     axis = {"range": [-0.04, 1.04], "tickformat": ".1f", "dtick": 0.2, "zeroline": False}
     return finished(
         fig,
@@ -84,80 +84,99 @@ def strip(
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """Differences of the queries from the smallest to the largest, each a point on a stem from 0."""
+    """Queries from the smallest difference to the largest, on stems from 0; below, their Kendall's τ."""
     left, right = (METHODS[method].name for method in methods)
     ordered = table.sort_values(["difference", "query"], ignore_index=True)
     ordered["place"] = np.arange(1, len(ordered) + 1)
-    stems = {
-        "type": "data",
-        "symmetric": False,
-        "array": (-ordered["difference"]).clip(lower=0),
-        "arrayminus": ordered["difference"].clip(lower=0),
-        "width": 0,
-        "thickness": 1.2,
-        "color": EVEN_COLOUR,
-    }
-    fig = go.Figure()
-    size = pd.Series(9.0 if len(ordered) <= 100 else 6.0, index=ordered.index)
-    _add_points(
-        fig, ordered, ordered["place"], ordered["difference"], methods, metric, selected, size, error_y=stems
-    )
-    _add_ring(fig, ordered[ordered["query"] == chosen], "place", "difference", size)
+    size = np.full(len(ordered), 9.0 if len(ordered) <= 100 else 6.0)
+    fig = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.06)
+    drawn = _points(ordered, methods, metric, selected, size)
+    for row, (column, base) in enumerate((("difference", 0.0), ("tau", 1.0)), start=1):
+        _add_stems(fig, row, ordered, column, base, selected)
+        name = "queries" if row == 1 else "tau"
+        fig.add_scatter(x=ordered["place"], y=ordered[column], row=row, col=1, **(drawn | {"name": name}))
+        _add_ring(fig, ordered[ordered["query"] == chosen], "place", column, size, panel=row)
     reach = max(0.1, np.ceil(10 * ordered["difference"].abs().max()) / 10) if len(ordered) else 1.0
-    return finished(
-        fig,
-        height=480,
-        showlegend=False,
-        xaxis={"title": "queries, by difference", "showticklabels": False, "zeroline": False},
-        yaxis={
-            "title": f"{metric}, {left} − {right}",
-            "range": [-1.05 * reach, 1.05 * reach],
-            "tickformat": "+.2~f",
-        },
-        margin={"l": 60, "r": 20, "t": 30, "b": 55},
-    )
+    fig.update_yaxes(row=1, title=f"{left} − {right}", range=[-1.05 * reach, 1.05 * reach])
+    fig.update_yaxes(row=1, tickformat="+.2~f", nticks=7)
+    fig.update_yaxes(row=2, title="Kendall's τ", range=_tau_range(ordered["tau"]))
+    fig.update_yaxes(row=2, tickformat=".2~f", nticks=4)
+    fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
+    fig.update_xaxes(row=2, title=f"queries, by difference in {metric}")
+    return finished(fig, height=480, showlegend=False, margin={"l": 60, "r": 20, "t": 30, "b": 55})
 
 
-def _add_points(
-    fig: go.Figure,
+def _tau_range(tau: pd.Series[float]) -> list[float]:
+    """From a tenth below the least τ to 1, with room for the markers."""
+    low = 0.0 if tau.isna().all() else float(np.floor(10 * tau.min() - 0.01) / 10)
+    return [low - 0.03 * (1 - low), 1 + 0.06 * (1 - low)]
+
+
+def _marked(table: pd.DataFrame, selected: Collection[int]) -> pd.Series[bool]:
+    """Which queries are shown in full: the selected ones, or all where none is."""
+    return table["query"].isin(list(selected)) | (len(selected) == 0)
+
+
+def _points(
     table: pd.DataFrame,
-    x: pd.Series[Any],
-    y: pd.Series[Any],
     methods: tuple[str, str],
     metric: str,
     selected: Collection[int],
-    size: pd.Series[float],
-    **more: Any,
-) -> None:
+    size: FloatArray,
+) -> dict[str, Any]:
+    """How points are drawn, whatever their coordinates: coloured by who is ahead, faded if not selected."""
     left, right = (METHODS[method] for method in methods)
     ahead = np.sign(table["difference"]).to_numpy()
-    fig.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        name="queries",
-        customdata=_listed(table[["query", "documents", "left", "right", "difference"]]),
-        selectedpoints=np.flatnonzero(table["query"].isin(list(selected))) if selected else None,
-        marker={
+    columns = ["query", "documents", "left", "right", "difference", "tau"]
+    return {
+        "mode": "markers",
+        "name": "queries",
+        "customdata": _listed(table[columns].assign(tau=[_tau_words(tau) for tau in table["tau"]])),
+        "marker": {
             "size": size,
             "color": np.select([ahead > 0, ahead < 0], [left.colour, right.colour], EVEN_COLOUR),
             "symbol": np.where(ahead == 0, "circle-open", "circle"),
-            "opacity": 0.8,
+            "opacity": np.where(_marked(table, selected), SHOWN, FADED),
             "line": {"width": np.where(ahead == 0, 2, 1), "color": "white"},
         },
-        unselected={"marker": {"opacity": 0.15}},
-        hovertemplate=(
+        "unselected": {"marker": {"opacity": FADED}},  # until the page has answered a click
+        "hovertemplate": (
             f"query %{{customdata[0]}}, %{{customdata[1]}} documents<br>{metric}: {left.name} "
             f"%{{customdata[2]:.4f}}, {right.name} %{{customdata[3]:.4f}}<br>difference "
-            "%{customdata[4]:+.4f}<extra></extra>"
+            "%{customdata[4]:+.4f}, %{customdata[5]}<extra></extra>"
         ),
-        **more,
-    )
+    }
 
 
-def _add_ring(fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: pd.Series[float]) -> None:
+def _tau_words(tau: float) -> str:
+    return "no Kendall's τ" if np.isnan(tau) else f"Kendall's τ {tau:.3f}".replace("-", "−")
+
+
+def _add_stems(
+    fig: go.Figure, row: int, table: pd.DataFrame, column: str, base: float, selected: Collection[int]
+) -> None:
+    """Thin lines from `base` to the points, those of queries that are not selected faded."""
+    marked = _marked(table, selected)
+    for rows, opacity in ((table[marked], 1.0), (table[~marked], 2 * FADED)):
+        fig.add_scatter(
+            x=[x for place in rows["place"] for x in (place, place, None)],
+            y=[y for value in rows[column] for y in (base, value, None)],
+            mode="lines",
+            line={"width": 1.2, "color": EVEN_COLOUR},
+            opacity=opacity,
+            hoverinfo="skip",
+            row=row,
+            col=1,
+        )
+
+
+def _add_ring(
+    fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: FloatArray, panel: int | None = None
+) -> None:
     """A ring around the chosen query, which answers a click as the point within does."""
     fig.add_scatter(
+        row=panel,
+        col=None if panel is None else 1,
         x=row[x],
         y=row[y],
         mode="markers",
@@ -165,7 +184,7 @@ def _add_ring(fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: pd.Series
         marker={
             "symbol": "circle-open",
             "size": size[row.index] + 9,
-            "color": "#CC79A7",
+            "color": CHOSEN_COLOUR,
             "line": {"width": 3},
         },
         unselected={"marker": {"opacity": 1}},

@@ -9,7 +9,10 @@ import plotly.graph_objects as go
 from rankviz._typing import FloatArray, IntArray
 from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
-from rankviz.plots.style import finished, grade_colour
+from rankviz.plots.style import CHOSEN_COLOUR, GRADE_COLOURS, finished, grade_colour
+
+ON_LIGHT_GRADE, ON_DARK_GRADE = GRADE_COLOURS[-1], "#fefefe"
+PITCH = 26  # pixels from rank to rank
 
 
 def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
@@ -43,27 +46,49 @@ def top(table: pd.DataFrame, k: int) -> pd.DataFrame:
     return table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
 
 
-def figure(table: pd.DataFrame, left: str, right: str, k: int) -> go.Figure:
-    """Two columns of ranks 1 … k, top down; a document in one list only leaves through the bottom."""
+def moved(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """The n documents whose ranks differ most, the higher of equal ones first; none that has kept its rank.
+
+    Columns document, grade, left_rank, right_rank, change (left_rank − right_rank, above 0 where the right
+    list has it higher).
+    """
+    found = table[["document", "grade", "left_rank", "right_rank"]].copy()
+    found["change"] = found["left_rank"] - found["right_rank"]
+    found["size"], found["best"] = found["change"].abs(), found[["left_rank", "right_rank"]].min(axis=1)
+    found = found[found["size"] > 0].sort_values(["size", "best"], ascending=[False, True], ignore_index=True)
+    return found.head(n).drop(columns=["size", "best"])
+
+
+def height(k: int) -> int:
+    """Pixels of the figure of the first k ranks."""
+    return 120 + PITCH * k
+
+
+def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: str | None = None) -> go.Figure:
+    """Two columns of ranks 1 … k, top down; a document in one list only leaves through the bottom.
+
+    Beside the lists stands how far a document rose (▲) or fell (▼) from left to right; markers carry the
+    grade. A chosen document has a ring and a line of its own colour.
+    """
     shown = top(table, k)
     fig = go.Figure()
-    ends = shown[["left_rank", "right_rank"]].clip(upper=k + 1).to_numpy()
-    for pair, grade in zip(ends, shown["grade"], strict=True):
-        fig.add_scatter(
-            x=[0, 1],
-            y=pair,
-            mode="lines",
-            line={"color": grade_colour(int(grade)), "width": 2},
-            opacity=0.6,
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    for grade in sorted(set(shown["grade"]), reverse=True):
+    for grade, rows in shown.groupby("grade"):
+        _add_lines(fig, rows, k, grade_colour(int(str(grade))), 2)
+    _add_lines(fig, shown[shown["document"] == chosen], k, CHOSEN_COLOUR, 4)
+    for grade in sorted(set(shown["grade"])):
         _add_grade(fig, shown[shown["grade"] == grade], int(grade), k)
+    _add_changes(fig, shown, k)
+    _add_rings(fig, shown[shown["document"] == chosen], k)
     return finished(
         fig,
-        height=120 + 26 * k,
-        xaxis={"tickvals": [0, 1], "ticktext": [left, right], "range": [-0.25, 1.25], "side": "top"},
+        height=height(k),
+        xaxis={
+            "tickvals": [0, 1],
+            "ticktext": [left, right],
+            "range": [-0.5, 1.5],
+            "side": "top",
+            "zeroline": False,
+        },
         yaxis={
             "title": "rank",
             "range": [k + 1.6, 0.4],
@@ -75,24 +100,88 @@ def figure(table: pd.DataFrame, left: str, right: str, k: int) -> go.Figure:
     )
 
 
+def _add_lines(fig: go.Figure, rows: pd.DataFrame, k: int, colour: str, width: int) -> None:
+    ends = rows[["left_rank", "right_rank"]].clip(upper=k + 1).to_numpy().tolist()
+    fig.add_scatter(
+        x=[x for _ in ends for x in (0, 1, None)],
+        y=[y for pair in ends for y in (*pair, None)],
+        mode="lines",
+        line={"color": colour, "width": width},
+        opacity=0.6,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
 def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
     for x, side in ((0, "left"), (1, "right")):
         ranked = rows[rows[f"{side}_rank"] <= k]
         fig.add_scatter(
             x=[x] * len(ranked),
             y=ranked[f"{side}_rank"],
-            mode="markers",
+            mode="markers+text",
             name=f"grade {grade}",
             legendgroup=f"grade {grade}",
             showlegend=x == 0 or not (rows["left_rank"] <= k).any(),
+            text=[str(grade)] * len(ranked),
+            textfont={"size": 11, "color": ON_LIGHT_GRADE if grade < 2 else ON_DARK_GRADE},
             marker={
-                "size": 15,
+                "size": 18,
                 "color": grade_colour(grade),
                 "line": {"width": 1, "color": "#5a6b7b"},
             },
-            customdata=ranked[["document", f"{side}_score"]],
+            customdata=_listed(ranked, f"{side}_score"),
             hovertemplate=(
                 f"%{{customdata[0]}}, grade {grade}<br>"
                 "rank %{y}, score %{customdata[1]:.4f}<extra></extra>"
             ),
         )
+
+
+def _add_changes(fig: go.Figure, shown: pd.DataFrame, k: int) -> None:
+    """On the right how far each document rose or fell; on the left where those went that left the list."""
+    arrived = shown[(shown["right_rank"] <= k) & (shown["left_rank"] != shown["right_rank"])]
+    left = shown[shown["right_rank"] > k]
+    words = [_change(a, b, k) for a, b in arrived[["left_rank", "right_rank"]].to_numpy().tolist()]
+    for x, side, rows, text in (
+        (1.08, "right", arrived, words),
+        (-0.08, "left", left, [f"to {rank} ▼" for rank in left["right_rank"]]),
+    ):
+        fig.add_scatter(
+            x=[x] * len(rows),
+            y=rows[f"{side}_rank"],
+            mode="text",
+            text=text,
+            textposition=f"middle {side}",
+            textfont={"size": 11, "color": "#7f7f7f"},
+            customdata=_listed(rows),
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def _change(left: int, right: int, k: int) -> str:
+    """From rank `left` to rank `right` among the first k, in words."""
+    if left > k:
+        return f"▲ from {left}"
+    return f"▲ {left - right}" if left > right else f"▼ {right - left}"
+
+
+def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
+    """Rings around the chosen document, which answer a click as the markers within do."""
+    for x, side in ((0, "left"), (1, "right")):
+        ranked = rows[rows[f"{side}_rank"] <= k]
+        fig.add_scatter(
+            x=[x] * len(ranked),
+            y=ranked[f"{side}_rank"],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 25, "color": CHOSEN_COLOUR, "line": {"width": 3}},
+            customdata=_listed(ranked),
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def _listed(rows: pd.DataFrame, *columns: str) -> list[list[object]]:
+    """Names of documents and further columns as lists, which selection events give back as they are."""
+    return rows[["document", *columns]].astype(object).to_numpy().tolist()

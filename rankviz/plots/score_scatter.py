@@ -8,24 +8,38 @@ import plotly.graph_objects as go
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.plots import ranked_list
-from rankviz.plots.style import EVEN_COLOUR, finished, grade_colour
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, grade_colour
+
+SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
+"""Only differences of scores within a query say anything, for pairs are all that was learned from."""
 
 
-def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
-    """The table of `ranked_list.data` with columns left_centred and right_centred.
+def data(
+    left: FloatArray, right: FloatArray, part: RankingData, query: int, scale: str = "centred"
+) -> pd.DataFrame:
+    """The table of `ranked_list.data` with columns left_value and right_value, on a scale of `SCALES`.
 
-    They are the scores less their mean over the query: only differences of scores within a query say
-    anything, for pairs are all that was learned from.
+    "centred": less their mean over the query; "standardised": that over its standard deviation, 0 where all
+    are equal.
     """
     table = ranked_list.data(left, right, part, query)
     for side in ("left", "right"):
-        table[f"{side}_centred"] = table[f"{side}_score"] - table[f"{side}_score"].mean()
+        values = table[f"{side}_score"] - table[f"{side}_score"].mean()
+        spread = float(values.std(ddof=0)) if scale == "standardised" else 1.0
+        table[f"{side}_value"] = values / (spread or 1.0)
     return table
 
 
-def figure(table: pd.DataFrame, left: str, right: str) -> go.Figure:
+def figure(
+    table: pd.DataFrame,
+    left: str,
+    right: str,
+    scale: str = "centred",
+    chosen: str | None = None,
+    height: int = 510,
+) -> go.Figure:
     """Left score over right score, darker for higher grades; on the diagonal both models agree."""
-    values = table[["left_centred", "right_centred"]].to_numpy()
+    values = table[["left_value", "right_value"]].to_numpy()
     low, high = (float(values.min()), float(values.max())) if len(table) else (0.0, 1.0)
     pad = 0.06 * (high - low) or 1.0
     ends = [low - pad, high + pad]
@@ -39,26 +53,47 @@ def figure(table: pd.DataFrame, left: str, right: str) -> go.Figure:
         showlegend=False,
     )
     for grade, rows in table.groupby("grade", sort=True):
-        fig.add_scatter(
-            x=rows["right_centred"],
-            y=rows["left_centred"],
-            mode="markers",
-            name=f"grade {grade}",
-            marker={
-                "size": 10,
-                "color": grade_colour(int(str(grade))),
-                "line": {"width": 1, "color": "#5a6b7b"},
-            },
-            customdata=rows[["document", "left_rank", "right_rank"]],
-            hovertemplate=(
-                f"%{{customdata[0]}}, grade {grade}<br>{left}: rank %{{customdata[1]}}, %{{y:.4f}}<br>"
-                f"{right}: rank %{{customdata[2]}}, %{{x:.4f}}<extra></extra>"
-            ),
-        )
+        _add_grade(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
+    _add_ring(fig, table[table["document"] == chosen])
     axis = {"range": ends, "zeroline": False}
     return finished(
         fig,
-        height=510,
-        xaxis=axis | {"title": f"score less the query's mean, {right}"},
-        yaxis=axis | {"title": f"score less the query's mean, {left}"},
+        height=height,
+        xaxis=axis | {"title": f"{SCALES[scale]}, {right}"},
+        yaxis=axis | {"title": f"{SCALES[scale]}, {left}"},
+    )
+
+
+def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, left: str, right: str, size: int) -> None:
+    columns = ["document", "left_rank", "right_rank", "left_score", "right_score"]
+    fig.add_scatter(
+        x=rows["right_value"],
+        y=rows["left_value"],
+        mode="markers",
+        name=f"grade {grade}",
+        marker={"size": size, "color": grade_colour(grade), "line": {"width": 1, "color": "#5a6b7b"}},
+        customdata=rows[columns].astype(object).to_numpy().tolist(),
+        hovertemplate=(
+            f"%{{customdata[0]}}, grade {grade}<br>{left}: rank %{{customdata[1]}}, score "
+            f"%{{customdata[3]:.4f}}<br>{right}: rank %{{customdata[2]}}, score %{{customdata[4]:.4f}}"
+            "<extra></extra>"
+        ),
+    )
+
+
+def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
+    """A ring around the chosen document."""
+    fig.add_scatter(
+        x=rows["right_value"],
+        y=rows["left_value"],
+        mode="markers",
+        marker={
+            "symbol": "circle-open",
+            "size": 20,
+            "color": CHOSEN_COLOUR,
+            "line": {"width": 3},
+        },
+        customdata=rows[["document"]].astype(object).to_numpy().tolist(),
+        hoverinfo="skip",
+        showlegend=False,
     )

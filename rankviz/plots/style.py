@@ -18,6 +18,9 @@ GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 EVEN_COLOUR = "#999999"
 """Where neither of two methods is ahead."""
 
+CHOSEN_COLOUR = "#CC79A7"
+"""Of what was chosen by hand: a query, a document."""
+
 DATA_COLOUR = "#009E73"
 """What belongs to no method and is no grade: counts, correlations, features."""
 

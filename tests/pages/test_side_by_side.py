@@ -1,58 +1,183 @@
-"""The Side by side page: the library's numbers, and one selection of queries in the address."""
+"""The Side by side page: the library's numbers, any two models, one selection of queries in the address."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 
+import numpy as np
+import pandas as pd
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
-from rankviz import RunSpec, execute
+from rankviz import RunRecord, RunSpec, execute
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.ranking_error import ranking_errors
 from rankviz.significance import compare
+from ui.side_by_side_words import CAUTION, Pair, marked_document, one_query, reading, tau_text
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
 
 
 def spec(feature_map: str) -> RunSpec:
-    return RunSpec("synthetic-demo", feature_map=feature_map, n_components=10, C=2.0**-4, gamma=2.0**-2)
+    found = RunSpec("synthetic-demo", feature_map=feature_map, n_components=10, C=2.0**-4, gamma=2.0**-2)
+    return {"linear": found.linear(2.0**-10), "exact": found.exact()}.get(feature_map, found)
 
 
-def test_sentence_and_table_are_the_library_s(open_page: Opener) -> None:
+@cache
+def record(feature_map: str) -> RunRecord:
+    return execute(spec(feature_map))
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return Pair(record("nystroem"), record("fourier"))
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    """The table of all queries."""
+    return next(frame.value for frame in app.dataframe if "tau" in frame.value)
+
+
+def test_sentence_and_table_are_the_library_s(open_page: Opener, pair: Pair) -> None:
     app = open_page("side_by_side", m=10)
-    left, right = (execute(spec(name)).metrics["vali"][METRIC] for name in ("nystroem", "fourier"))
-    sentence = compare(left, right).sentence("Nyström", "random Fourier", METRIC)
-    assert sentence in words(app)
-    table = app.dataframe[0].value.set_index("query")
-    assert table["difference"].to_dict() == pytest.approx((left - right).to_dict(), abs=1e-12)
-    assert table["difference"].abs().is_monotonic_decreasing
+    left, right = pair.values("vali", METRIC)
+    assert compare(left, right).sentence("Nyström", "random Fourier", METRIC) in words(app)
+    found = table(app).set_index("query")
+    assert found["difference"].to_dict() == pytest.approx((left - right).to_dict(), abs=1e-12)
+    assert found["difference"].abs().is_monotonic_decreasing
+    vali = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
+    errors = ranking_errors(pair.left, pair.right, vali, "vali")
+    pd.testing.assert_frame_equal(found[["tau", "overlap"]].sort_index(), errors.sort_index())
     assert len(figures(app)) == 4
 
 
-def test_a_link_brings_selection_and_query_back(open_page: Opener) -> None:
+@pytest.mark.parametrize("sides", [("nystroem", "exact"), ("linear", "exact"), ("exact", "fourier")])
+def test_any_two_models(sides: tuple[str, str], open_page: Opener) -> None:
+    names = {"nystroem": "Nyström", "fourier": "random Fourier", "linear": "linear", "exact": "exact kernel"}
+    app = open_page("side_by_side", m=10, left=names[sides[0]], right=names[sides[1]], metric="MAP")
+    left, right = (record(name).metrics["vali"]["MAP"] for name in sides)
+    found = table(app).set_index("query")["difference"]
+    assert found.to_dict() == pytest.approx((left - right).to_dict(), abs=1e-12)
+    assert "By MAP, " in words(app) or " MAP (95 %" in words(app)
+
+
+def test_a_model_beside_itself_is_a_sentence(open_page: Opener) -> None:
+    app = open_page("side_by_side", m=10, left="random Fourier")
+    assert "Both sides are random Fourier" in app.info[0].value
+    assert not figures(app)
+
+
+def test_a_link_brings_selection_query_and_document_back(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10)
-    queries = app.dataframe[0].value["query"].tolist()
+    queries = table(app)["query"].tolist()
     picked = sorted(queries[2:5])
-    app = open_page("side_by_side", m=10, picked=".".join(map(str, [*picked, 10**9])), query=queries[3])
-    assert sorted(app.dataframe[0].value["query"]) == picked
-    assert "3 queries selected" in words(app)
+    link = {"picked": ".".join(map(str, [*picked, 10**9])), "query": queries[3], "document": "nothing"}
+    app = open_page("side_by_side", m=10, onlypicked=True, **link)
+    assert sorted(table(app)["query"]) == picked
+    assert "3 of 40 queries selected" in words(app)
+    assert "Over the 3 selected of 40 queries, Nyström minus random Fourier is" in words(app)
+    assert CAUTION in words(app)
     assert f"Query {queries[3]}," in words(app)
-    assert app.selectbox(key="query").value == queries[3]
+    assert "document" not in app.query_params
     app.button(key="clear-selection").click().run()
-    assert len(app.dataframe[0].value) == len(queries)
+    assert len(table(app)) == len(queries)
     assert "picked" not in app.query_params
+    assert CAUTION not in words(app)
+
+
+def test_a_document_is_marked_in_lists_and_scores(open_page: Opener) -> None:
+    app = open_page("side_by_side", m=10)
+    moved = next(frame.value for frame in app.dataframe if "change" in frame.value)
+    app = open_page("side_by_side", m=10, document=moved["document"].iloc[0])
+    assert f"Marked: document {moved['document'].iloc[0]}, grade {moved['grade'].iloc[0]}" in words(app)
+    assert app.query_params["document"] == moved["document"].iloc[0]
+
+
+def test_buttons_select_what_differs_most(open_page: Opener) -> None:
+    app = open_page("side_by_side", m=10)
+    found = table(app)
+    widest, unlike = int(found["query"].iloc[0]), int(found.loc[found["tau"].idxmin(), "query"])
+    app.button(key=f"look-tau-{unlike}").click().run()
+    assert app.query_params["picked"] == str(unlike)
+    assert app.selectbox(key="query").value == unlike
+    assert f"On query {unlike}, Nyström minus random Fourier is" in words(app)
+    app.button(key=f"look-difference-{widest}").click().run()
+    assert app.query_params["picked"] == str(widest)
+    assert f"Query {widest}," in words(app)
 
 
 def test_the_query_that_differs_most_is_shown_first(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10, query=10**9)
-    widest = app.dataframe[0].value["query"].iloc[0]
     assert app.selectbox(key="query").value is None
-    assert f"Query {widest}," in words(app)
+    assert f"Query {table(app)['query'].iloc[0]}," in words(app)
 
 
 def test_test_part_only_when_revealed(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10)
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()
-    assert "· test; random Fourier alike" in words(app)
+    assert "squared hinge · test" in words(app)
+    assert "· validation" not in words(app)
+
+
+@pytest.mark.parametrize("kind", ["tiny", "one query", "one document", "one grade", "nothing relevant"])
+def test_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    for right in ("random Fourier", "exact kernel"):
+        app = open_page("side_by_side", data="edge", right=right, scores="standardised", metric="NDCG@1")
+        assert len(figures(app)) == 4
+        assert "nan" not in words(app).lower().split()
+    if kind == "one document":
+        assert "share the only document" in words(app)
+        assert "none: one document, or all scores equal" in words(app)
+    if kind in ("one grade", "nothing relevant"):
+        assert "nothing to learn" in words(app)
+        assert "even on each of the 2 queries" in words(app)
+
+
+def test_an_interval_over_chosen_queries_comes_with_a_caution(pair: Pair) -> None:
+    left, right = pair.values("vali", METRIC)
+    difference = left - right
+    best = difference.nlargest(8).index.tolist()
+    said = reading(pair, "vali", METRIC, best)
+    chosen = left.index.isin(best)
+    found = compare(left[chosen], right[chosen]).interval
+    assert f"{found.mean:+.3f} {METRIC} on average (paired 95 % interval [{found.low:+.3f}" in said
+    assert CAUTION in said
+    assert "All queries: " in said
+    for nothing in ([], [10**9], left.index.tolist()):
+        assert reading(pair, "vali", METRIC, nothing) == reading(pair, "vali", METRIC)
+    alone = reading(pair, "vali", METRIC, best[:1])
+    assert "interval" not in alone.split("\n")[0]
+
+
+def test_even_models_are_said_to_be_even(pair: Pair) -> None:
+    same = Pair(pair.left, replace(pair.right, metrics=pair.left.metrics))
+    assert "are even on each of the 40 queries" in reading(same, "vali", METRIC)
+    some = pair.left.metrics["vali"].index[:7]
+    assert "are even on each of the 7 selected of 40 queries" in reading(same, "vali", METRIC, some)
+
+
+def test_words_of_one_query(pair: Pair) -> None:
+    row = pd.Series({"query": 3, "documents": 4, "tau": np.nan, "overlap": 1.0})
+    moved = pd.DataFrame(columns=["document", "grade", "left_rank", "right_rank", "change"])
+    assert one_query(row, moved, pair) == (
+        "**On query 3 both lists share 4 of the first 4 documents; no document has another rank.**"
+    )
+    moved.loc[0] = ["document 2", 1, 4, 1, 3]
+    said = one_query(row, moved, pair)
+    assert "document 2 moves farthest, from rank 4 with Nyström to 1 with random Fourier" in said
+    assert marked_document(moved.iloc[0], pair).startswith(
+        "Marked: document 2, grade 1, rank 4 with Nyström and rank 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tau", "text"), [(1.0, "1.000"), (0.9997, "above 0.999"), (-0.25, "−0.250"), (-1e-9, "0.000")]
+)
+def test_tau_is_not_rounded_to_1(tau: float, text: str) -> None:
+    assert tau_text(tau) == text
