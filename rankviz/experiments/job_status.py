@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rankviz.experiments.job_files import STARTING
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
 
@@ -119,7 +120,9 @@ def how_it_died(run: RunFolder) -> tuple[str, str]:
     how = "" if worker is None else worker.process.ending()
     latest = run.latest()
     parts = ["The worker process ended without a result", how or UNKNOWN]
-    if latest is not None:
+    if latest is not None and latest["stage"] == STARTING:
+        parts.append("it was still starting")
+    elif latest is not None:
         parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
     said = run.last_words()
     return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
