@@ -147,6 +147,7 @@ _LOOK = """() => {
     const waiting = document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]');
     if (waiting) return {busy: waiting.dataset.testid + ' is waiting'};
     const charts = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
+    if (main.innerText.includes('The figure comes by itself')) return {busy: 'a job that nobody asked for'};
     if (charts.some(c => c.offsetParent && !c.querySelector('.main-svg'))) return {busy: 'figure'};
     return {shown: main.innerText + main.scrollHeight};
 }"""
