@@ -13,7 +13,7 @@ from rankviz.kernel_error import PAPERS, Variant
 from rankviz.progress import Progress, Report, silent
 from rankviz.timing import Stopwatch
 
-ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 2, 9  # what is over sooner is timed more often
+ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 3, 9  # what is over sooner is timed more often
 
 
 def feature_seconds(
@@ -27,8 +27,8 @@ def feature_seconds(
     """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
 
     Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
-    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, two to nine
-    times until 0.1 s have passed; the least is told, for what else the machine does only adds to it.
+    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, three
+    to nine times until 0.1 s have passed; the least is told, for what else the machine does only adds to it.
     """
     cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
     found = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from rankviz.kernel_error import KernelErrors, Variant
+from rankviz.kernel_error import PAPERS, KernelErrors, Variant
 from rankviz.kernel_summary import fitted_slope
 from rankviz.plots import (
     kernel_entries,
@@ -18,7 +18,7 @@ from rankviz.plots import (
 from rankviz.plots.style import METHODS, power_of_two, small, with_minus
 from rankviz.threads import cores
 from ui import kernel_approximation_work as work
-from ui.kernel_approximation_views import OTHERS, about, compared
+from ui.kernel_approximation_views import about, compared
 from ui.kernel_approximation_words import dimension_words, seconds_words
 from ui.kernel_approximation_work import Asked
 from ui.runs import normalised
@@ -128,7 +128,7 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
         alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error against seconds, one line for each map.",
         caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
         "meanwhile): drawing, factoring, and the base of Φ for all "
-        f"{found.n_documents:,} training documents; the least of two to nine. "
+        f"{found.n_documents:,} training documents; the least of three to nine tries. "
         f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
     )
     st.markdown(bold_sentence(seconds_words(table, draws)))
@@ -168,6 +168,6 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 def _drawn(asked: Asked) -> str:
     """What is drawn at the sidebar's m, in words."""
-    others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant in OTHERS]
+    others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
     return ", ".join(words)

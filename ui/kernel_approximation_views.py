@@ -18,7 +18,7 @@ from ui.show import bold_sentence, show_figure
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
-OTHERS = tuple(variant for variant in VARIANTS if variant not in PAPERS)
+OTHERS = {variant.choice: variant for variant in VARIANTS if variant not in PAPERS}
 
 
 def asked(spec: RunSpec) -> Asked:
@@ -63,8 +63,8 @@ def _controls() -> tuple[str, tuple[Variant, ...], int, int]:
     )
     others = first[1].pills(
         "Other ways to draw",
-        OTHERS,
-        format_func=kernel_variants.choice_name,
+        list(OTHERS),
+        format_func=lambda choice: kernel_variants.choice_name(OTHERS[choice]),
         selection_mode="multi",
         key="also",
         bind="query-params",
@@ -89,7 +89,7 @@ def _controls() -> tuple[str, tuple[Variant, ...], int, int]:
         bind="query-params",
         help="The largest m of the curves; the m of the sidebar is on them in any case. Time grows with it.",
     )
-    return str(norm or NORMS[0]), tuple(others or ()), int(draws), int(upto)
+    return str(norm or NORMS[0]), tuple(OTHERS[choice] for choice in others or ()), int(draws), int(upto)
 
 
 def headline(asked: Asked) -> tuple[KernelErrors, int]:

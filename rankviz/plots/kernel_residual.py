@@ -54,7 +54,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
     fig.update_yaxes(autorange="reversed", constrain="domain")
     fig.update_yaxes(title_text="document", row=1, col=1)
     bar = {
-        "title": {"text": "κ̃ − κ", "side": "right"},
+        "title": {"text": "κ̃ − κ", "side": "top"},
         "orientation": "h",
         "y": -0.22,
         "yanchor": "top",

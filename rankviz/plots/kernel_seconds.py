@@ -7,10 +7,10 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.kernel_error import Variant
+from rankviz.kernel_error import PAPERS, Variant
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import LEAST, error_axis
-from rankviz.plots.style import finished
+from rankviz.plots.style import METHODS, finished
 
 
 def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
-    """Both axes logarithmic; points of one map are joined in the order of m, and its ends named."""
+    """Both axes logarithmic; points of one map are joined in the order of m, its last one named."""
     fig = go.Figure()
     for variant in kernel_variants.variants_in(table):
         rows = kernel_variants.rows_of(table, variant).sort_values("m")
@@ -29,8 +29,9 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
             y=rows["mean"],
             name=name,
             mode="lines+markers+text",
-            text=_ends(rows["m"].tolist()),
-            textposition="top right",
+            text=_labels(variant, rows["m"].tolist()),
+            textposition="bottom left" if variant.map == "nystroem" else "top right",
+            textfont={"color": METHODS[variant.map].colour},
             cliponaxis=False,
             customdata=rows[["m", "low", "high"]],
             error_y={
@@ -55,7 +56,7 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
         fig,
         height=460,
         xaxis={
-            "title": "seconds to make the features of all training documents (log scale)",
+            "title": "seconds for all training documents (log scale)",
             "type": "log",
             "range": _decades(table["seconds"]),
             "dtick": 1,
@@ -66,9 +67,10 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
     )
 
 
-def _ends(ms: list[int]) -> list[str]:
-    """A label for the first and the last point."""
-    return [f"m = {m:,}" if position in (0, len(ms) - 1) else "" for position, m in enumerate(ms)]
+def _labels(variant: Variant, ms: list[int]) -> list[str]:
+    """A label for the last point; of variants, which lie close to the papers' maps, none."""
+    last = f"m = {ms[-1]:,}" if variant in PAPERS else ""
+    return [""] * (len(ms) - 1) + [last]
 
 
 def _decades(seconds: pd.Series) -> list[float]:

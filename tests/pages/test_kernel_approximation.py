@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
+from test_every_page import EDGES
 from test_home_train import lines
 
-from rankviz.datasets import find_datasets, open_fold
-from rankviz.kernel_error import fitted_slope, kernel_errors, over_seeds
-from ui.kernel_approximation_words import kernel_words, reading, small
+from rankviz.datasets import find_datasets, open_fold, write_letor
+from rankviz.kernel_error import PAPERS, VARIANTS, kernel_errors
+from rankviz.kernel_spectrum import kernel_spectrum
+from rankviz.kernel_summary import fitted_slope, over_seeds
+from rankviz.plots.style import small
+from ui import kernel_approximation_work as work
+from ui.kernel_approximation_words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
 Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}
@@ -24,25 +30,82 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
     app = open_page("kernel_approximation", **QUICK, errnorm=label, seed=3)
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
     table = over_seeds(kernel_errors(X, 0.25, GRID, (3, 4)).table, norm)
-    shown = {name.split(",")[0]: y for name, y in lines(figures(app)[0]).items()}
+    shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
     for name, key in (("Nyström", "nystroem"), ("random Fourier", "fourier")):
         assert shown[name] == pytest.approx(table.loc[table["map"] == key, "mean"].tolist())
     slope = fitted_slope(table, "nystroem")
-    assert f"m^{{{slope.exponent:.1f}}}$ from m = 5 to 50" in words(app)
+    assert f"m^{{{slope.exponent:.2f}}}$ from m = 5 to 50" in words(app)
     assert "1,000 of the 4,357 training documents, drawn at random" in words(app)
-    assert "seeds 3 to 4" in words(app)
-    assert len(figures(app)) == 4
+    assert "Seeds 3 to 4" in words(app)
+    assert "2 draws of each, too few to tell them apart" in words(app)
+    assert len(figures(app)) == 2
 
 
-def test_the_linear_model_still_shows_kernels(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", map="linear", errupto=50, draws=1)
-    assert "has no kernel" in words(app)
-    assert len(figures(app)) == 4
+@pytest.mark.parametrize(
+    ("model", "said"), [("linear", "has no kernel"), ("exact kernel (RBF)", "uses the exact kernel")]
+)
+def test_other_models_still_show_kernels(open_page: Opener, model: str, said: str) -> None:
+    app = open_page("kernel_approximation", map=model, errupto=50, draws=1)
+    assert said in words(app)
+    assert [name for name in lines(figures(app)[0]) if name.startswith(("Nyström", "random"))]
+    assert "the sidebar's model" not in lines(figures(app)[0])
 
 
-def test_choices_are_said_not_to_count(open_page: Opener) -> None:
+def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener) -> None:
     app = open_page("kernel_approximation", landmarks="k-means++", **QUICK)
-    assert "with uniform landmarks" in words(app)
+    shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
+    assert shown["the sidebar's model"] == [shown["Nyström, k-means++ landmarks"][2]]
+    assert "orthogonal frequencies" not in str(list(shown))
+    assert "k-means++ landmarks, seed 0" in words(app)
+
+
+def test_variants_are_drawn_when_asked_for(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", **QUICK | {"draws": 4})
+    before = figures(app)
+    app.button_group(key="also").set_value([variant.choice for variant in VARIANTS[2:]]).run()
+    assert not app.exception
+    names = [name.split(":")[0] for name in lines(figures(app)[0])]
+    assert names[:2] == ["Nyström", "random Fourier"]
+    assert {"Nyström, k-means++ landmarks", "random Fourier, orthogonal frequencies"} <= set(names)
+    assert "K-means++ landmarks at m = 25:" in words(app)
+    assert figures(app)[1] == before[1]
+
+
+def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is run again until all are there; what it shows in the end is the same."""
+    at_once = figures(open_page("kernel_approximation", **QUICK | {"draws": 3}))
+    work._kept_errors.clear()
+    monkeypatch.setattr(work, "SECONDS_AT_ONCE", 0.0)
+    app = open_page("kernel_approximation", **QUICK | {"draws": 3})
+    assert "Seeds 0 to 2 (line: mean; band: least to greatest). K on" in words(app)
+    assert figures(app) == at_once
+
+
+def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", view="Spectrum", c=-4, **QUICK)
+    first = words(app)
+    X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
+    low, high = kernel_spectrum(X, 0.25).effective_dimension(2.0**-4)
+    assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] in first
+    assert "eigenvalue 25 of K" in lines(figures(app)[1])
+    changed = open_page("kernel_approximation", view="Spectrum", c=2, **QUICK)
+    assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] not in words(changed)
+    assert "At C = 2² the effective dimension" in words(changed)
+    assert lines(figures(changed)[1]) == lines(figures(app)[1])
+
+
+def test_seconds_are_this_machines(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", view="Error against seconds", **QUICK)
+    assert {"Nyström", "random Fourier", "the sidebar's model"} == set(lines(figures(app)[1]))
+    assert "On this machine" in words(app)
+
+
+def test_numbers_have_every_map_and_slope(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", view="Numbers", **QUICK)
+    errors, slopes = (frame.value for frame in app.dataframe)
+    assert list(errors.columns) == ["landmarks kept", "Nyström", "random Fourier"]
+    assert list(errors.index) == list(GRID)
+    assert slopes["fitted over m"].tolist() == ["5 to 50"] * 2
 
 
 def test_a_rank_is_said_not_to_count(open_page: Opener) -> None:
@@ -58,11 +121,43 @@ def test_extreme_gammas_have_words(open_page: Opener, g: int, said: str) -> None
 
 
 def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", **QUICK)
+    app = open_page("kernel_approximation", view="Residuals of one query", **QUICK)
     before = figures(app)[-1]
     app.selectbox(key="kq").select_index(1).run()
     assert figures(app)[-1] != before
     assert figures(app)[0] == figures(open_page("kernel_approximation", **QUICK))[0]
+
+
+VIEWS = ("", "Residuals of one query", "Spectrum", "Error against seconds", "Numbers")
+
+
+def without_nan(app: AppTest) -> str:
+    text = words(app)
+    assert "nan" not in text.lower().split()
+    assert not app.error
+    return text
+
+
+@pytest.mark.parametrize("kind", ["tiny", "one document", "all-zero features"])
+def test_data_at_the_edges_in_every_tab(
+    kind: str, open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With m = 500, more than there are documents."""
+    folder = tmp_path / "edges" / "edge" / "Fold1"
+    folder.mkdir(parents=True)
+    for number, name in enumerate(("train", "vali", "test")):
+        write_letor(EDGES[kind](1 + 100 * number), folder / f"{name}.txt")
+    monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "edges"))
+    for view in VIEWS:
+        app = open_page("kernel_approximation", data="edge", m=500, view=view, also="k-means++ landmarks")
+        assert "below one part in a billion" in without_nan(app)
+        assert len(figures(app)) == (1 if view == "Numbers" or (kind, view) == ("one document", "") else 2)
+
+
+@pytest.mark.parametrize("g", [-12, 4])
+def test_ends_of_gamma_in_every_tab(open_page: Opener, g: int) -> None:
+    for view in VIEWS:
+        without_nan(open_page("kernel_approximation", g=g, c=10, view=view, **QUICK))
 
 
 # --- words ------------------------------------------------------------------------------------------------
@@ -70,28 +165,74 @@ def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
 X = np.random.default_rng(0).random((60, 3))
 
 
-def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 3) -> str:
+def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
     errors = kernel_errors(X, gamma, grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
-    slopes = {name: fitted_slope(table, name, errors.n_distinct) for name in ("nystroem", "fourier")}
+    slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
     return f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, 'g')}"
 
 
 def test_readings() -> None:
-    assert "times smaller, in all 3 draws" in told(1.0, 16)
-    assert "in this one draw" in told(1.0, 16, seeds=1)
-    assert "at m = 60 Nyström's is below one part in a billion" in told(1.0, 60)
+    assert "times lower than random Fourier's in all 4 draws" in told(1.0, 16)
+    assert "(1 draw of each, too few to tell them apart: 4 can)" in told(1.0, 16, seeds=1)
+    assert "lower" not in told(1.0, 16, seeds=3)
+    assert "At m = 60 Nyström's relative Frobenius error is below one part in a billion" in told(1.0, 60)
     assert "From m = 60 on all distinct documents are landmarks" in told(1.0, 16)
     assert "hardly changes from m = 2 to 8" in told(1e6, 4, grid=(2, 4, 8))
-    assert "Nyström's relative Frobenius error is below one part in a billion from m = 2" in told(1e-12, 4)
+    assert "Nyström's is below one part in a billion from m = 2 on" in told(1e-12, 4)
     assert "too few points" in told(1.0, 4, grid=(2, 4))
 
 
 def test_ranges_that_overlap_are_not_distinguishable() -> None:
-    errors = kernel_errors(X, 1.0, (2, 4), (0, 1))
-    table = over_seeds(errors.table, "spectral").assign(low=0.1, high=0.9)
-    slopes = {"nystroem": None, "fourier": None}
-    assert "not distinguishable over 2 draws" in reading(errors, table, slopes, "spectral", 4)
+    errors = kernel_errors(X, 1.0, (2, 4), range(4))
+    table = over_seeds(errors.table, "spectral")
+    overlapping = reading(errors, table.assign(low=0.1, high=0.9), {}, "spectral", 4)
+    assert "not distinguishable from random Fourier's over 4 draws" in overlapping
+    swapped = table.assign(map=table["map"].map({"nystroem": "fourier", "fourier": "nystroem"}))
+    swapped["choice"] = swapped["map"].map({v.map: v.choice for v in PAPERS})
+    assert "random Fourier's relative spectral error is" in reading(errors, swapped, {}, "spectral", 4)
+
+
+def test_words_on_variants() -> None:
+    def words_at(m: int, draws: int, **columns: float) -> str:
+        errors = kernel_errors(X, 1.0, (4, 60), range(draws), variants=VARIANTS)
+        return variant_words(errors, over_seeds(errors.table, "frobenius").assign(**columns), m)
+
+    assert words_at(4, 4, low=0.1, high=0.9).count("not distinguishable from") == 2
+    assert "too few to tell them apart" in words_at(4, 2)
+    assert "K-means++ landmarks at m = 60: below one part in a billion, like uniform" in words_at(60, 4)
+    errors = kernel_errors(X, 1.0, (4,), range(4), variants=VARIANTS)
+    table = over_seeds(errors.table, "frobenius").assign(
+        low=[1, 2, 3, 1], mean=[1, 2, 3, 1], high=[1, 2, 3, 1]
+    )
+    assert "3 times higher than with uniform landmarks in all 4 draws (3 against 1)" in variant_words(
+        errors, table, 4
+    )
+    assert "2 times lower than with Gaussian frequencies in all 4 draws" in variant_words(errors, table, 4)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "m", "said"),
+    [
+        ((40.2, 40.24), 25, ("is 40.2", "No K̃ of m = 25 features can have as many")),
+        ((40.2, 40.24), 60, ("is 40.2", "not many more")),
+        ((40.2, 60.0), 500, ("is between 40.2 and 60.0", "has room for all of them")),
+        ((0.0021, 0.0021), 5, ("is 0.0021", "has room")),
+        ((900.2, 1234.4), 5, ("is between 900 and 1,234", "No K̃")),
+    ],
+)
+def test_words_on_the_dimension(bounds: tuple[float, float], m: int, said: tuple[str, str]) -> None:
+    for sentence, part in zip(dimension_words(bounds, "2⁻⁴", m, 9219), said, strict=True):
+        assert part in sentence
+
+
+def test_words_on_seconds() -> None:
+    summary = over_seeds(kernel_errors(X, 1.0, (2, 4, 16), range(4)).table, "frobenius")
+    table = summary.assign(seconds=0.01 * summary["m"])
+    assert "random Fourier with m = 16 takes 0.16 s" in seconds_words(table, 4)
+    assert "Nyström is below that from m = " in seconds_words(table, 4)
+    assert "is below" not in seconds_words(table, 3)
+    assert "Nyström with as many" in seconds_words(table.assign(low=0.1, high=0.9), 4)
 
 
 def test_small_numbers() -> None:
