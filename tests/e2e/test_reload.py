@@ -26,10 +26,21 @@ STATES = [
     (
         "kernel_approximation",
         "Residuals of one query",
-        {"errnorm": "spectral", "draws": "2", "errupto": "50", "kq": "7"},
+        {"errnorm": "spectral", "also": "orthogonal frequencies", "draws": "2", "errupto": "50", "kq": "7"},
     ),
     ("low_rank", "One query", {"matrix": "symmetrised", "block": "3", "order": "score"}),
     ("side_by_side", "One query", {"query": "13", "picked": "7.13"}),
+    (
+        "side_by_side",
+        "One query",
+        {"left": "linear", "right": "exact kernel", "metric": "MAP", "tool": "a lasso"},
+    ),
+    (
+        "side_by_side",
+        "One query",
+        {"query": "19", "first": "20", "scores": "standardised", "document": "S19-16"},
+    ),
+    ("side_by_side", "All queries", {"picked": "7.13", "onlypicked": "true"}),
     ("data", "One query", {"part": "validation", "query": "7", "feature": "feature 3"}),
 ]
 """Page, tab and what the page itself keeps in the address, none of it a default."""
