@@ -21,7 +21,7 @@ _VALUES = """charts => charts.map(chart => [
         x: JSON.stringify(Array.from(trace.x || [])),
         y: JSON.stringify(Array.from(trace.y || [])),
         z: JSON.stringify(Array.from(trace.z || [], row => Array.from(row))),
-        marked: JSON.stringify(trace.selectedpoints || null),
+        marked: JSON.stringify([trace.selectedpoints, trace.marker && trace.marker.opacity]),
     })),
 ])"""
 

@@ -16,46 +16,159 @@ _POINT = """(chart, query) => {
 }"""
 _MARKED = """chart => {
     const trace = chart._fullData.find(trace => trace.name === 'queries');
-    return Array.from(trace.selectedpoints || [], at => trace.customdata[at][0]).sort((a, b) => a - b);
+    const full = trace.customdata.filter((_, at) => trace.marker.opacity[at] > 0.5);
+    const all = full.length === trace.customdata.length;
+    return all ? [] : full.map(row => row[0]).sort((a, b) => a - b);
 }"""
+_ORDER = "chart => chart._fullData.find(trace => trace.name === 'queries').customdata.map(row => row[0])"
+CHARTS = ("ndcg-per-query", "ndcg-differences")
 
 
 def chart(page: Page, name: str) -> Locator:
-    """A chart of the Side by side page; its key ends in a number after a Clear."""
+    """A chart of the Side by side page; its key ends in a number after a change of the selection."""
     found = page.locator(f"[class*='st-key-{name}'] .js-plotly-plot")
     expect(found).to_have_count(1)
     return found
 
 
-def click_query(page: Page, name: str, query: int) -> None:
-    """Click the point of a query."""
+def place_of(page: Page, name: str, query: int) -> tuple[float, float]:
+    """Where the point of a query is on the screen, once Plotly has noticed the pointer there."""
     chart(page, name).scroll_into_view_if_needed()
     x, y = chart(page, name).evaluate(_POINT, query)
     page.mouse.move(x, y)
-    page.wait_for_timeout(300)  # Plotly finds the point under the pointer while it rests
-    page.mouse.click(x, y)
-    page.wait_for_url(f"**picked={query}*")
+    page.wait_for_timeout(300)
+    return x, y
+
+
+def click_query(page: Page, name: str, query: int) -> None:
+    """Click the point of a query."""
+    page.mouse.click(*place_of(page, name, query))
+
+
+def drag_around(page: Page, name: str, query: int, corners: list[tuple[int, int]]) -> None:
+    """Draw an outline around the point of a query, through places relative to it."""
+    x, y = place_of(page, name, query)
+    page.mouse.move(x + corners[0][0], y + corners[0][1])
+    page.mouse.down()
+    for dx, dy in corners[1:]:
+        page.mouse.move(x + dx, y + dy, steps=4)
+    page.mouse.up()
+
+
+def expect_selected(page: Page, queries: list[int]) -> None:
+    """The address and both charts agree that these are the selected queries."""
+    said = f"{len(queries)} of 40" if queries else "no query selected"
+    expect(page.get_by_test_id("stMain").get_by_text(said)).to_be_visible()
     wait_settled(page)
+    address = [int(text) for text in query_of(page).get("picked", "").split(".") if text]
+    assert sorted(address) == sorted(queries)
+    for name in CHARTS:
+        assert chart(page, name).evaluate(_MARKED) == sorted(queries)
 
 
 def test_a_point_clicked_in_one_chart_is_selected_in_both(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/side_by_side?m=50")
-    ordered = chart(page, "ndcg-differences").evaluate(
-        "chart => chart._fullData.find(trace => trace.name === 'queries').customdata.map(row => row[0])"
-    )
+    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
     for name, query in (("ndcg-differences", ordered[0]), ("ndcg-per-query", ordered[-1])):
         click_query(page, name, query)
-        for other in ("ndcg-differences", "ndcg-per-query"):
-            assert chart(page, other).evaluate(_MARKED) == [query]
-        assert query_of(page).items() >= {"picked": str(query), "query": str(query)}.items()
+        expect_selected(page, [query])
+        assert query_of(page)["query"] == str(query)
     page.reload()
     wait_settled(page)
-    assert chart(page, "ndcg-per-query").evaluate(_MARKED) == [ordered[-1]]
+    expect_selected(page, [ordered[-1]])
     page.get_by_role("button", name="Clear selection").click()
-    wait_settled(page)
-    assert chart(page, "ndcg-differences").evaluate(_MARKED) == []
-    assert "picked" not in query_of(page)
+    expect_selected(page, [])
     assert_no_errors_shown(page)
+
+
+def test_a_second_click_ends_a_selection_and_a_third_selects_again(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=50")
+    query = chart(page, "ndcg-differences").evaluate(_ORDER)[0]
+    for selected in ([query], [], [query]):
+        click_query(page, "ndcg-per-query", query)
+        expect_selected(page, selected)
+    click_query(page, "ndcg-differences", query)
+    expect_selected(page, [])
+
+
+def test_boxes_and_lassos_select_and_the_tool_stays(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=50&tool=a+box")
+    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
+    around = [(-7, -7), (7, -7), (7, 7), (-7, 7), (-7, -7)]
+    for query in (ordered[-1], ordered[0]):
+        drag_around(page, "ndcg-differences", query, [around[0], around[2]])
+        expect_selected(page, [query])
+    page.get_by_role("radio", name="a lasso").click()
+    wait_settled(page)
+    for query in (ordered[-1], ordered[0]):
+        drag_around(page, "ndcg-differences", query, around)
+        expect_selected(page, [query])
+    assert query_of(page)["tool"] == "a lasso"
+    assert_no_errors_shown(page)
+
+
+def test_rows_and_buttons_select_queries_everywhere(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=50")
+    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
+    main = page.get_by_test_id("stMain")
+    button = main.locator("[class*='st-key-look-difference-'] button").first
+    widest = int(button.inner_text().split()[0])
+    assert widest in (ordered[0], ordered[-1])
+    button.click()
+    expect_selected(page, [widest])
+    main.get_by_role("tab", name="All queries").click()
+    rows = main.locator("[class*='st-key-queries-'] [data-testid='stDataFrame']")
+    expect(rows).to_be_visible()
+    rows.scroll_into_view_if_needed()
+    box = rows.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 16, box["y"] + 35 * 2 + 17)  # the tick box of the second row
+    expect(main.get_by_text("2 of 40")).to_be_visible()
+    wait_settled(page)
+    both = [int(text) for text in query_of(page)["picked"].split(".")]
+    assert widest in both
+    expect_selected(page, both)
+    assert_no_errors_shown(page)
+
+
+def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=50")
+    name = chart(page, "ranked-lists").evaluate(
+        """chart => chart._fullData.find(trace => trace.mode === 'markers+text' && trace.x[0] === 0)
+            .customdata[0][0]"""
+    )
+    for marked in (True, False):
+        x, y = place_in_list(page, name)
+        page.mouse.move(x, y)
+        page.wait_for_timeout(300)
+        page.mouse.click(x, y)
+        said = page.get_by_test_id("stMain").get_by_text(f"Marked: document {name}")
+        expect(said).to_have_count(int(marked))
+        wait_settled(page)
+        assert ("document" in query_of(page)) == marked
+        rings = chart(page, "scores").evaluate("chart => (chart._fullData.at(-1).customdata || []).flat()")
+        assert rings == ([name] if marked else [])
+    assert_no_errors_shown(page)
+
+
+def place_in_list(page: Page, document: str) -> tuple[float, float]:
+    """Where a document is in the left list."""
+    lists = chart(page, "ranked-lists")
+    lists.scroll_into_view_if_needed()
+    x, y = lists.evaluate(
+        """(chart, name) => {
+            const area = chart.querySelector('.nsewdrag').getBoundingClientRect();
+            const { xaxis, yaxis } = chart._fullLayout;
+            for (const trace of chart._fullData.filter(trace => trace.mode === 'markers+text')) {
+                const at = trace.customdata.findIndex(row => row[0] === name);
+                if (at >= 0 && trace.x[at] === 0) {
+                    return [area.x + xaxis.l2p(0), area.y + yaxis.l2p(trace.y[at])];
+                }
+            }
+        }""",
+        document,
+    )
+    return x, y
 
 
 def test_pins_come_back_with_the_address(server: Server, page: Page) -> None:
