@@ -9,8 +9,10 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import choices, describe
+from rankviz.plots.style import APPROXIMATE, choices, describe, in_a_sentence
 from rankviz.significance import compare
 from ui.jobs import run_or_submit
 from ui.settings import COMPONENTS, linear_C, spec_from_state
@@ -30,32 +32,42 @@ PAGES = (
 
 
 def headline(state: Any, data: RankingData) -> None:
-    """NDCG@10 against m, both approximations over the linear level, with the m of the sidebar marked."""
+    """NDCG@10 against m, both approximations over the linear level, with the sidebar's m or map marked."""
+    spec = spec_from_state(state)
     linear = spec_from_state(state, "linear").linear(linear_C(state))
-    kernels = [spec_from_state(state, name) for name in ("nystroem", "fourier")]
-    grid = sorted({*GRID, *(spec.n_components for spec in kernels)})
-    wanted = [linear, *(replace(spec, n_components=m) for spec in kernels for m in grid)]
+    kernels = [spec_from_state(state, name) for name in APPROXIMATE]
+    grid = sorted({*GRID, *(kernel.n_components for kernel in kernels)})
+    wanted = [linear, *(replace(kernel, n_components=m) for kernel in kernels for m in grid)]
+    wanted += [spec] if spec.feature_map == "exact" else []
     title = f"NDCG against m, {linear.dataset}"
-    baseline, *curves = run_or_submit(wanted, title=title)
-    curves = [record for record in curves if record is not None]
-    if baseline is None or not curves:
+    baseline, *others = run_or_submit(wanted, title=title)
+    others = [record for record in others if record is not None]
+    if baseline is None or not others:
         return
     say_if_nothing_was_learned(baseline)
-    table = metric_vs_m.data([baseline, *curves], "vali", [METRIC])
+    table = metric_vs_m.data([baseline, *others], "vali", [METRIC])
     m = kernels[0].n_components
+    beside = "; the exact kernel beside them" if spec.feature_map == "exact" else ""
     show_figure(
-        metric_vs_m.figure(table, None if state["map"] == "linear" else m),
+        metric_vs_m.figure(table, m if spec.feature_map in APPROXIMATE else None),
         table,
         key="ndcg-against-m",
         alt="NDCG at 10 against the number of features, Nyström and random Fourier over the linear level.",
-        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike{choices(kernels[1])}. "
+        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike{choices(kernels[1])}{beside}. "
         f"Mean over queries; {definition_caption(data)}.",
     )
-    at_m = next((r for r in curves if r.spec.feature_map == "nystroem" and r.spec.n_components == m), None)
-    if at_m is None:
+    _reading(baseline, others, spec if spec.feature_map == "exact" else kernels[0])
+
+
+def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> None:
+    """What the queries say about one model, if it is there, beside the linear one."""
+    model = next((r for r in others if replace(r.spec, digest="") == spec), None)
+    if model is None:
         return
-    found = compare(at_m.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
-    st.markdown(bold_sentence(found.sentence(f"Nyström with m = {m}", "the linear model", METRIC)))
+    name = in_a_sentence(spec.feature_map)
+    name += f" with m = {spec.n_components}" if spec.feature_map in APPROXIMATE else ""
+    found = compare(model.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
+    st.markdown(bold_sentence(found.sentence(name, "the linear model", METRIC)))
 
 
 def what_is_true(dataset: str) -> None:

@@ -1,4 +1,4 @@
-"""Metrics against the number of features m: a line and a band over seeds per method, linear dotted."""
+"""Metrics against m or training seconds: a line and a band per approximation, levels of the others."""
 
 from __future__ import annotations
 
@@ -11,95 +11,160 @@ from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import METHODS, finished, line_of, translucent
+from rankviz.plots.style import APPROXIMATE, METHODS, finished, line_of, translucent
+
+TRAINING = ("features", "pairs", "start", "newton")
+"""Stages that make up the training seconds of a run."""
+AXES = {"m": "number of features m (log scale)", "seconds": "training seconds (log scale)"}
+_SHORT = {"m": "features m (log)", "seconds": "training seconds (log)"}
+_COLUMNS = ["metric", "method", "m", "fold", "seed", "value", "seconds", "spec"]
+
+
+def training_seconds(record: RunRecord) -> float:
+    """Seconds that training took: features, pairs, and the Newton steps from zero on."""
+    return sum(record.seconds.get(stage, 0.0) for stage in TRAINING)
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
-    """Mean metrics of each run on a part: columns metric, method, m, seed, value, spec (its hash).
+    """Mean metrics of each run on a part: metric, method, m, fold, seed, value, seconds, spec (its hash).
 
-    m is 0 for the linear model.
+    m is 0 for the linear model and the exact kernel.
     """
     rows = [
         (
             metric,
             record.spec.feature_map,
-            0 if record.spec.feature_map == "linear" else record.spec.n_components,
+            record.spec.n_components if record.spec.feature_map in APPROXIMATE else 0,
+            record.spec.fold,
             record.spec.seed,
             float(record.metrics[part][metric].mean()),
+            training_seconds(record),
             record.spec.hash,
         )
         for record in records
         for metric in metrics
     ]
-    return pd.DataFrame(rows, columns=["metric", "method", "m", "seed", "value", "spec"])
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """Over seeds: columns metric, method, m, mean, low, high, seeds, spec (of the first seed)."""
-    kernels = table[table["method"] != "linear"]
-    grouped = kernels.groupby(["metric", "method", "m"], sort=False)
+    """Over folds and seeds: metric, method, m, mean, low, high, runs, seconds (median), spec."""
+    grouped = table.groupby(["metric", "method", "m"], sort=False)
     return grouped.agg(
         mean=("value", "mean"),
         low=("value", "min"),
         high=("value", "max"),
-        seeds=("seed", "nunique"),
+        runs=("value", "size"),
+        seconds=("seconds", "median"),
         spec=("spec", "first"),
     ).reset_index()
 
 
-def figure(table: pd.DataFrame, current: int | None = None, grid: Sequence[int] = ()) -> go.Figure:
-    """One panel per metric over m (log scale); bands run from the lowest to the highest seed.
+def figure(
+    table: pd.DataFrame, current: int | None = None, grid: Sequence[int] = (), x: str = "m"
+) -> go.Figure:
+    """One panel per metric over m or seconds; bands run from the lowest to the highest run.
 
     `current` marks the m that is set; the axis spans `grid` where it is given, so that it does not move while
-    the curve grows.
+    the curve grows. Against seconds the band is a bar at each point, for seconds vary too.
     """
     metrics, lines = list(dict.fromkeys(table["metric"])), curves(table)
     columns = min(2, max(1, len(metrics)))
     rows = math.ceil(max(1, len(metrics)) / columns)
     titles = metrics if len(metrics) > 1 else None
     fig = make_subplots(rows, columns, subplot_titles=titles, vertical_spacing=0.18, horizontal_spacing=0.1)
+    ends = _ends(lines, grid, x)
     for panel, metric in enumerate(metrics):
         place = {"row": panel // columns + 1, "col": panel % columns + 1}
-        _panel(fig, table[table["metric"] == metric], lines[lines["metric"] == metric], place, panel == 0)
-        if current is not None and len(lines):
+        shown = lines[lines["metric"] == metric]
+        _panel(fig, shown, ends, x, place, legend=panel == 0)
+        if current is not None and x == "m" and shown["method"].isin(APPROXIMATE).any():
             _mark(fig, current, place)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
-    ticks = sorted(set(grid) or set(lines["m"]))
-    fig.update_xaxes(type="log", tickvals=ticks)
-    if len(ticks) > 1:
-        fig.update_xaxes(range=[math.log10(ticks[0]) - 0.06, math.log10(ticks[-1]) + 0.06])
-    words = "number of features m (log scale)" if columns == 1 else "features m (log)"
-    fig.update_xaxes(title_text=words, row=rows)
-    return finished(fig, height=420 if rows == 1 else 330 * rows + 60, legend=_legend(rows))
+    _axis(fig, lines, grid, x, ends)
+    fig.update_xaxes(title_text=(AXES if columns == 1 else _SHORT)[x], row=rows)
+    return finished(fig, height=440 if rows == 1 else 330 * rows + 60, legend=_legend(rows))
+
+
+def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
+    """Where the axis begins and ends."""
+    drawn = lines if x == "seconds" else lines[lines["method"].isin(APPROXIMATE)]
+    values = [*drawn[x], *(grid if x == "m" else ())] or [1.0, 2.0]
+    return float(min(values)), float(max(values))
+
+
+def _axis(
+    fig: go.Figure, lines: pd.DataFrame, grid: Sequence[int], x: str, ends: tuple[float, float]
+) -> None:
+    low, high = (math.log10(max(end, 1e-4)) for end in ends)
+    room = max(0.06, 0.02 * (high - low))
+    fig.update_xaxes(type="log", range=[low - room, high + room])
+    if x == "m":
+        drawn = lines.loc[lines["method"].isin(APPROXIMATE), "m"]
+        fig.update_xaxes(tickvals=sorted(set(grid) or set(drawn)))
+    else:
+        fig.update_xaxes(dtick="D2", tickformat="~g")
 
 
 def _panel(
-    fig: go.Figure, table: pd.DataFrame, lines: pd.DataFrame, place: dict[str, int], legend: bool
+    fig: go.Figure,
+    lines: pd.DataFrame,
+    ends: tuple[float, float],
+    x: str,
+    place: dict[str, int],
+    *,
+    legend: bool,
 ) -> None:
-    metric = table["metric"].iloc[0]
-    ends = [lines["m"].min(), lines["m"].max()] if len(lines) else [1, 2]
-    for value in table.loc[table["method"] == "linear", "value"].head(1):
-        fig.add_scatter(
-            x=ends,
-            y=[value, value],
-            name="linear (no m)",
-            legendgroup="linear",
-            showlegend=legend,
-            mode="lines",
-            hovertemplate=f"linear<br>{metric} = {value:.4f}<extra></extra>",
-            line=line_of("linear")["line"],
-            **place,
-        )
-    for method, line in lines.groupby("method", sort=False):
-        _band(fig, str(method), line.sort_values("m"), place)
-        _line(fig, str(method), line.sort_values("m"), place, legend)
-    low, high = table["value"].min(), table["value"].max()
-    fig.update_yaxes(range=share_range(low, high), tickformat=".2f", **place)
+    for method in ("linear", "exact"):
+        for _, level in lines[lines["method"] == method].iterrows():
+            _level(fig, level, ends, x, place, legend=legend)
+    for method in APPROXIMATE:
+        line = lines[lines["method"] == method].sort_values("m")
+        if len(line):
+            if x == "m":
+                _band(fig, method, line, place)
+            _line(fig, method, line, x, place, legend=legend)
+    fig.update_yaxes(range=share_range(lines["low"].min(), lines["high"].max()), tickformat=".2f", **place)
+
+
+def _level(
+    fig: go.Figure,
+    level: pd.Series,
+    ends: tuple[float, float],
+    x: str,
+    place: dict[str, int],
+    *,
+    legend: bool,
+) -> None:
+    """A model without m: a level all along, with a marker at its seconds or at the right end."""
+    method, style = str(level["method"]), line_of(str(level["method"]))
+    at = float(level["seconds"]) if x == "seconds" else ends[1]
+    style["marker"]["size"] = [0, 9, 0]
+    about = [level["spec"], level["low"], level["high"], level["runs"], level["seconds"]]
+    fig.add_scatter(
+        x=[ends[0], at, ends[1]],
+        y=[float(level["mean"])] * 3,
+        name=f"{METHODS[method].name} (no m)",
+        legendgroup=method,
+        showlegend=legend,
+        mode="lines+markers",
+        customdata=[about] * 3,
+        hovertemplate=_hover(METHODS[method].name, str(level["metric"])),
+        **style,
+        **place,
+    )
+
+
+def _hover(name: str, metric: str, m: str = "") -> str:
+    return (
+        f"{name}{m}<br>{metric} = %{{y:.4f}}, from %{{customdata[1]:.4f}} to %{{customdata[2]:.4f}} over "
+        "%{customdata[3]} run(s)<br>trained in %{customdata[4]:.3g} s (median)<extra></extra>"
+    )
 
 
 def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]) -> None:
-    if line["seeds"].max() < 2:
+    if line["runs"].max() < 2:
         return
     fig.add_scatter(
         x=[*line["m"], *line["m"][::-1]],
@@ -115,20 +180,32 @@ def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]
     )
 
 
-def _line(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int], legend: bool) -> None:
-    name, metric = METHODS[method].name, line["metric"].iloc[0]
+def _line(
+    fig: go.Figure, method: str, line: pd.DataFrame, x: str, place: dict[str, int], *, legend: bool
+) -> None:
+    name = METHODS[method].name
+    bars = {
+        "type": "data",
+        "array": line["high"] - line["mean"],
+        "arrayminus": line["mean"] - line["low"],
+        "thickness": 1,
+        "width": 3,
+        "visible": x == "seconds" and bool(line["runs"].max() > 1),
+    }
     fig.add_scatter(
-        x=line["m"],
+        x=line[x],
         y=line["mean"],
         name=name,
         legendgroup=method,
         showlegend=legend,
-        mode="lines+markers",
-        customdata=line[["spec", "low", "high", "seeds"]],
-        hovertemplate=(
-            f"{name}, m = %{{x}}<br>{metric} = %{{y:.4f}}, from %{{customdata[1]:.4f}} to "
-            "%{customdata[2]:.4f} over %{customdata[3]} seed(s)<extra></extra>"
-        ),
+        mode="lines+markers+text" if x == "seconds" else "lines+markers",
+        text=[f"m = {m}" if m in (line["m"].min(), line["m"].max()) else "" for m in line["m"]],
+        textposition="bottom right",
+        textfont={"color": METHODS[method].colour},
+        cliponaxis=False,
+        error_y=bars,
+        customdata=line[["spec", "low", "high", "runs", "seconds", "m"]],
+        hovertemplate=_hover(name, str(line["metric"].iloc[0]), ", m = %{customdata[5]}"),
         **line_of(method),
         **place,
     )

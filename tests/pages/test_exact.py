@@ -39,8 +39,13 @@ def test_m_and_seed_are_greyed_out_and_gamma_is_not(open_page: Opener) -> None:
     assert not app.sidebar.slider(key="g").disabled
 
 
-def test_home_draws_the_approximations(open_page: Opener) -> None:
-    assert {"linear (no m)", "Nyström", "random Fourier"} <= set(lines(figures(open_page(None, **EXACT))[0]))
+def test_home_draws_the_exact_level_beside_the_approximations(open_page: Opener) -> None:
+    app, exact = open_page(None, **EXACT), execute(SPEC).metrics["vali"]["NDCG@10"]
+    shown = lines(figures(app)[0])
+    assert {"linear (no m)", "exact kernel (no m)", "Nyström", "random Fourier"} <= set(shown)
+    assert shown["exact kernel (no m)"][0] == pytest.approx(exact.mean())
+    linear = execute(SPEC.linear(2.0**-10)).metrics["vali"]["NDCG@10"]
+    assert compare(exact, linear).sentence("The exact kernel", "the linear model", "NDCG@10") in words(app)
 
 
 def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
