@@ -57,10 +57,13 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     job = _job_for(missing, named) if missing else None
+    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job goes
     if named is not None and named.live and (job is None or job.id != named.id):
-        watch(named, place=title)  # it has to do with other settings, but its visitor should not lose it
+        with other:  # it has to do with other settings, but its visitor should not lose it
+            watch(named, place=title)
     if missing:
-        found |= _work_on(missing, job, title)
+        with own:
+            found |= _work_on(missing, job, title)
     return [found.get(spec) for spec in known]
 
 
@@ -75,8 +78,10 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[RunSpec, RunRecord]:
     """Show the job that makes these records, or make them now, or offer to; returns those made now."""
+    watched, offered = st.container(), st.container()
     if job is not None and job.live:
-        watch(job, place=title, note=NOTE if job.id == st.session_state.get(UNASKED) else "")
+        with watched:
+            watch(job, place=title, note=NOTE if job.id == st.session_state.get(UNASKED) else "")
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
@@ -90,14 +95,17 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         except TookTooLong:
             _slow().update(spec for spec in short if recall(spec) is None)
     if job is not None:
-        watch(job, place=title)
+        with watched:
+            watch(job, place=title)
     late = [spec for spec in short if recall(spec) is None]
     unasked = _submit(late, title) if late else None
     if unasked is not None:
         st.session_state[UNASKED] = unasked.id
-        watch(unasked, place=title, note=NOTE)
+        with watched:
+            watch(unasked, place=title, note=NOTE)
     elif left := [cost for spec, cost in costs.items() if recall(spec) is None]:
-        _offer(left, title)
+        with offered:
+            _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
