@@ -34,9 +34,13 @@ def picked(table: pd.DataFrame) -> list[int]:
 
 
 def query(table: pd.DataFrame) -> int:
-    """A select box with the query that is shown; empty it shows the one with the largest difference."""
+    """A select box with the query that is shown; empty it shows the one that differs most.
+
+    That is the one of the selected queries, or of all where none is selected, with the largest difference.
+    """
     queries = [int(query) for query in table["query"]]
-    sizes = table["difference"].abs()
+    selected = table["query"].isin(st.session_state[KEY])
+    sizes = table.loc[selected if selected.any() else table.index, "difference"].abs()
     widest = int(table.loc[sizes.idxmax(), "query"])
     if st.session_state.get(QUERY) not in queries:
         st.session_state[QUERY] = None

@@ -120,7 +120,7 @@ def _tools(selected: int, of: int) -> str:
         "With box or lasso a plain click does nothing: draw around a single point.",
     )
     row.button("Clear selection", key="clear-selection", on_click=selection.clear, disabled=not selected)
-    noun = "query" if selected == 1 else "queries"
+    noun = "query" if of == 1 else "queries"
     said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
     row.markdown(said, width="content")
     return str(tool)

@@ -124,7 +124,7 @@ def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) ->
 
 def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str) -> str:
     left, right = (in_a_sentence(name) for name in pair.maps)
-    if np.abs(a.to_numpy() - b.to_numpy()).max(initial=0.0) <= ROUNDING:
+    if _even(a, b):
         where = "the only query" if len(a) == 1 else f"each of the {len(a):,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"
     return compare(a, b).sentence(left, right, metric)
@@ -132,8 +132,9 @@ def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str)
 
 def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str, n: int) -> str:
     interval = compare(a, b).interval
-    if interval.low == interval.high == 0.0:
-        return f"By {metric}, {_both(pair)} are even on each of the {len(a):,} selected of {n:,} queries"
+    if _even(a, b):
+        where = f"query {a.index[0]}" if len(a) == 1 else f"each of the {len(a):,} selected of {n:,} queries"
+        return f"By {metric}, {_both(pair)} are even on {where}"
     minus = f"{in_a_sentence(pair.maps[0])} minus {in_a_sentence(pair.maps[1])} is"
     mean = with_minus(interval.mean, "+z.3f")
     if len(a) == 1:
@@ -143,6 +144,10 @@ def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric:
         f"Over the {len(a):,} selected of {n:,} queries, {minus} {mean} {metric} on average "
         f"(paired 95 % interval [{low}, {high}])"
     )
+
+
+def _even(a: pd.Series[float], b: pd.Series[float]) -> bool:
+    return bool(np.abs(a.to_numpy() - b.to_numpy()).max(initial=0.0) <= ROUNDING)
 
 
 def _both(pair: Pair) -> str:

@@ -116,6 +116,13 @@ def test_the_query_that_differs_most_is_shown_first(open_page: Opener) -> None:
     assert f"Query {table(app)['query'].iloc[0]}," in words(app)
 
 
+def test_of_the_selected_queries_the_one_that_differs_most_is_shown(open_page: Opener) -> None:
+    found = table(open_page("side_by_side", m=10))
+    picked = found["query"].iloc[[3, 5]].tolist()
+    app = open_page("side_by_side", m=10, picked=".".join(map(str, picked)))
+    assert f"Query {picked[0]}," in words(app)
+
+
 def test_test_part_only_when_revealed(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10)
     assert "· test" not in words(app)
@@ -160,6 +167,7 @@ def test_even_models_are_said_to_be_even(pair: Pair) -> None:
     assert "are even on each of the 40 queries" in reading(same, "vali", METRIC)
     some = pair.left.metrics["vali"].index[:7]
     assert "are even on each of the 7 selected of 40 queries" in reading(same, "vali", METRIC, some)
+    assert f"are even on query {some[0]}.**" in reading(same, "vali", METRIC, some[:1])
 
 
 def test_words_of_one_query(pair: Pair) -> None:
