@@ -165,8 +165,8 @@ class Training:
 
     def _remember(self, task: Task, result: SolverResult, newton_seconds: float) -> None:
         """Keep weights and preconditioner for the fits to come."""
-        if result.status is Status.STOPPED:
-            return
+        if result.status not in (Status.CONVERGED, Status.STALLED):
+            return  # where such a run ends depends on where it started
         self._ends.append(_End(task, result.point.w, newton_seconds))
         if result.precondition is None:
             self._precondition = None

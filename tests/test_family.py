@@ -1,0 +1,89 @@
+"""Maps of one draw: leading columns, other γ, padded weights; and preconditioners handed on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive_ranking import problem
+
+from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.operator import CosineBasis, DenseBasis
+from rankviz.losses import LOSSES
+from rankviz.objective import RankObjective
+from rankviz.risk import PairRisk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import Status
+
+X, Y, PTR = problem(n_queries=12)
+DOUBLED = np.vstack((X, X[::-1], np.zeros((3, X.shape[1]))))
+MAPS = ("linear", "nystroem", "fourier")
+
+
+def family(name: str, m: int, documents: np.ndarray = X, **settings: object) -> MapFamily:
+    return MapFamily(FEATURE_MAPS[name](MapSettings(m, **settings)), documents)
+
+
+@pytest.mark.parametrize("documents", [X, DOUBLED], ids=["distinct", "doubled"])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_family_holds_the_maps_fitted_alone(name: str, documents: np.ndarray, *, keep: bool) -> None:
+    maps = family(name, 1000, documents, seed=4)
+    features = FamilyFeatures(maps, X, keep_arguments=keep)
+    for gamma in (0.3, 2.0**-10, 0.3):
+        for m in (1, 7, 30, 1000):
+            alone = FEATURE_MAPS[name](MapSettings(m, gamma, seed=4)).fit(documents)
+            found = features.operator(m, gamma)
+            assert maps.map(m, gamma).n_components == alone.n_components
+            np.testing.assert_allclose(found.dense(), alone.operator(X).dense(), atol=1e-6)
+            np.testing.assert_allclose(
+                maps.map(m, gamma).operator(X).dense(), alone.operator(X).dense(), atol=1e-6
+            )
+
+
+@pytest.mark.parametrize("name", ["nystroem", "fourier"])
+def test_padded_weights_keep_the_scores(name: str) -> None:
+    maps = family(name, 40)
+    features = FamilyFeatures(maps, X)
+    w = np.random.default_rng(0).normal(size=12)
+    small, wide = features.operator(12, 0.2), features.operator(40, 0.2)
+    np.testing.assert_allclose(wide.product(wide.basis.padded(w)), small.product(w), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_leading_columns_are_not_copied(name: str) -> None:
+    operator = FamilyFeatures(family(name, 20), X).operator(20, 0.5)
+    k = operator.base.shape[1] // 2
+    part = operator.leading(k)
+    assert part.shape == (len(X), k)
+    assert np.shares_memory(part.base, operator.base)
+
+
+def test_truncated_maps_are_not_nested() -> None:
+    maps = family("nystroem", 20, rank=5)
+    assert maps.map(20, 0.5) is not None
+    with pytest.raises(ValueError, match="not nested"):
+        maps.map(10, 0.5)
+    with pytest.raises(ValueError, match="not nested"):
+        DenseBasis(np.eye(3)).padded(np.ones(2))
+    assert CosineBasis(4).leading(2) == CosineBasis(2)
+
+
+def test_shares_of_seconds_go_with_columns() -> None:
+    maps = family("fourier", 40)
+    features = FamilyFeatures(maps, X)
+    features.operator(10, 0.5)
+    assert features.seconds(maps.map(10, 0.5)) == pytest.approx(features.seconds(maps.map(40, 0.5)) / 4)
+    assert 0 < maps.seconds(maps.map(10, 0.5)) < maps.seconds(maps.map(40, 0.5))
+
+
+def test_a_preconditioner_of_another_c_serves() -> None:
+    risk, solver = PairRisk(Y, PTR, LOSSES["squared_hinge"]), TruncatedNewton(tol=1e-9)
+    features = FamilyFeatures(family("nystroem", 30), X).operator(30, 0.5)
+    first = solver.solve(RankObjective(features, risk, 1.0))
+    assert first.precondition is not None
+    alone = solver.solve(RankObjective(features, risk, 2.0))
+    shared = solver.solve(RankObjective(features, risk, 2.0), first.point.w, precondition=first.precondition)
+    assert shared.status is Status.CONVERGED
+    assert shared.precondition is first.precondition
+    assert shared.point.value == pytest.approx(alone.point.value, rel=1e-8)
