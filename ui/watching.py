@@ -41,8 +41,6 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
         status = store().status(job_id)
     except NoSuchJob:  # deleted meanwhile: the page is drawn without it
         st.rerun()
-    if was_live:
-        _redraw(status, drawn)
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
@@ -52,6 +50,8 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
             st.error(status.reason, icon=":material/error:")
         elif status.live and note:
             st.caption(note)
+    if was_live:  # at last: how it ended is on screen before the whole page has been drawn anew
+        _redraw(status, drawn)
 
 
 def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place: str) -> None:
