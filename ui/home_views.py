@@ -27,7 +27,7 @@ PAGES = (
     ("pages/convergence.py", "trending_down", "**Convergence**: what preconditioner and C change about it"),
     ("pages/kernel_approximation.py", "blur_on", "**Kernel approximation**: how close to the exact kernel"),
     ("pages/low_rank.py", "grid_on", "**Low rank**: the dual variables of each query, and their spectra"),
-    ("pages/side_by_side.py", "compare", "**Side by side**: both approximations on the same query"),
+    ("pages/side_by_side.py", "compare", "**Side by side**: any two models, query by query"),
 )
 
 

@@ -162,7 +162,7 @@ def _add_stems(
             x=[x for place in rows["place"] for x in (place, place, None)],
             y=[y for value in rows[column] for y in (base, value, None)],
             mode="lines",
-            line={"width": 1.2, "color": EVEN_COLOUR},
+            line={"width": 1.2 if len(table) <= 60 else 0.6, "color": EVEN_COLOUR},
             opacity=opacity,
             hoverinfo="skip",
             row=row,
