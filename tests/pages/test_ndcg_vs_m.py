@@ -1,0 +1,104 @@
+"""NDCG against m: levels, folds and seeds, seconds, one query's ranks, distances from the exact model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+from test_home_train import decoded, lines
+
+from rankviz import DataError, RunSpec, execute
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.ranking_error import ranking_errors
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
+QUICK = {"upto": 10}
+
+
+def test_levels_and_distances_are_the_library_s(open_page: Opener) -> None:
+    app, exact = open_page("ndcg_vs_m", **QUICK), execute(SPEC.exact())
+    shown = figures(app)
+    assert len(shown) == 5
+    level = lines(shown[0])["exact kernel (no m)"]
+    assert set(level) == {exact.metrics["vali"]["NDCG@10"].mean()}
+    data = open_fold(find_datasets()["synthetic-demo"], 1).vali
+    found = ranking_errors(execute(SPEC), exact, data, "vali")
+    assert lines(shown[2])["Nyström"][-1] == pytest.approx(found["tau"].median(), abs=0.02)
+    assert lines(shown[3])["Nyström"][-1] == pytest.approx(found["overlap"].median(), abs=0.11)
+    assert f"at median τ = {lines(shown[2])['Nyström'][-1]:.2f}" in words(app)
+    assert "Compared with the exact kernel, Nyström is" in words(app)
+    assert "the exact kernel is better" in words(app)
+
+
+def test_all_folds_are_averaged(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", folds="all folds", exact="false", **QUICK)
+    runs = [execute(replace(SPEC, fold=f"Fold{k}")) for k in (1, 2, 3)]
+    expected = np.mean([r.metrics["vali"]["NDCG@10"].mean() for r in runs])
+    assert lines(figures(app)[0])["Nyström"][-1] == pytest.approx(expected, abs=2e-3)
+    assert "120 queries of 3 folds" in words(app)
+    assert "synthetic-demo 3 folds" in words(app)
+    assert "band: from the lowest to the highest of 3 folds" in words(app)
+    assert "LETOR 4.0 definition, 120 queries" in words(app)
+
+
+def test_against_seconds(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", xaxis="seconds", seeds=2, **QUICK)
+    traces = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
+    assert all(0 < x < 60 for x in decoded(traces["Nyström"]["x"]))
+    assert "Training took" in words(app)
+    assert "seeds 0 to 1" in words(app)
+
+
+def test_four_panels_with_the_exact_level(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", figure2="true", **QUICK)
+    names = [trace.get("name") for trace in figures(app)[0]["data"]]
+    assert names.count("exact kernel (no m)") == 4
+
+
+def test_the_exact_kernel_can_be_switched_off(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", exact="false", **QUICK)
+    assert len(figures(app)) == 2
+    assert "once it is switched on above" in words(app)
+    assert "has 10 at m = 5" in words(app) or "documents of query" in words(app)
+
+
+def test_an_exact_kernel_that_does_not_fit_is_left_out(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(predicted: object) -> None:
+        raise DataError("training needs about 9 GB of memory", expected="at most 5 GB", remedy="Take less.")
+
+    monkeypatch.setattr("ui.ndcg_vs_m_views.check_budget", refuse)
+    app = open_page("ndcg_vs_m", **QUICK)
+    assert "The exact kernel is left out: training needs about 9 GB" in words(app)
+    assert len(figures(app)) == 2
+
+
+def test_query_map_and_length_of_the_bump_chart(open_page: Opener) -> None:
+    data = open_fold(find_datasets()["synthetic-demo"], 1).vali
+    place = int(np.diff(data.ptr).argmax())
+    query, n = int(data.query_ids[place]), int(np.diff(data.ptr).max())
+    app = open_page("ndcg_vs_m", query=query, documents="all", map="random Fourier", **QUICK)
+    assert f"Query {query}, {n} documents, random Fourier" in words(app)
+    markers = [t for t in figures(app)[1]["data"] if t.get("mode") == "markers"]
+    assert sum(len(decoded(t["x"])) for t in markers) == 3 * n
+    app = open_page("ndcg_vs_m", query=10**9, **QUICK)
+    assert app.selectbox(key="query").value is None
+
+
+def test_test_part_only_when_revealed(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", exact="false", **QUICK)
+    assert "· test" not in words(app)
+    app.toggle(key="test").set_value(True).run()
+    assert "· test" in words(app)
+
+
+def test_too_few_queries_are_said(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("tiny")
+    app = open_page("ndcg_vs_m", data="edge", **QUICK)
+    assert "2 queries are too few to tell any of them apart" in words(app)
