@@ -28,12 +28,12 @@ from rankviz.features.family import MapFamily
 from rankviz.losses import LOSSES, trainable
 from rankviz.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.metrics import evaluate
+from rankviz.pairs import count_pairs
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.risk import Risk, risk_of, risk_sizes
-from rankviz.solvers.hinge import HingeContinuation
-from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.choose import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
-from rankviz.spaces import Task, space_of
+from rankviz.spaces import KernelSpace, Task, space_of
 from rankviz.training import Fit, Training
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
@@ -69,8 +69,9 @@ class RankSVM(BaseEstimator):
         Random Fourier only: how frequencies are drawn.
     tol : float
         Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap.
-    max_iter : int
-        Largest number of Newton steps.
+    max_iter : int or None
+        Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
+        that suits the solver.
     preconditioner : {"auto", "none"}
         "auto" solves the Newton systems with the preconditioner that suits the map; "none" by plain
         conjugate gradients, to see what it is worth.
@@ -80,6 +81,9 @@ class RankSVM(BaseEstimator):
     costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
         What a pair costs: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
+    solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
+        How to minimise; "newton" serves every loss and map, the others are there to compare with (see
+        `rankviz.solvers.choose.SOLVERS`). "newton_yuan" keeps to he2009's own tolerance.
 
     Attributes
     ----------
@@ -117,12 +121,13 @@ class RankSVM(BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         rank: int | None = None,
         tol: float = 1e-6,
-        max_iter: int = 100,
+        max_iter: int | None = None,
         preconditioner: str = "auto",
         landmarks: str = "uniform",
         frequencies: str = "gaussian",
         memory_limit: float | None = None,
         costs: Costs | ArrayLike = None,
+        solver: str = "newton",
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -138,6 +143,7 @@ class RankSVM(BaseEstimator):
         self.frequencies = frequencies
         self.memory_limit = memory_limit
         self.costs = costs
+        self.solver = solver
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
@@ -176,7 +182,9 @@ class RankSVM(BaseEstimator):
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
         space = space_of(family, data.X, left, keep_arguments=keep_arguments)
-        return Training(space, lambda: self._risk(data), self._solver(), seed)
+        if isinstance(space, KernelSpace):
+            check_kernel_space(self.solver, data.n_documents)
+        return Training(space, lambda: self._risk(data), self._solver(seed), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
         """Train within what a model that differs at most in γ, C and more features has prepared.
@@ -200,12 +208,16 @@ class RankSVM(BaseEstimator):
     def _memory_left(self, data: RankingData) -> float:
         """Bytes that are left for a kernel matrix; `DataError` where the rest does not fit."""
         pairs, cuts = risk_sizes(data.y, data.ptr, trainable(self.loss))
+        formed = SOLVERS[self.solver].lists_pairs
+        if formed:
+            pairs = int(count_pairs(data.y, data.ptr).sum())
         sizes = TrainingSizes(
             self.feature_map, int(self.n_components), data.n_documents, data.n_features, pairs, cuts
         )
+        extra = 8.0 * sizes.n * sizes.width if formed and self.feature_map != "linear" else 0.0
         budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
         self._refuse_long_lists(pairs, budget)
-        check_fits(sizes, budget)
+        check_fits(sizes, budget, extra)
         return budget - sizes.bytes
 
     def _risk(self, data: RankingData) -> Risk:
@@ -213,16 +225,21 @@ class RankSVM(BaseEstimator):
         return risk_of(data.y, data.ptr, trainable(self.loss), costs)
 
     def _refuse_long_lists(self, pairs: int, budget: float) -> None:
-        if self.loss in WITHOUT_LIST and pairs * PAIR_BYTES > budget:
+        who, instead = f"loss={self.loss!r}", f"loss={WITHOUT_LIST.get(self.loss)!r}"
+        if SOLVERS[self.solver].lists_pairs:
+            who, instead = f"solver={self.solver!r}", "solver='newton'"
+        elif self.loss not in WITHOUT_LIST:
+            return
+        if pairs * PAIR_BYTES > budget:
             raise DataError(
-                f"loss={self.loss!r} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
+                f"{who} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
                 expected=f"at most {megabytes(budget)} of memory",
-                remedy=f"Choose loss={WITHOUT_LIST[self.loss]!r}, which needs no list, or fewer documents.",
+                remedy=f"Choose {instead}, which needs no list, or fewer documents.",
             )
 
-    def _solver(self) -> Solver:
-        solver = HingeContinuation if self.loss == "hinge" else TruncatedNewton
-        return solver(tol=self.tol, max_iter=self.max_iter, preconditioned=self.preconditioner == "auto")
+    def _solver(self, seed: int) -> Solver:
+        settings = SolverSettings(self.loss, self.tol, self.max_iter, self.preconditioner == "auto", seed)
+        return SOLVERS[self.solver].make(settings)
 
     def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
         """The feature map that the settings name, for γ and seed as numbers."""
@@ -291,6 +308,7 @@ class RankSVM(BaseEstimator):
     def _check_settings(self) -> None:
         _one_of("feature_map", self.feature_map, FEATURE_MAPS)
         _one_of("loss", self.loss, LOSSES)
+        check_solver(self.solver, self.loss)
         check_costs(self.costs)
         _one_of("landmarks", self.landmarks, LANDMARKS)
         _one_of("frequencies", self.frequencies, FREQUENCIES)
@@ -300,7 +318,8 @@ class RankSVM(BaseEstimator):
         if self.gamma != "scale":
             _positive("gamma", self.gamma)
         _count("n_components", self.n_components)
-        _count("max_iter", self.max_iter)
+        if self.max_iter is not None:
+            _count("max_iter", self.max_iter)
         if self.memory_limit is not None:
             _positive("memory_limit", self.memory_limit)
         if self.rank is not None:

@@ -262,3 +262,9 @@ def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: fl
     """The largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
     t = np.arange(low, high, 1e-3)
     return float(np.abs(approximation.value(t) - exact.value(t)).max())
+
+
+def largest_curvature(loss: Loss) -> float:
+    """The largest ℓ''(t), on margins 1 ± 10^k, k from −12 to 2 in steps of 1/200."""
+    distance = np.concatenate(([0.0], 10.0 ** (np.arange(-2400, 401) / 200.0)))
+    return float(loss.second_derivative(np.concatenate((1.0 - distance, 1.0 + distance))).max())

@@ -21,7 +21,7 @@ LAYERS = (
     {"costs"},
     {"risk"},
     {"objective"},
-    {"kernel_objective"},
+    {"kernel_objective", "stochastic"},
     {"solvers", "memory", "spaces"},
     {"training"},
     {"estimators"},

@@ -81,6 +81,7 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         "landmarks": "kmeans++",
         "frequencies": "orthogonal",
         "costs": ((0.0, 0.0), (1.0, 0.0)),
+        "solver": "lbfgs",
     }
     numbers = {"n_components": 6, "C": 1.5, "gamma": 2.5, "seed": 3, "tol": 0.5, "rank": None}
     others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]

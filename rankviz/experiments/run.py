@@ -110,6 +110,7 @@ def model_of(spec: RunSpec) -> RankSVM:
         landmarks=spec.landmarks,
         frequencies=spec.frequencies,
         costs=spec.costs,
+        solver=spec.solver,
     )
 
 

@@ -38,7 +38,7 @@ class RunSpec:
     seed : int
         Of landmarks, frequencies and the preconditioner's pairs.
     tol : float
-        Newton decrement over objective at which training stops.
+        Newton decrement over objective at which training stops; for other solvers see them.
     rank : int or None
         Nyström only: eigenvalues kept.
     preconditioner : str
@@ -52,6 +52,8 @@ class RunSpec:
         "zero" starts from zero, so that its trace shows all of the way.
     costs : None, str or nested tuple
         What pairs cost: None, a name in `rankviz.costs.RULES`, a table, or ("query", a table).
+    solver : str
+        A name in `rankviz.solvers.choose.SOLVERS`.
     """
 
     dataset: str
@@ -71,6 +73,7 @@ class RunSpec:
     frequencies: str = "gaussian"
     start: str = "near"
     costs: str | tuple[object, ...] | None = None
+    solver: str = "newton"
 
     def __post_init__(self) -> None:
         """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""

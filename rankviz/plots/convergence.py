@@ -62,7 +62,7 @@ _FADED = (1.0, 0.7, 0.5, 0.4)
 
 def objective_key(spec: RunSpec) -> RunSpec:
     """The reference run of a spec's objective: equal for runs that minimise the same function."""
-    return replace(spec, preconditioner="auto", tol=REFERENCE_TOL)
+    return replace(spec, preconditioner="auto", solver="newton", tol=REFERENCE_TOL)
 
 
 def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:

@@ -139,6 +139,18 @@ class PairRisk:
             curvature[index],
         )
 
+    def costs_of(self, at: slice | IntArray) -> FloatArray:
+        """Weights w of the pairs at these places in the list."""
+        return np.ones(len(self.pairs.winner[at])) if self._weight is None else self._weight[at]
+
+    def slopes(self, t: FloatArray, at: slice | IntArray) -> FloatArray:
+        """∂(loss of the pair)/∂t of the pairs at these places in the list, for their margins t."""
+        if self._margin is None:
+            slope = self.loss.derivative(t)
+        else:
+            slope = self._margin[at] * self.loss.derivative(t / self._margin[at])
+        return slope if self._weight is None else self._weight[at] * slope
+
     def _of_margins(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """w·b²·ℓ(t/b) of each pair and its derivatives in t."""
         b, w = self._margin, self._weight

@@ -95,12 +95,16 @@ class HingeContinuation:
 def _joined(rows: list[TraceRow], more: tuple[TraceRow, ...], h: float) -> list[TraceRow]:
     """One trace of two: the last row before, where no step was taken, is the first one after."""
     kept = rows[:-1] if rows and more and rows[-1].step == 0.0 else rows
-    spent = rows[-1].cg_iterations if len(kept) < len(rows) else 0
+    spent = rows[-1] if len(kept) < len(rows) else None
     began = rows[-1].seconds if rows else 0.0
     renumbered = [
         replace(row, iteration=len(kept) + k, seconds=began + row.seconds, smoothing=h)
         for k, row in enumerate(more)
     ]
-    if spent:
-        renumbered[0] = replace(renumbered[0], cg_iterations=renumbered[0].cg_iterations + spent)
+    if spent is not None:
+        renumbered[0] = replace(
+            renumbered[0],
+            cg_iterations=renumbered[0].cg_iterations + spent.cg_iterations,
+            products=renumbered[0].products + spent.products,
+        )
     return kept + renumbered

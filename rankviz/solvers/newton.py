@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import asdict, dataclass, replace
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner, certificate
+from rankviz.objective import Objective, Point, Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
@@ -103,7 +102,8 @@ class _Run:
             if following.value >= point.value:
                 self.trace.append(row)
                 return self.result(point, Status.STALLED)
-            self.trace.append(replace(row, step=tau, seconds=time.perf_counter() - self.began))
+            seconds = time.perf_counter() - self.began
+            self.trace.append(replace(row, step=tau, seconds=seconds, products=row.products + 1))
             if tau < POOR_STEP:
                 self.rtol = max(self.rtol / 10, TIGHTEST_RTOL)
             point = following
@@ -147,18 +147,14 @@ class _Run:
         return asdict(self.trace[-1]) if self.trace else None
 
     def _row(self, iteration: int, point: Point, cg: CGResult, decrement: float) -> TraceRow:
-        active, proved = point.risk.n_active, certificate(self.objective, point)
-        return TraceRow(
-            iteration=iteration,
-            objective=proved.value,
-            gradient_norm=math.sqrt(max(0.0, self.objective.inner(point.gradient, point.gradient))),
+        return TraceRow.at(
+            self.objective,
+            point,
+            iteration,
+            time.perf_counter() - self.began,
             decrement=decrement,
             cg_iterations=cg.iterations,
-            step=0.0,
-            active_pairs=active,
-            active_share=active / max(self.objective.n_pairs, 1),
-            seconds=time.perf_counter() - self.began,
-            gap=proved.gap,
+            products=cg.iterations + (iteration == 0),
         )
 
     def result(self, point: Point, status: Status) -> SolverResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.objective import Objective, Point, Preconditioner, certificate
 from rankviz.progress import Report, silent
 
 
@@ -19,8 +20,10 @@ class Status(Enum):
 
     CONVERGED = "converged: the Newton decrement is below the tolerance"
     CERTIFIED = "converged: the duality gap is below the tolerance"
+    RULE = "ended by he2009's rule: gradient or direction is at most 1e-4; its steps may raise the objective"
     MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
     STALLED = "stalled: rounding keeps the step from lowering the objective further"
+    DIVERGED = "diverged: the steps are too long, and the weights grow without bound"
     STOPPED = "stopped on request; the weights are those of the last finished iteration"
 
 
@@ -37,11 +40,11 @@ class TraceRow:
     gradient_norm : float
         ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w for a loss with a derivative.
     decrement : float
-        Newton decrement ½|gᵀs|, the drop that the quadratic model promises.
+        Newton decrement ½|gᵀs|, the drop that the quadratic model promises; NaN for solvers without one.
     cg_iterations : int
         Hessian products spent on the direction s.
     step : float
-        Step length from the line search; 0 in the last row, where no step is taken.
+        Step length along s, or the learning rate; 0 in the last row, where no step is taken.
     active_pairs : int
         Pairs with ℓ'' ≠ 0.
     active_share : float
@@ -52,6 +55,9 @@ class TraceRow:
         Duality gap over objective, a proved bound on how far the objective is above its optimum.
     smoothing : float
         Width h over which the loss is smoothed; 0 for a loss that is trained as it is.
+    products : float
+        Products with Φ and then with Φᵀ (or with the kernel) that the iteration spent. Hessians and
+        preconditioners that are formed are not counted.
     """
 
     iteration: int
@@ -65,6 +71,35 @@ class TraceRow:
     seconds: float
     gap: float
     smoothing: float = 0.0
+    products: float = 0.0
+
+    @classmethod
+    def at(
+        cls,
+        objective: Objective,
+        point: Point,
+        iteration: int,
+        seconds: float,
+        *,
+        decrement: float = math.nan,
+        cg_iterations: int = 0,
+        products: float = 0.0,
+    ) -> TraceRow:
+        """The row of an iteration that begins at a point, and takes no step yet."""
+        active, proved = point.risk.n_active, certificate(objective, point)
+        return cls(
+            iteration=iteration,
+            objective=proved.value,
+            gradient_norm=math.sqrt(max(0.0, objective.inner(point.gradient, point.gradient))),
+            decrement=decrement,
+            cg_iterations=cg_iterations,
+            step=0.0,
+            active_pairs=active,
+            active_share=active / max(objective.n_pairs, 1),
+            seconds=seconds,
+            gap=proved.gap,
+            products=products,
+        )
 
 
 class Solver(Protocol):

@@ -1,0 +1,122 @@
+"""SciPy's L-BFGS-B on the same objective: a general optimiser as the yardstick for those made for it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from rankviz._typing import FloatArray
+from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.solvers.result import SolverResult, Status, TraceRow
+
+MEMORY = 10
+"""Corrections that approximate the Hessian."""
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Minimise an objective in Euclidean weights by L-BFGS.
+
+    Attributes
+    ----------
+    tol : float
+        Stop once the duality gap ½‖g‖² is at most tol times the objective. That asks for more than the
+        Newton decrement ½gᵀH^-1g ≤ ½‖g‖², which L-BFGS does not know.
+    max_iter : int
+        Largest number of iterations.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 10_000
+
+    preconditioned: ClassVar[bool] = False
+
+    def solve(
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
+    ) -> SolverResult:
+        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
+        run = _Run(self, objective, report)
+        run.begin(objective.start() if w is None else w)
+        try:
+            run.report_last()
+            if not run.proved:
+                run.minimise()
+        except StopRequested:
+            return run.result(Status.STOPPED)
+        return run.result()
+
+
+class _Run:
+    """Points that SciPy asked for, and those it accepted."""
+
+    def __init__(self, solver: LBFGS, objective: Objective, report: Report) -> None:
+        self.solver, self.objective, self.report = solver, objective, report
+        self.began = time.perf_counter()
+        self.rows: list[TraceRow] = []
+        self.tried: list[Point] = []
+
+    def begin(self, w: FloatArray) -> None:
+        self.point = self.objective.at(w)
+        self.rows.append(self._row(products=1.0))
+
+    @property
+    def proved(self) -> bool:
+        return self.rows[-1].gap <= self.solver.tol
+
+    def report_last(self) -> None:
+        self.report(Progress("newton", None, asdict(self.rows[-1])))
+
+    def minimise(self) -> None:
+        """SciPy's own limits are put out of reach: only `accepted` and rounding end it."""
+        limit = self.solver.max_iter
+        minimize(
+            self._value,
+            self.point.w,
+            jac=True,
+            method="L-BFGS-B",
+            callback=self._accepted,
+            options={"maxcor": MEMORY, "maxiter": limit, "maxfun": 20 * limit, "ftol": 0.0, "gtol": 0.0},
+        )
+
+    def _value(self, w: FloatArray) -> tuple[float, FloatArray]:
+        self.report_last()
+        point = self.objective.at(w.copy())
+        self.tried.append(point)
+        return point.value, point.gradient
+
+    def _accepted(self, intermediate_result: OptimizeResult) -> None:
+        """Note the point of an iteration; SciPy stops at StopIteration."""
+        w = intermediate_result.x
+        found = next((p for p in reversed(self.tried) if np.array_equal(p.w, w)), None)
+        point = self.objective.at(w.copy()) if found is None else found
+        step = float(np.linalg.norm(point.w - self.point.w)) or math.ulp(0.0)
+        spent = self.rows[-1].products + len(self.tried)
+        seconds = time.perf_counter() - self.began
+        self.rows[-1] = replace(self.rows[-1], step=step, products=spent, seconds=seconds)
+        self.tried, self.point = [], point
+        self.rows.append(self._row())
+        if self.proved:
+            raise StopIteration
+
+    def _row(self, products: float = 0.0) -> TraceRow:
+        seconds = time.perf_counter() - self.began
+        return TraceRow.at(self.objective, self.point, len(self.rows), seconds, products=products)
+
+    def result(self, status: Status | None = None) -> SolverResult:
+        """What is there; without a status, by what ended it."""
+        if status is None and self.proved:
+            status = Status.CERTIFIED
+        elif status is None:
+            reached = len(self.rows) > self.solver.max_iter
+            status = Status.MAX_ITERATIONS if reached else Status.STALLED
+        return SolverResult(self.point, status, tuple(self.rows))

@@ -1,0 +1,89 @@
+"""Newton-YUAN: Newton directions by Cholesky factors, with step lengths by a rule instead of a search."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
+
+from rankviz._typing import FloatArray
+from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.solvers.result import SolverResult, Status, TraceRow
+
+SHORTENED = 3
+"""Every third step is shortened."""
+
+
+@dataclass(frozen=True)
+class NewtonYuan:
+    """Minimise an objective with he2009's steps (§2.3): d = −H^-1 g, and w ← w + d, but every third time
+
+    w ← w + d/(√‖g‖ + 1). Nothing looks at the objective, so that a step may raise it; for the squared hinge
+    and losses like it nothing proves convergence either. The Hessian is formed and factored in every step,
+    which takes an objective in the weights of features.
+
+    Attributes
+    ----------
+    tol : float
+        Stop where ‖g‖ ≤ tol or ‖d‖ ≤ tol, both absolute; the paper's is 1e-4.
+    max_iter : int
+        Largest number of steps.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 100
+
+    preconditioned: ClassVar[bool] = False
+
+    def solve(
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
+    ) -> SolverResult:
+        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
+        began, rows = time.perf_counter(), list[TraceRow]()
+        point = objective.at(objective.start() if w is None else w)
+
+        def told() -> None:
+            report(Progress("newton", None, asdict(rows[-1]) if rows else None))
+
+        try:
+            while True:
+                told()
+                row, direction = self._iteration(objective, point, len(rows), began, report)
+                if direction is None or len(rows) == self.max_iter:
+                    rows.append(row)
+                    return SolverResult(
+                        point, Status.RULE if direction is None else Status.MAX_ITERATIONS, tuple(rows)
+                    )
+                tau = step_length(len(rows) + 1, row.gradient_norm)
+                point = objective.at(point.w + tau * direction)
+                seconds = time.perf_counter() - began
+                rows.append(replace(row, step=tau, seconds=seconds, products=row.products + 1))
+        except StopRequested:
+            return SolverResult(point, Status.STOPPED, tuple(rows))
+
+    def _iteration(
+        self, objective: Objective, point: Point, number: int, began: float, report: Report
+    ) -> tuple[TraceRow, FloatArray | None]:
+        """The row of an iteration, and its direction: None where the rule ends it."""
+        products = float(number == 0)
+        gradient_norm = math.sqrt(objective.inner(point.gradient, point.gradient))
+        if gradient_norm <= self.tol:
+            seconds = time.perf_counter() - began
+            return TraceRow.at(objective, point, number, seconds, products=products), None
+        direction = -objective.exact_preconditioner(point, report)(point.gradient)
+        decrement = 0.5 * abs(objective.inner(point.gradient, direction))
+        seconds = time.perf_counter() - began
+        row = TraceRow.at(objective, point, number, seconds, decrement=decrement, products=products)
+        short = math.sqrt(objective.inner(direction, direction)) <= self.tol
+        return row, None if short else direction
+
+
+def step_length(k: int, gradient_norm: float) -> float:
+    """The share of the Newton step that step k = 1, 2, … takes: 1/(√‖g‖ + 1) if 3 divides k, else 1."""
+    return 1.0 / (math.sqrt(gradient_norm) + 1.0) if k % SHORTENED == 0 else 1.0
