@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import curves, estimates, peers, published, scaling, training
+from benchmarks import curves, estimates, exact, peers, published, scaling, training
 
 MEASUREMENTS = {
     "training": training.main,
     "curves": curves.main,
+    "exact": exact.main,
     "peers": peers.main,
     "scaling": scaling.main,
     "published": published.main,
