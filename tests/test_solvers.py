@@ -336,6 +336,10 @@ def test_a_space_without_features_is_refused() -> None:
         StochasticGradient(QueryTerms).solve(object())  # type: ignore[arg-type]
 
 
+def test_every_solver_has_a_name_to_show() -> None:
+    assert len({choice.label for choice in SOLVERS.values()}) == len(SOLVERS)
+
+
 def test_a_spec_names_its_solver() -> None:
     spec = RunSpec("made up", solver="lbfgs")
     assert model_of(spec).solver == "lbfgs"
