@@ -44,7 +44,7 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
-        if status.owner == visitor():
+        if status.owner == visitor() and status.live == was_live:  # else the page is about to be drawn anew
             _button(action, status, place)
         if status.state == "failed":
             st.error(status.reason, icon=":material/error:")
