@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -41,17 +42,24 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "the exact ranking is not there"
-    some = f"documents that some ranking puts among its first {k}; what leaves through the bottom goes below"
+    some = f"documents that some ranking puts among its first {k}; lines through the bottom go to lower ranks"
     show_figure(
         rank_vs_m.figure(table, k),
         table,
         key="rank-against-m",
         alt=f"Ranks of the documents of query {query} against m, {METHODS[feature_map].name}, {last}.",
         caption=f"Query {query}, {n} documents, {METHODS[feature_map].name}, {last}; "
-        f"{some if k < n else 'all documents'}. Ties keep file order. {describe(runs[0].spec, part)}, "
-        "with m as drawn.",
+        f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
     )
     st.markdown(bold_sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)))
+
+
+def _about(runs: list[RunRecord], part: str) -> str:
+    """Their spec in words, with the range of m."""
+    ms = [r.spec.n_components for r in runs]
+    first, last = min(ms), max(ms)
+    words = describe(replace(runs[0].spec, n_components=first), part)
+    return words.replace(f" m = {first}", f" m = {first} to {last}") if first < last else words
 
 
 def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:

@@ -52,10 +52,10 @@ def against(found: Sequence[RunRecord], part: str, metric: str, reference: str) 
     level = of_map(found, reference)
     if not level:
         return None
-    told = [
-        f"{METHODS[name].name} {in_words(verdicts_by_m(found, level, part, metric, name))}"
-        for name in APPROXIMATE
-    ]
+    each = {name: in_words(verdicts_by_m(found, level, part, metric, name)) for name in APPROXIMATE}
+    told = [f"{METHODS[name].name} {words}" for name, words in each.items()]
+    if len(set(each.values())) == 1 and told[0].startswith(f"{METHODS[APPROXIMATE[0]].name} is "):
+        told = [f"{' and '.join(METHODS[name].name for name in APPROXIMATE)} are {each[APPROXIMATE[0]][3:]}"]
     exact = of_map(found, "exact") if reference == "linear" else []
     if exact:
         told.append(f"the exact kernel is {VERDICTS[_verdict(_compared(exact, level, part, metric))]}")
@@ -134,9 +134,14 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     if not medians:
         return f"at m = {m} there is no query to compare rankings on"
     first, *others = medians.items()
-    told = f"{METHODS[first[0]].name}'s ranking agrees with the exact one at median τ = {first[1]:.2f}"
-    told += "".join(f", {METHODS[name].name}'s at {median:.2f}" for name, median in others)
+    told = f"{METHODS[first[0]].name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
+    told += "".join(f", {METHODS[name].name}'s at {_short(median)}" for name, median in others)
     return f"at m = {m} {told}{_apart(taus)}"
+
+
+def _short(tau: float) -> str:
+    """Two decimals, or three where these would make a 1 of less."""
+    return f"{tau:.2f}" if tau == 1 or tau < 0.995 else f"{min(tau, 0.999):.3f}"
 
 
 def _apart(taus: Mapping[str, pd.Series[float]]) -> str:
