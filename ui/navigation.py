@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
+from ui.runs import errors_as_sentences
 from ui.settings import spec_from_state
 
 ICON = Path(__file__).parent / "icon.svg"
@@ -46,4 +47,5 @@ def experiment() -> RunSpec:
     if "data" not in st.session_state:
         configure()
         st.rerun()
-    return spec_from_state(st.session_state)
+    with errors_as_sentences():
+        return spec_from_state(st.session_state)

@@ -2,8 +2,10 @@
 
 `nystroem_m200_g-2_s0_c-4_t6` is Nyström with m = 200, γ = 2^-2, seed 0, C = 2^-4 and tolerance 10^-6; `_r50`
 behind it keeps rank 50, `_k` chooses landmarks by k-means++, `_o` makes frequencies orthogonal. The exact
-kernel has neither m nor seed (`exact_g-2_c-4_t6`), the linear model no γ either (`linear_c-4_t6`). Data set,
-fold and normalisation are the sidebar's, so that pins compare.
+kernel has neither m nor seed (`exact_g-2_c-4_t6`), the linear model no γ either (`linear_c-4_t6`). At the end
+stand loss, costs and solver where they are not the usual ones: `_lhinge`, `_wgrade-query` or `_w1x2x1p3` for
+λ = 1, 2, 1.3 (`_wu1x2x1p3` with μ), `_xsgd-pair`. Data set, fold and normalisation are the sidebar's, so that
+pins compare.
 """
 
 from __future__ import annotations
@@ -11,11 +13,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
+from rankviz.costs import Costs, check_costs
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import APPROXIMATE
+from rankviz.losses import LOSSES
+from rankviz.plots.style import APPROXIMATE, triangle
+from rankviz.solvers.choose import check_solver
+from ui.costs import numbers, table
 from ui.settings import C_EXPONENTS, COMPONENTS, GAMMA_EXPONENTS, LARGEST_SEED, TOLERANCES
 
 KEY = "pins"
@@ -25,14 +32,35 @@ _TOKEN = re.compile(
     r"(?P<map>linear|nystroem|fourier|exact)"
     r"(?:_m(?P<m>\d{1,4}))?(?:_g(?P<g>-?\d{1,2}))?(?:_s(?P<s>\d{1,10}))?"
     r"_c(?P<c>-?\d{1,2})_t(?P<t>\d)(?:_r(?P<r>\d{1,4}))?(?P<choice>_[ko])?"
+    r"(?:_l(?P<loss>[a-z-]{1,20}))?(?:_w(?P<costs>[a-z-]{1,20}|u?[\dp]{1,8}(?:x[\dp]{1,8}){0,54}))?"
+    r"(?:_x(?P<solver>[a-z-]{1,20}))?"
 )
+_WORDS = {"map", "choice", "loss", "costs", "solver"}
+"""Groups that are no numbers."""
 
 
 def token(spec: RunSpec) -> str:
     """The text that stands for a spec's model; its C, γ and tolerance are powers, as in the sidebar."""
     rank = "" if spec.rank is None else f"_r{spec.rank}"
     choice = "_k" if spec.landmarks == "kmeans++" else "_o" if spec.frequencies == "orthogonal" else ""
-    return f"{spec.feature_map}{_kernel(spec)}_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}{rank}{choice}"
+    powers = f"_c{_log2(spec.C)}_t{round(-math.log10(spec.tol))}"
+    return f"{spec.feature_map}{_kernel(spec)}{powers}{rank}{choice}{_minimised(spec)}"
+
+
+def _minimised(spec: RunSpec) -> str:
+    """Loss, costs and solver where they are not the usual ones."""
+    words = "" if spec.loss == RunSpec.loss else f"_l{_dashed(spec.loss)}"
+    if isinstance(spec.costs, str):
+        words += f"_w{_dashed(spec.costs)}"
+    elif spec.costs is not None:
+        values = "x".join(f"{value:g}" for value in triangle(spec.costs)).replace(".", "p")
+        words += f"_wu{values}" if spec.costs[0] == "query" else f"_w{values}"
+    words += "" if spec.solver == RunSpec.solver else f"_x{_dashed(spec.solver)}"
+    return words
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _kernel(spec: RunSpec) -> str:
@@ -49,12 +77,13 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
     found = _TOKEN.fullmatch(text)
     if found is None or _settings_of(found["map"]) != {name for name in "mgs" if found[name] is not None}:
         return None
-    numbers = {name: value for name, value in found.groupdict().items() if name not in ("map", "choice")}
-    values = {name: int(value) for name, value in numbers.items() if value}
-    if not _in_range(values):
+    values = {name: int(value) for name, value in found.groupdict().items() if value and name not in _WORDS}
+    minimised = _what_is_minimised(found)
+    if minimised is None or not _in_range(values):
         return None
     spec = replace(
         data,
+        **minimised,
         feature_map=found["map"],
         n_components=values.get("m", 1),
         gamma=2.0 ** values.get("g", 0),
@@ -70,6 +99,26 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
     if spec.feature_map == "exact":
         return spec.exact()
     return spec.linear(spec.C) if spec.feature_map == "linear" else spec
+
+
+def _what_is_minimised(found: re.Match[str]) -> dict[str, Any] | None:
+    """Loss, costs and solver of a token; None where one is not known or they do not go together."""
+    loss = (found["loss"] or RunSpec.loss).replace("-", "_")
+    solver = (found["solver"] or RunSpec.solver).replace("-", "_")
+    try:
+        costs = _costs(found["costs"])
+        check_solver(solver, loss)
+        check_costs(costs)
+    except ValueError:
+        return None
+    return {"loss": loss, "costs": costs, "solver": solver} if loss in LOSSES else None
+
+
+def _costs(text: str | None) -> Costs:
+    if text is None or not text[-1].isdigit():
+        return text.replace("-", "_") if text else None
+    values = numbers(text.removeprefix("u").replace("p", ".").replace("x", " "))
+    return table(values, by_query=text.startswith("u"))
 
 
 def _settings_of(feature_map: str) -> set[str]:

@@ -14,7 +14,7 @@ from threading import Lock
 
 import streamlit as st
 
-from rankviz.datasets import DataError, Dataset, Fold, data_roots, find_datasets, normalise, open_fold
+from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
 from rankviz.datasets.upload_folders import visitor_root
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute_all
@@ -175,7 +175,7 @@ def errors_as_sentences() -> Iterator[None]:
     """Show what is wrong with data or settings as a sentence with its remedy, and end the page there."""
     try:
         yield
-    except DataError as error:
+    except ValueError as error:  # a DataError, or settings that the core refuses
         st.error(str(error), icon=":material/error:")
         st.stop()
     except StopRequested:

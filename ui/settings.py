@@ -17,7 +17,10 @@ import streamlit as st
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
+from rankviz.losses import LOSSES
 from rankviz.plots.style import APPROXIMATE, METHODS
+from rankviz.solvers.choose import SOLVERS, check_solver
+from ui.costs import CHOICES, DEFAULT_TABLE, TABLE, TABLE_QUERY, costs_of, state_of_costs
 
 VERSION = "1"
 MAPS = ("linear", "nystroem", "fourier", "exact")
@@ -39,6 +42,10 @@ DEFAULTS: dict[str, Any] = {
     "rank": 0,
     "landmarks": RunSpec.landmarks,
     "freq": RunSpec.frequencies,
+    "loss": RunSpec.loss,
+    "solver": RunSpec.solver,
+    "costs": "none",
+    "lam": DEFAULT_TABLE,
 }
 """Values the widgets start from, chosen for the bundled folds; part of what VERSION promises."""
 
@@ -49,21 +56,21 @@ PRESETS = {
 """Settings worth starting from. They change the model, not the data."""
 
 
-def sidebar(datasets: dict[str, Dataset]) -> RunSpec:
-    """Draw the shared sidebar and return the spec of the experiment it describes."""
+def sidebar(datasets: dict[str, Dataset]) -> None:
+    """Draw the shared sidebar; `spec_from_state` says what experiment it describes."""
     with st.sidebar:
         _data_settings(datasets)
         _model_settings()
         with st.expander("More settings"):
             _more_settings()
         _presets_and_link()
-    return spec_from_state(st.session_state)
 
 
 def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
     """The RunSpec that the sidebar's widgets stand for, or the same for another feature map.
 
-    The digest is filled in when the fold is open.
+    The digest is filled in when the fold is open. Raises ValueError for a solver that cannot train the loss,
+    `DataError` for costs that are no numbers.
     """
     feature_map = feature_map or state["map"]
     rank = int(state.get("rank", 0))
@@ -78,7 +85,11 @@ def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
         seed=int(state["seed"]),
         tol=float(state["tol"]),
         rank=rank if rank and feature_map == "nystroem" else None,
+        loss=state.get("loss", RunSpec.loss),
+        costs=costs_of(state.get("costs", DEFAULTS["costs"]), state.get("lam", DEFAULTS["lam"])),
+        solver=state.get("solver", RunSpec.solver),
     )
+    check_solver(spec.solver, spec.loss)
     if feature_map == "nystroem":
         return replace(spec, landmarks=state.get("landmarks", RunSpec.landmarks))
     if feature_map == "fourier":
@@ -97,6 +108,7 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
     """Values of the widgets that its map knows: the inverse of `spec_from_state` for powers of two."""
     state = {"data": spec.dataset, "fold": spec.fold, "norm": spec.normalisation, "map": spec.feature_map}
     state |= {"c": round(math.log2(spec.C)), "tol": spec.tol}
+    state |= {"loss": spec.loss, "solver": spec.solver} | state_of_costs(spec.costs)
     if spec.feature_map != "linear":
         state |= {"g": round(math.log2(spec.gamma))}
     if spec.feature_map in APPROXIMATE:
@@ -165,6 +177,9 @@ _LABELS: dict[str, Callable[[Any], str]] = {
     "tol": _tolerance,
     "landmarks": lambda name: LANDMARKS[name].label,
     "freq": lambda name: FREQUENCIES[name].label,
+    "loss": lambda name: LOSSES[name].label,
+    "solver": lambda name: SOLVERS[name].label,
+    "costs": CHOICES.__getitem__,
 }
 
 
@@ -228,7 +243,7 @@ def _model_settings() -> None:
         format="2^%d",
         key="c",
         bind="query-params",
-        help="Weight of the loss against ½‖w‖². It multiplies the plain squared hinge, as in chen2017 "
+        help="Weight of the loss against ½‖w‖². It multiplies the plain loss, as in chen2017 "
         "eq. 22: larger fits the training pairs more closely.",
     )
     st.slider(
@@ -242,9 +257,31 @@ def _model_settings() -> None:
         disabled=chosen == "linear",
         help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
     )
+    st.selectbox(
+        "Loss",
+        list(LOSSES),
+        _default("loss", list(LOSSES)),
+        format_func=_LABELS["loss"],
+        key="loss",
+        bind="query-params",
+        help="What a pair with margin t = f(preferred) − f(other) costs. "
+        + " ".join(f"{loss.label}: {loss.formula}." for loss in LOSSES.values())
+        + " C means something else with each.",
+    )
 
 
 def _more_settings() -> None:
+    _cost_settings()
+    st.selectbox(
+        "Solver",
+        list(SOLVERS),
+        _default("solver", list(SOLVERS)),
+        format_func=_LABELS["solver"],
+        key="solver",
+        bind="query-params",
+        help="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
+        "Convergence page: most of them come less close to the optimum.",
+    )
     st.selectbox(
         "Normalisation",
         list(NORMALISATIONS),
@@ -320,7 +357,30 @@ def _more_settings() -> None:
         help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
         "there are features, each still Gaussian by itself, so that the kernel stays unbiased.",
     )
-    st.caption("Loss: squared hinge, max(0, 1 − t)² on every preference pair.")
+
+
+def _cost_settings() -> None:
+    st.selectbox(
+        "Costs of pairs",
+        list(CHOICES),
+        _default("costs", list(CHOICES)),
+        format_func=_LABELS["costs"],
+        key="costs",
+        bind="query-params",
+        help="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
+        "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
+        "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 "
+        "§6.2).",
+    )
+    st.text_input(
+        "λ₁₀, λ₂₀, λ₂₁, …",
+        DEFAULTS["lam"],
+        key="lam",
+        bind="query-params",
+        disabled=st.session_state["costs"] not in (TABLE, TABLE_QUERY),
+        help="Costs by grades of your own: what a document of grade 1 preferred to one of grade 0 costs, "
+        "then 2 to 0, 2 to 1, then 3 to 0, … Used where the costs are “λ as below”.",
+    )
 
 
 def _default(key: str, options: Sequence[Any]) -> int:

@@ -21,6 +21,7 @@ from rankviz.plots.style import (
     in_a_sentence,
     method_label,
     power_of_two,
+    training_words,
     with_minus,
 )
 from rankviz.significance import compare
@@ -98,7 +99,7 @@ def about(left: RunSpec, right: RunSpec, part: str) -> str:
     drawn = [spec for spec in kernels if spec.feature_map in APPROXIMATE]
     if drawn:
         words.append(f"seed {drawn[0].seed}")
-    words.append(left.loss.replace("_", " "))
+    words += training_words(left)
     if left.normalisation != "none":
         words.append(f"normalised: {NORMALISATIONS[left.normalisation].label}")
     return " · ".join([*words, PART_NAMES[part]])

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.plots.style import method_label, power_of_two
+from rankviz.losses import LOSSES
+from rankviz.plots.style import cost_words, method_label, power_of_two
+from rankviz.solvers.choose import SOLVERS
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
@@ -27,7 +29,14 @@ def _rank(spec: RunSpec) -> str:
     return "full rank" if spec.rank is None else f"rank {spec.rank}"
 
 
+def _preconditioner(spec: RunSpec) -> str:
+    return "without preconditioner" if spec.preconditioner == "none" else "preconditioned"
+
+
 _WORDS: tuple[Callable[[RunSpec], str], ...] = (
+    lambda spec: LOSSES[spec.loss].label,
+    lambda spec: cost_words(spec.costs),
+    lambda spec: SOLVERS[spec.solver].label,
     lambda spec: f"C = {power_of_two(spec.C)}",
     _of_kernels(lambda spec: f"γ = {power_of_two(spec.gamma)}"),
     lambda spec: _rank(spec) if spec.feature_map == "nystroem" else "",
@@ -37,5 +46,5 @@ _WORDS: tuple[Callable[[RunSpec], str], ...] = (
     ),
     _of_kernels(lambda spec: f"seed {spec.seed}"),
     lambda spec: f"tolerance {spec.tol:.0e}",
-    lambda spec: "without preconditioner" if spec.preconditioner == "none" else "preconditioned",
+    lambda spec: _preconditioner(spec) if spec.solver == "newton" else "",
 )

@@ -8,9 +8,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from rankviz.costs import Costs
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
+from rankviz.losses import LOSSES
+from rankviz.solvers.choose import SOLVERS
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … run light to dark in one hue."""
@@ -47,7 +50,17 @@ METHODS = {
 APPROXIMATE = ("nystroem", "fourier")
 """Methods that have an m, and draw what a seed decides."""
 
+COST_NAMES = {
+    "query": "μ by query",
+    "grade": "λ by grades",
+    "grade_query": "λ by grades × μ by query",
+    "slack": "slack rescaling by DCG",
+    "margin": "margin rescaling by DCG",
+}
+"""Rules for costs of pairs, in words: he2009's λ and μ, chapelle2010's rescaling."""
+
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def power_of_two(value: float) -> str:
@@ -94,10 +107,34 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
     else:
         words += [f"{model} m = {spec.n_components}{choices(spec)}", f"C = {power_of_two(spec.C)}"]
         words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
-    words.append(spec.loss.replace("_", " "))
+    words += training_words(spec)
     if spec.normalisation != "none":
         words.append(f"normalised: {NORMALISATIONS[spec.normalisation].label}")
     return " · ".join(words + ([PART_NAMES[part]] if part else []))
+
+
+def training_words(spec: RunSpec) -> list[str]:
+    """The loss; costs of pairs and solver where they are not the usual ones."""
+    words = [LOSSES[spec.loss].label]
+    words += [] if spec.costs is None else [cost_words(spec.costs)]
+    return words + ([] if spec.solver == RunSpec.solver else [f"solver: {SOLVERS[spec.solver].label}"])
+
+
+def cost_words(costs: Costs) -> str:
+    """Costs of pairs in words: "λ by grades", "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3"."""
+    if costs is None:
+        return "every pair costs 1"
+    if isinstance(costs, str):
+        return COST_NAMES[costs]
+    pairs = [f"{r}{s}".translate(_SUBSCRIPT) for r in range(12) for s in range(r)]
+    words = ", ".join(f"λ{pair} = {value:g}" for pair, value in zip(pairs, triangle(costs), strict=False))
+    return f"{words}, × μ by query" if costs[0] == "query" else words
+
+
+def triangle(costs: tuple[object, ...]) -> list[float]:
+    """λ₁₀, λ₂₀, λ₂₁, λ₃₀, … of a table of costs, alone or as ("query", table)."""
+    table: Any = costs[1] if costs[0] == "query" else costs
+    return [float(table[r][s]) for r in range(len(table)) for s in range(r)]
 
 
 def choices(spec: RunSpec) -> str:

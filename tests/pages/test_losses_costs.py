@@ -1,0 +1,74 @@
+"""Losses, costs and solvers: the address sets them, the model has them, captions name them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest_pages import words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec, execute
+from rankviz.losses import LOSSES
+from rankviz.plots.style import COST_NAMES
+from ui.costs import CHOICES, costs_of, state_of_costs
+from ui.pins import from_token, token
+from ui.settings import query_params, state_of
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
+TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
+COSTS = (None, *COST_NAMES, TABLE, ("query", TABLE))
+
+
+def combinations() -> list[RunSpec]:
+    """Each loss and each costs once, the two lists running side by side."""
+    losses = list(LOSSES)
+    return [
+        replace(SPEC, loss=losses[k % len(losses)], costs=costs) for k, costs in enumerate((*COSTS, None))
+    ]
+
+
+@pytest.mark.parametrize("spec", combinations())
+def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) -> None:
+    link = query_params(state_of(spec))
+    app = open_page("train", **{key: link[key] for key in ("m", "loss", "costs", "lam") if key in link})
+    record = execute(spec)
+    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.4f}"
+    assert LOSSES[spec.loss].label in words(app)
+    assert state_of(record.spec) == {key: app.session_state[key] for key in state_of(record.spec)}
+
+
+def test_captions_name_costs_and_solver(open_page: Opener) -> None:
+    app = open_page("train", m=5, costs=CHOICES["table_query"], solver="Newton-YUAN")
+    assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3, × μ by query" in words(app)
+    assert "solver: Newton-YUAN" in words(app)
+
+
+def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener) -> None:
+    app = open_page(m=5, loss="hinge", solver="L-BFGS (SciPy)")
+    assert "choose solver='newton'" in app.error[0].value
+    app.sidebar.selectbox(key="solver").set_value("newton").run()
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    ("lam", "sentence"), [("1, x", "one number"), ("1, 2", "one number"), ("1", "grades up to")]
+)
+def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sentence: str) -> None:
+    app = open_page("train", m=5, costs=CHOICES["table"], lam=lam)
+    assert sentence in app.error[0].value
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_costs_are_their_widgets_and_their_pin(costs: object) -> None:
+    spec = replace(SPEC, costs=costs, loss="logistic_pwq", solver="sgd_pair")
+    state = state_of_costs(spec.costs)
+    assert costs_of(state["costs"], state.get("lam", "")) == spec.costs
+    assert from_token(token(spec), SPEC) == spec
+
+
+@pytest.mark.parametrize("end", ["_lnone", "_wnone", "_w1x2", "_wx", "_xnone", "_lhinge_xlbfgs", "_wpp"])
+def test_pins_of_unknown_losses_costs_and_solvers_are_none(end: str) -> None:
+    assert from_token(token(SPEC) + end, SPEC) is None
