@@ -68,7 +68,7 @@ class TrainingSizes:
         """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""
         k, kernel = self.width, self.feature_map in ("nystroem", "exact")
         base = 0 if self.feature_map == "linear" else self.n * k
-        inputs = 2 * self.n * self.d if kernel else 0
+        inputs = 8 * self.n if kernel else 0  # hashes of documents
         squares = k**2 * ((2 if kernel else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
         return base + max(inputs, squares)
 

@@ -28,6 +28,14 @@ def test_distinct_rows_are_the_first_of_their_kind() -> None:
     assert distinct_rows(X[:0]).tolist() == []
 
 
+def test_rows_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).integers(0, 3, (9000, 3)) / 2.0
+    expected = np.sort(np.unique(X, axis=0, return_index=True)[1]).tolist()
+    assert distinct_rows(X).tolist() == expected
+    monkeypatch.setattr("rankviz.features.landmarks._hashes", lambda X: np.floor(X[:, 0]).astype(np.uint64))
+    assert distinct_rows(X).tolist() == expected
+
+
 @pytest.mark.parametrize("name", LANDMARKS)
 @pytest.mark.parametrize("m", [1, 2, 8, 61, 64])
 def test_landmarks_are_distinct_documents_in_a_nested_order(name: str, m: int) -> None:

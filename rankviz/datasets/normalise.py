@@ -7,6 +7,7 @@ as in LETOR's own files.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,8 +15,11 @@ from typing import overload
 
 import numpy as np
 
-from rankviz._typing import FloatArray
+from rankviz._typing import FloatArray, IntArray
 from rankviz.datasets.types import Fold, RankingData
+
+BLOCK = 2_000_000
+"""Features scaled at a time: 16 MB."""
 
 Transform = Callable[[RankingData], FloatArray]
 
@@ -71,28 +75,39 @@ def _unchanged(data: RankingData) -> FloatArray:
     return data.X
 
 
-def _query_minmax(data: RankingData) -> FloatArray:
+def _by_query(scale: Callable[[FloatArray, IntArray], FloatArray]) -> Transform:
+    """Scale queries that hold about `BLOCK` features together; what is computed on the way is no larger."""
+
+    def transform(data: RankingData) -> FloatArray:
+        out, ptr = np.empty_like(data.X), data.ptr
+        step = max(1, BLOCK // max(data.n_features, 1))
+        cuts = np.unique(np.searchsorted(ptr, np.append(np.arange(0, data.n_documents, step), ptr[-1])))
+        for first, last in itertools.pairwise(cuts.tolist()):
+            rows = slice(ptr[first], ptr[last])
+            out[rows] = scale(data.X[rows], ptr[first : last + 1] - ptr[first])
+        return out
+
+    return transform
+
+
+def _query_minmax(X: FloatArray, ptr: IntArray) -> FloatArray:
     """(x − min_q) / (max_q − min_q), 0 where a query's feature is constant."""
-    if data.n_documents == 0:
-        return data.X
-    starts, sizes = data.ptr[:-1], np.diff(data.ptr)
-    low, high = np.minimum.reduceat(data.X, starts), np.maximum.reduceat(data.X, starts)
+    starts, sizes = ptr[:-1], np.diff(ptr)
+    low, high = np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts)
     with np.errstate(over="ignore"):
         scale = np.where(
             np.isfinite(high - low), 1.0, 0.5
         )  # max − min may overflow where half of it does not
     span = high * scale - low * scale
     scale = np.repeat(scale, sizes, axis=0)
-    above = data.X * scale - np.repeat(low, sizes, axis=0) * scale
+    above = X * scale - np.repeat(low, sizes, axis=0) * scale
     out: FloatArray = above / np.repeat(np.where(span > 0, span, 1.0), sizes, axis=0)
     return out
 
 
-def _query_zscore(data: RankingData) -> FloatArray:
+def _query_zscore(X: FloatArray, ptr: IntArray) -> FloatArray:
     """(x − mean_q) / std_q (of the population), 0 where a query's feature is constant."""
-    if data.n_documents == 0:
-        return data.X
-    starts, sizes = data.ptr[:-1], np.diff(data.ptr)
+    starts, sizes = ptr[:-1], np.diff(ptr)
 
     def spread(per_query: FloatArray) -> FloatArray:
         return np.repeat(per_query, sizes, axis=0)
@@ -101,8 +116,8 @@ def _query_zscore(data: RankingData) -> FloatArray:
         out: FloatArray = np.add.reduceat(values, starts) / sizes[:, None]
         return out
 
-    magnitude = np.maximum.reduceat(np.abs(data.X), starts)
-    scaled = data.X / spread(np.where(magnitude > 0, magnitude, 1.0))  # squares of huge values would overflow
+    magnitude = np.maximum.reduceat(np.abs(X), starts)
+    scaled = X / spread(np.where(magnitude > 0, magnitude, 1.0))  # squares of huge values would overflow
     varies = np.minimum.reduceat(scaled, starts) < np.maximum.reduceat(scaled, starts)
     centred = scaled - spread(mean(scaled))
     deviation = np.sqrt(mean(centred**2))
@@ -134,13 +149,13 @@ _ALL = (
         "query_minmax",
         "Query-level min-max",
         "Each feature is scaled to run from 0 to 1 within each query, as in LETOR's QueryLevelNorm files.",
-        _learn_nothing(_query_minmax),
+        _learn_nothing(_by_query(_query_minmax)),
     ),
     Normalisation(
         "query_zscore",
         "Query-level z-score",
         "Each feature gets mean 0 and standard deviation 1 within each query.",
-        _learn_nothing(_query_zscore),
+        _learn_nothing(_by_query(_query_zscore)),
     ),
     Normalisation(
         "global_zscore",

@@ -10,6 +10,9 @@ from rankviz._typing import FloatArray
 from rankviz.features.blocks import fill_rows, in_place
 from rankviz.progress import Report, silent
 
+ROWS = 4096
+"""Rows of features at a time: a copy of them stays in the cache."""
+
 
 def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
     """Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64.
@@ -45,19 +48,27 @@ def rbf_of_distances(distances: FloatArray, gamma: float, report: Report = silen
 
 def _exponents(X: FloatArray, Z: FloatArray, gamma: float) -> Callable[[slice, FloatArray], None]:
     """What fills blocks of rows with −γ‖x_i − z_j‖²."""
-    centre = Z.mean(axis=0)
-    X, Z = X - centre, Z - centre
-    left = np.column_stack((X, np.einsum("ij,ij->i", X, X), np.ones(len(X))))
+    centre, d = Z.mean(axis=0), Z.shape[1]
+    Z = Z - centre
     right = np.vstack((2 * gamma * Z.T, np.full(len(Z), -gamma), -gamma * np.einsum("ij,ij->i", Z, Z)))
 
     def fill(rows: slice, block: FloatArray) -> None:
-        np.matmul(left[rows], right, out=block)
-        np.minimum(block, 0.0, out=block)
+        for start in range(0, len(block), ROWS):
+            part = block[start : start + ROWS]
+            left = np.ones((len(part), d + 2))
+            first = rows.start + start
+            centred = np.subtract(X[first : first + len(part)], centre, out=left[:, :d])
+            left[:, d] = np.einsum("ij,ij->i", centred, centred)
+            np.matmul(left, right, out=part)
+            np.minimum(part, 0.0, out=part)
 
     return fill
 
 
 def scale_gamma(X: FloatArray) -> float:
     """The default γ = 1/(d·Var X) of features X (n, d), with Var over all entries; 1 where Var X is 0."""
-    variance = float(X.var())
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    mean, squares = float(X.mean()), 0.0
+    for start in range(0, len(X), ROWS):
+        centred = X[start : start + ROWS] - mean
+        squares += float(np.einsum("ij,ij->", centred, centred))
+    return len(X) / squares if squares > 0 else 1.0

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankviz._typing import FloatArray, IntArray
+from rankviz.features.kernels import ROWS
 from rankviz.progress import Progress, Report, silent
 
 
@@ -121,10 +123,39 @@ class _NearestLandmark:
 
 
 def distinct_rows(X: FloatArray) -> IntArray:
-    """Indices of the first of each group of equal rows of X (n, d), in the order of X."""
-    # adding 0.0 turns −0.0 into 0.0: the rows are compared byte by byte
-    rows = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
-    return np.sort(np.unique(rows, return_index=True)[1]).astype(np.int64)
+    """Indices of the first of each group of equal rows of X (n, d), in the order of X.
+
+    Rows are compared by a hash of 64 bits, and those with equal ones by their values: no copy of X.
+    """
+    _, first, group = np.unique(_hashes(X), return_index=True, return_inverse=True)
+    earlier = first[group]
+    later = np.flatnonzero(earlier != np.arange(len(X)))
+    chance = np.zeros(len(X), bool)  # rows with the hash of another and other values
+    for start in range(0, len(later), ROWS):
+        rows = later[start : start + ROWS]
+        chance[rows] = (X[rows] != X[earlier[rows]]).any(axis=1)
+    return np.union1d(first, _distinct_among(X, np.flatnonzero(chance))).astype(np.int64)
+
+
+def _distinct_among(X: FloatArray, rows: IntArray) -> IntArray:
+    """The first of each group of equal rows among some."""
+    if len(rows) == 0:
+        return rows
+    return rows[np.unique(X[rows], axis=0, return_index=True)[1]]
+
+
+def _hashes(X: FloatArray) -> NDArray[np.uint64]:
+    """A hash of each row, (n,): products of its bits with random odd numbers, mixed before and after."""
+    odd = np.random.default_rng(0).integers(2**63, size=(X.shape[1],), dtype=np.uint64) * 2 + 1
+    out = np.empty(len(X), np.uint64)
+    for start in range(0, len(X), ROWS):
+        bits = (X[start : start + ROWS] + 0.0).view(np.uint64)  # adding 0.0 turns −0.0 into 0.0
+        bits ^= bits >> np.uint64(32)  # the low bits of short numbers are all zero
+        bits *= odd
+        bits ^= bits >> np.uint64(29)
+        bits *= odd[::-1]
+        out[start : start + ROWS] = bits.sum(axis=1, dtype=np.uint64)
+    return out
 
 
 LANDMARKS: dict[str, LandmarkChoice] = {

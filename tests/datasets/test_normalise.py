@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rankviz.datasets import NORMALISATIONS, Fold, RankingData, load_fold, make_fold, normalise
+from rankviz.datasets import NORMALISATIONS, Fold, RankingData, load_fold, make_data, make_fold, normalise
 
 
 def some_data(seed=0, d=5):
@@ -113,3 +113,12 @@ def test_minmax_of_raw_ohsumed_is_letors_own(letor_root):
         np.testing.assert_allclose(ours.X, letors.X, rtol=0, atol=1e-6)
         np.testing.assert_array_equal(ours.y, letors.y)
         assert ours.document_ids.tolist() == letors.document_ids.tolist()
+
+
+@pytest.mark.parametrize("how", NORMALISATIONS)
+@pytest.mark.parametrize("block", [1, 100, 10**9])
+def test_blocks_of_queries_change_nothing(monkeypatch, how, block):
+    data = make_data(n_queries=40, documents_per_query=(1, 20), n_features=7, seed=3)
+    expected = normalise(data, how).X
+    monkeypatch.setattr("rankviz.datasets.normalise.BLOCK", block)
+    np.testing.assert_array_equal(normalise(data, how).X, expected)
