@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import curves, estimates, exact, peers, published, scaling, training
+from benchmarks import curves, estimates, exact, he2009, peers, published, scaling, training
 
 MEASUREMENTS = {
     "training": training.main,
@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "scaling": scaling.main,
     "published": published.main,
     "estimates": estimates.main,
+    "he2009": he2009.main,
 }
 
 
