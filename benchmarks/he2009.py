@@ -77,9 +77,9 @@ def main() -> None:
 
 
 _NO_C = (
-    "“Most of any C” is the largest value of each metric over his C and 17 others, two to a power of ten from "
-    f"{WIDE[0]:g} to {WIDE[-1]:g}, found on the test parts themselves; the row below it is the same for models "
-    "that were trained on these parts as well."
+    "“Most of any C” is the largest value of each metric over his C and 17 others, two to a power of ten "
+    f"from {WIDE[0]:g} to {WIDE[-1]:g}, found on the test parts themselves; the row below it is the same for "
+    "models that were trained on these parts as well."
 )
 _SECONDS = "Mean of the nine trainings of the choice of C, raw features; reading the files is left out."
 _MEDIAN = f"Medians of {ROUNDS} trainings, raw features."
