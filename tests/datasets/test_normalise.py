@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,5 +122,5 @@ def test_minmax_of_raw_ohsumed_is_letors_own(letor_root):
 def test_blocks_of_queries_change_nothing(monkeypatch, how, block):
     data = make_data(n_queries=40, documents_per_query=(1, 20), n_features=7, seed=3)
     expected = normalise(data, how).X
-    monkeypatch.setattr("rankviz.datasets.normalise.BLOCK", block)
+    monkeypatch.setattr(sys.modules["rankviz.datasets.normalise"], "BLOCK", block)
     np.testing.assert_array_equal(normalise(data, how).X, expected)
