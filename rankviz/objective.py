@@ -175,7 +175,7 @@ def certificate(objective: Objective, point: Point) -> Certificate:
 
 @dataclass(frozen=True, eq=False)
 class CholeskyPreconditioner:
-    """M^-1 r by two triangular solves with a factor of M (m, m)."""
+    """M^-1 r by two triangular solves with U, M = UᵀU (m, m)."""
 
     factor: FloatArray
     kind: str
@@ -183,17 +183,17 @@ class CholeskyPreconditioner:
     @classmethod
     def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
         """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large)."""
-        M, rounding = M.copy(), len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
+        rounding = len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
         for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
-            M[np.diag_indices(len(M))] += shift
+            M = M if shift == 0.0 else M + shift * np.eye(len(M))
             with contextlib.suppress(linalg.LinAlgError):
-                return cls(linalg.cholesky(M, lower=True, check_finite=False), kind)
+                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # of rows as columns: no transposing
         raise linalg.LinAlgError("the preconditioner is not positive definite, and not by rounding")
 
     def __call__(self, r: FloatArray) -> FloatArray:
         """M^-1 r; for one vector two solves are several times faster than LAPACK's solve with a factor."""
-        half = linalg.solve_triangular(self.factor, r, lower=True, check_finite=False)
-        x: FloatArray = linalg.solve_triangular(self.factor, half, trans="T", lower=True, check_finite=False)
+        half = linalg.solve_triangular(self.factor, r, trans="T", check_finite=False)
+        x: FloatArray = linalg.solve_triangular(self.factor, half, check_finite=False)
         return x
 
 
@@ -298,7 +298,7 @@ class RankObjective:
         pairs = point.risk.sample_active(self._rng, m)
         B = self.features.row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
-        B = B * np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
+        B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
         M = B @ B.T
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))

@@ -25,7 +25,7 @@ from rankviz.progress import Report, silent
 from rankviz.risk import Risk
 from rankviz.timing import Stopwatch
 
-COARSE, WIDE = CLOSED_FORM_COLUMNS, 4 * CLOSED_FORM_COLUMNS
+COARSE, WIDE = CLOSED_FORM_COLUMNS // 2, 4 * CLOSED_FORM_COLUMNS
 """Maps with at least WIDE features are trained with COARSE of them first: that costs little, and leaves half
 as much to do for the rest."""
 
@@ -105,7 +105,7 @@ class FeatureSpace:
 
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """½‖w‖² + C·risk(Φw)."""
-        features = self._features.operator(task.n_components, task.gamma, report)
+        features = self._features.operator(task.n_components, task.gamma, report).compact()
         return RankObjective(features, risk, task.C, seed)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:

@@ -90,7 +90,7 @@ def test_closed_form_is_the_hessian_at_zero(feature_map: str, C: float) -> None:
     preconditioner = objective.preconditioner(point)
     assert preconditioner.kind == "closed form"
     H = dense_hessian(objective, point)
-    np.testing.assert_allclose(preconditioner.factor @ preconditioner.factor.T, H, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(preconditioner.factor.T @ preconditioner.factor, H, rtol=1e-9, atol=1e-8)
     r = weights(objective)
     np.testing.assert_allclose(H @ preconditioner(r), r, atol=1e-7)
 
@@ -102,7 +102,7 @@ def test_closed_form_away_from_zero_is_scaled_by_the_active_share() -> None:
     assert 0.1 < share < 0.9
     factor = objective.preconditioner(point).factor
     full = dense_hessian(objective, start) - np.eye(4)
-    np.testing.assert_allclose(factor @ factor.T, np.eye(4) + share * full, atol=1e-9)
+    np.testing.assert_allclose(factor.T @ factor, np.eye(4) + share * full, atol=1e-9)
 
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
@@ -121,7 +121,7 @@ def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
     preconditioner = objective.preconditioner(point)
     assert preconditioner.kind == "sampled pairs"
     H = dense_hessian(objective, point)
-    np.testing.assert_allclose(preconditioner.factor @ preconditioner.factor.T, H, rtol=1e-8, atol=1e-7)
+    np.testing.assert_allclose(preconditioner.factor.T @ preconditioner.factor, H, rtol=1e-8, atol=1e-7)
 
 
 def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.Monkey
     point = objective.at(weights(objective))
     assert point.risk.n_active > objective.features.shape[1]
     factors = [objective.preconditioner(point).factor for _ in range(400)]
-    mean = np.mean([F @ F.T for F in factors], axis=0)
+    mean = np.mean([F.T @ F for F in factors], axis=0)
     H = dense_hessian(objective, point)
     assert np.abs(mean - H).max() < 0.1 * np.abs(H).max()
     assert np.abs(factors[0] - factors[1]).max() > 0  # the pairs are drawn anew each time

@@ -99,9 +99,12 @@ def cholesky_basis(K: FloatArray) -> tuple[IntArray, CholeskyBasis]:
     is left out, one call of LAPACK gives the same.
     """
     with contextlib.suppress(linalg.LinAlgError):
-        whole = linalg.cholesky(K + JITTER * np.eye(len(K)), lower=True, check_finite=False)
-        if (np.diag(whole) ** 2 > 2 * JITTER).all():
-            return np.arange(len(K)), CholeskyBasis(np.ascontiguousarray(whole))
+        whole = K.copy()
+        whole[np.diag_indices(len(K))] += JITTER
+        # K = UᵀU by columns is LLᵀ by rows: nothing is transposed in memory
+        U = linalg.cholesky(whole.T, overwrite_a=True, check_finite=False)
+        if (np.diag(U) ** 2 > 2 * JITTER).all():
+            return np.arange(len(K)), CholeskyBasis(U.T)
     L, kept = np.zeros_like(K), np.zeros(0, np.int64)
     for start in range(0, len(K), BLOCK):
         block, r = np.arange(start, min(start + BLOCK, len(K))), len(kept)

@@ -16,6 +16,9 @@ from scipy import linalg
 
 from rankviz._typing import FloatArray, IntArray
 
+SPARSE = 4
+"""A base that is this small a part of wider rows is worth a copy."""
+
 
 class Basis(Protocol):
     """A basis change T (k, m), applied from the left to vectors or to columns of a matrix."""
@@ -211,6 +214,15 @@ class FeatureOperator:
         """Φ of the map with the first k stored columns, which are not copied."""
         return FeatureOperator(self.base[:, :k], self.basis.leading(k))
 
+    def compact(self) -> FeatureOperator:
+        """The same with the base in rows of its own, where it is a small part of wider ones.
+
+        Products then read what they need and no more; that pays after two or three of them.
+        """
+        row = self.base.strides[0] // self.base.itemsize
+        narrow = SPARSE * self.base.shape[1] <= row
+        return FeatureOperator(np.ascontiguousarray(self.base), self.basis) if narrow else self
+
     def product(self, w: FloatArray) -> FloatArray:
         """Φ w: (m,) -> (n,)."""
         return self.base @ self.basis.expand(w)
@@ -225,7 +237,9 @@ class FeatureOperator:
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
         """Columns φ(x_i) − φ(x_j) of the pairs (i, j): (s,), (s,) -> (m, s)."""
-        return self.basis.contract((self.base[i] - self.base[j]).T)
+        differences = self.base[i]
+        differences -= self.base[j]  # in place: fresh memory costs as much as the subtraction
+        return self.basis.contract(differences.T)
 
     def dense(self) -> FloatArray:
         """Φ as an array (n, m): O(n m²) for the Nyström map, so for small sizes and for checks."""
