@@ -83,6 +83,12 @@ def test_levels_and_lines_of_a_figure(records: list[RunRecord], x: str) -> None:
         assert len([t for t in figure.data if t.fill == "toself"]) == 4
 
 
+@pytest.mark.parametrize(("m", "side"), [(5, "left"), (20, "right")])
+def test_the_m_that_is_set_is_labelled_within_the_figure(records: list[RunRecord], m: int, side: str) -> None:
+    (label,) = metric_vs_m.figure(metric_vs_m.data(records, "vali"), m, GRID).layout.annotations
+    assert (label.text.strip(), label.xanchor) == (f"m = {m}", side)
+
+
 def test_figures_of_little(records: list[RunRecord]) -> None:
     for some in (of(records, "linear"), of(records, "exact"), of(records, "nystroem")[:1]):
         for x in ("m", "seconds"):

@@ -79,7 +79,7 @@ def figure(
         shown = lines[lines["metric"] == metric]
         _panel(fig, shown, ends, x, place, legend=panel == 0)
         if current is not None and x == "m" and shown["method"].isin(APPROXIMATE).any():
-            _mark(fig, current, place)
+            _mark(fig, current, at_left=current > math.sqrt(ends[0] * ends[1]), place=place)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
     _axis(fig, lines, grid, x, ends)
@@ -211,12 +211,14 @@ def _line(
     )
 
 
-def _mark(fig: go.Figure, m: int, place: dict[str, int]) -> None:
+def _mark(fig: go.Figure, m: int, *, at_left: bool, place: dict[str, int]) -> None:
+    """A line at the m that is set, its label on the side with more room."""
     guide = {"width": 1, "dash": "dash", "color": "#999999"}
     fig.add_vline(x=m, line=guide, **place)
     # on a log axis an annotation is placed by exponent, a line by value
     at = {"x": math.log10(m), "y": 0, "yref": "y domain"}
-    text = {"text": f" m = {m}", "showarrow": False, "xanchor": "left", "yanchor": "bottom"}
+    side = "right" if at_left else "left"
+    text = {"text": f" m = {m} ", "showarrow": False, "xanchor": side, "yanchor": "bottom"}
     fig.add_annotation(**at, **text, **place)
 
 

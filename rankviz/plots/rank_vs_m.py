@@ -86,7 +86,7 @@ def figure(table: pd.DataFrame, k: int) -> go.Figure:
             "tickvals": list(range(1, k + 1)) if few else None,
             "zeroline": False,
         },
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0, "itemsizing": "constant"},
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
+from test_every_page import PAGES
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
@@ -54,7 +55,15 @@ def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
     assert app.dataframe[0].value["objective"].tolist() == [execute(replace(SPEC, start="zero")).objective]
 
 
-@pytest.mark.parametrize("page", ["home", "train", "convergence", "ndcg_vs_m", "low_rank"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
+    link = {"plain": "false", "upto": 10, "errupto": 25, "draws": 1}
+    app = open_page(page, **link, **EXACT)
+    assert app.session_state["map"] == "exact"
+    assert figures(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("kind", ["tiny", "one query", "one document", "one grade", "all-zero features"])
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
