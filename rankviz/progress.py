@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from rankviz._typing import FloatArray
+
 
 class StopRequested(Exception):  # noqa: N818 - a request, not an error
     """Raised inside a computation whose callback asked for a stop before there was anything to return."""
@@ -27,11 +29,14 @@ class Progress:
         How much of the stage is done, 0 to 1; None where that cannot be known (Newton steps).
     record : dict or None
         The latest row of the trace, in stage "newton".
+    scores : (n,) float64 or None
+        Scores of the training part where a Newton step begins, None for all other messages.
     """
 
     stage: str
     fraction: float | None = None
     record: dict[str, Any] | None = None
+    scores: FloatArray | None = None
 
 
 Callback = Callable[[Progress], bool | None]

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.losses import LOSSES
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.style import describe, small
+from rankviz.solvers.choose import SOLVERS, check_solver
 from ui import pins
 from ui.jobs import run_or_wait
 from ui.settings import C_EXPONENTS
 from ui.show import bold_sentence, show_figure
 
-AXIS_NAMES = {"iteration": "Newton iterations", "seconds": "seconds", "cg": "CG iterations"}
-MOST_CS = 4
+AXIS_NAMES = {
+    "iteration": "iterations",
+    "products": "products with the features",
+    "seconds": "seconds",
+    "cg": "CG iterations",
+}
+MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
+PRODUCTS = (
+    "A product is one with Φ and then Φᵀ, or with the kernel: a Newton step takes one for each CG iteration "
+    "and one more for line search and gradient, L-BFGS one for each gradient, a pass of SGD one by query and "
+    "two by pair. Hessians and preconditioners that are formed are not counted"
+)
 
 
 @dataclass(frozen=True)
@@ -31,31 +45,22 @@ class Choice:
     x: str
     specs: tuple[RunSpec, ...]
 
+    @property
+    def compares(self) -> bool:
+        """Whether it sets losses or solvers beside each other."""
+        return len({(spec.loss, spec.solver) for spec in self.specs}) > 1
+
 
 def controls(spec: RunSpec) -> Choice:
     """The page's controls: what is drawn, against what, and for which runs."""
     pinned = pins.pinned(spec)
+    y, x = _axes()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    y = row.selectbox(
-        "Quantity",
-        list(QUANTITIES),
-        format_func=lambda name: QUANTITIES[name].name.capitalize(),
-        key="show",
-        bind="query-params",
-        width=260,
-        help="The best objective is that of a run with tolerance 10⁻¹⁰. The Newton decrement is the drop "
-        "that the quadratic model promises. A pair is active while its margin is below 1.",
+    losses = _others(
+        row, "Further losses", {k: v.label for k, v in LOSSES.items() if k != spec.loss}, "losses"
     )
-    axes = [name for name in AXES if name != y]
-    x = row.selectbox(
-        "Against",
-        axes,
-        format_func=AXIS_NAMES.__getitem__,
-        key="against",
-        bind="query-params",
-        width=200,
-        help="Seconds and conjugate gradient (CG) iterations count from the start of the solver.",
-    )
+    solvers = {name: solver.label for name, solver in SOLVERS.items() if name != spec.solver}
+    chosen = _others(row, "Further solvers", solvers, "solvers")
     further = row.multiselect(
         "Further C",
         [f"2^{c}" for c in range(C_EXPONENTS[0], C_EXPONENTS[1] + 1)],
@@ -63,7 +68,7 @@ def controls(spec: RunSpec) -> Choice:
         bind="query-params",
         max_selections=MOST_CS,
         placeholder="Add values of C",
-        width=300,
+        width=260,
         help=f"Up to {MOST_CS} values beside the sidebar's. Each has an objective of its own, and its gap is "
         "measured from its own best.",
     )
@@ -73,18 +78,93 @@ def controls(spec: RunSpec) -> Choice:
             True,
             key="plain",
             bind="query-params",
-            help="Without it, the Newton systems are solved by plain conjugate gradients.",
+            help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
+            "have none.",
         )
         pins.buttons(spec)
-    return Choice(y, x, _specs(spec, [2.0 ** int(c[2:]) for c in further], both, pinned))
+    Cs = [spec.C, *(2.0 ** int(c[2:]) for c in further)]
+    return Choice(y, x, _specs(_product(spec, losses, chosen, Cs), both, pinned))
 
 
-def _specs(spec: RunSpec, further: list[float], both: bool, pinned: list[RunSpec]) -> tuple[RunSpec, ...]:
-    chosen = [spec, *(replace(spec, C=C) for C in further)]
-    plain = [replace(one, preconditioner="none") for one in chosen] if both else []
-    alternating = [one for pair in zip(chosen, plain, strict=True) for one in pair] if both else chosen
+def _axes() -> tuple[str, str]:
+    """What is drawn, and against what."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    y = row.selectbox(
+        "Quantity",
+        list(QUANTITIES),
+        format_func=lambda name: QUANTITIES[name].name.capitalize(),
+        key="show",
+        bind="query-params",
+        width=260,
+        help="The best objective is the lowest that any run has found, one of them with tolerance 10⁻¹⁰. The "
+        "Newton decrement is the drop that the quadratic model promises. The duality gap proves how far the "
+        "objective can be from its optimum at most, without knowing it. A pair is active where the loss is "
+        "curved: for the squared hinge, margins below 1.",
+    )
+    x = row.selectbox(
+        "Against",
+        [name for name in AXES if name != y],
+        format_func=AXIS_NAMES.__getitem__,
+        key="against",
+        bind="query-params",
+        width=230,
+        help=f"Counted from the start of the solver. {PRODUCTS}.",
+    )
+    return y, x
+
+
+def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) -> list[str]:
+    """Names chosen beside the sidebar's."""
+    kept = [name for name in st.session_state.get(key, []) if name in options]
+    if key in st.session_state and kept != st.session_state[key]:
+        st.session_state[key] = kept
+    found: list[str] = row.multiselect(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        bind="query-params",
+        max_selections=MOST_OTHERS,
+        placeholder="Add some",
+        width=260,
+        help=f"Up to {MOST_OTHERS} beside the sidebar's, each with every other choice of this row. What does "
+        "not go together is left out.",
+    )
+    return found
+
+
+def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]) -> list[RunSpec]:
+    """The sidebar's spec with every loss, solver and C that go together, itself first."""
+    chosen = [
+        replace(spec, loss=loss, solver=solver, C=C)
+        for loss, solver, C in product([spec.loss, *losses], [spec.solver, *solvers], Cs)
+    ]
+    refused = dict.fromkeys(reason for one in chosen if (reason := refusal(one)))
+    if refused:
+        st.caption(f"Left out: {'; '.join(refused)}.")
+    return [one for one in chosen if not refusal(one)]
+
+
+def refusal(spec: RunSpec) -> str:
+    """Why a solver cannot train a loss, "" where it can."""
+    try:
+        check_solver(spec.solver, spec.loss)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[RunSpec, ...]:
+    found: list[RunSpec] = []
+    for one in chosen:
+        found.append(one)
+        if both and one.solver == "newton":
+            found.append(replace(one, preconditioner="none"))
     # a run that starts near its end would hide the way there
-    return tuple(dict.fromkeys(replace(one, start="zero") for one in [*alternating, *pinned]))
+    specs = list(dict.fromkeys(replace(one, start="zero") for one in [*found, *pinned]))
+    if len(specs) > MOST_RUNS:
+        st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
+    return tuple(specs[:MOST_RUNS])
 
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
@@ -102,7 +182,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
         st.stop()
     if not (table["step"] > 0).any():
-        st.info("Training ended where it began: no step makes the objective smaller, so there is no curve.")
+        st.info(f"Training ended where it began, so there is no curve: {record.status}.")
         return
     show_figure(
         plot.quantity_figure(table, choice.y, choice.x),
@@ -113,16 +193,22 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         caption=_caption(record, choice),
     )
     plain = next((r for r in records if r.spec == replace(record.spec, preconditioner="none")), None)
-    st.markdown(bold_sentence(plot.reading(record, plain)))
+    plain = plain if record.spec.solver == "newton" else None
+    compared = choice.compares and choice.y == "gap"
+    st.markdown(bold_sentence(plot.race(table) if compared else plot.reading(record, plain)))
 
 
 def _caption(record: RunRecord, choice: Choice) -> str:
     words = [f"{describe(record.spec, 'train')}, {record.n_pairs:,} preference pairs"]
+    if len({plot.objective_key(spec) for spec in choice.specs}) > 1:
+        words.append("Losses and values of C have objectives of their own, which do not compare")
     if choice.y == "gap":
         words.append(
-            f"The best objective is the lowest of all runs of the same objective, one of them with tolerance "
-            f"{LEAST_GAP}. Gaps below {LEAST_GAP} of the best are drawn at {LEAST_GAP}"
+            "Each gap is to the best of the run's own objective: the lowest of all runs of it, one of them "
+            f"with tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn there"
         )
+    if choice.x == "products":
+        words.append(PRODUCTS)
     if choice.x == "seconds":
         words.append("Seconds of one run on this machine, features and pairs not counted")
     if choice.x != "iteration" and choice.y != "cg":
@@ -137,11 +223,13 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
     shown = pd.DataFrame(
         {
             "run": last.index,
-            "Newton steps": steps.to_numpy(),
+            "steps": steps.to_numpy(),
             "CG iterations": last["cg_total"].to_numpy(),
+            "products": last["products_total"].to_numpy(),
             "seconds": last["seconds"].round(3).to_numpy(),
             "objective": [record.objective for record in records],
             "gap to the best": [_scientific(gap) for gap in last["gap"]],
+            "duality gap": [_scientific(gap) for gap in last["duality"]],
             "how it ended": [record.status for record in records],
         }
     )
@@ -156,9 +244,10 @@ def _scientific(gap: float) -> str:
 
 def iterations(table: pd.DataFrame) -> None:
     """Every row of every trace."""
-    columns = ["label", "iteration", "objective", "gap", "gradient_norm", "decrement", "cg_iterations"]
-    columns += ["step", "active_pairs", "active_share", "seconds"]
-    st.dataframe(table[columns], hide_index=True)
+    columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
+    columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
+    st.dataframe(table[[name for name in columns if name in table]], hide_index=True)
     st.caption(
-        "A row is the point where its iteration begins; its CG iterations and seconds include that iteration."
+        "A row is the point where its iteration begins; its CG iterations, products and seconds include that "
+        "iteration. smoothing: the width over which a hinge is smoothed there, 0 for a loss trained as it is."
     )

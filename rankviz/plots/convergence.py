@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import distinct_labels
-from rankviz.plots.style import METHODS, finished, line_of
+from rankviz.plots.style import METHODS, finished, line_of, small
 from rankviz.solvers.result import Status
 
 REFERENCE_TOL = 1e-10
@@ -45,19 +45,25 @@ QUANTITIES = {
     "gap": Quantity("objective above the best", "(objective − best) / best", "gap"),
     "gradient": Quantity("gradient norm", "‖gradient‖", "gradient_norm"),
     "decrement": Quantity("Newton decrement", "Newton decrement / objective", "relative_decrement"),
+    "duality": Quantity("duality gap", "duality gap / objective", "duality"),
     "cg": Quantity("CG iterations", "CG iterations so far", "cg_total", log=False),
     "active": Quantity("active pairs", "share of pairs that are active", "active_share", log=False),
 }
 
 # title, column where an iteration begins, column where it has ended
 AXES = {
-    "iteration": ("Newton iteration", "iteration", "iteration"),
+    "iteration": ("iteration", "iteration", "iteration"),
+    "products": ("products with the features or the kernel", "reached_products", "products_total"),
     "seconds": ("seconds since the solver started", "reached_seconds", "seconds"),
     "cg": ("CG iterations spent", "reached_cg", "cg_total"),
 }
 
 _SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon")
 _FADED = (1.0, 0.7, 0.5, 0.4)
+_DASHES = {"newton_yuan": "dot", "lbfgs": "longdash", "sgd_query": "dashdot", "sgd_pair": "longdashdot"}
+_DASHES |= {"sgd_query_printed": "4px,2px", "sgd_pair_printed": "8px,2px,2px,2px"}
+_MOST_MARKERS = 40
+"""Longer traces are lines without markers, which would cover them."""
 
 
 def objective_key(spec: RunSpec) -> RunSpec:
@@ -70,9 +76,11 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
 
     Columns are those of the trace (at the point where the iteration begins; seconds when it has ended) and
     method, label, setting (number of the settings among those of the method), plain (no preconditioner),
-    tol, cg_total (CG iterations by its end), reached_seconds and reached_cg (when its point was reached),
-    relative_decrement, and gap = (objective − best)/best with the lowest objective of all runs and
-    references of the same objective as best (NaN without any reference).
+    solver, tol, cg_total and products_total (CG iterations and products by its end), reached_seconds,
+    reached_cg and reached_products (when its point was reached), relative_decrement, duality (the duality gap
+    over the objective), and gap = (objective − best)/best with the lowest objective of all runs and
+    references of the same objective as best (NaN without any reference). What a record from before a column
+    existed does not have is NaN.
     """
     best = _best([*records, *references]) if references else {}
     labels = distinct_labels([record.spec for record in records])
@@ -94,15 +102,20 @@ def _best(records: Sequence[RunRecord]) -> Mapping[RunSpec, float]:
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
     trace = record.trace
-    total = trace["cg_iterations"].cumsum()
+    total, nothing = trace["cg_iterations"].cumsum(), pd.Series(float("nan"), trace.index)
+    products = trace.get("products", nothing).cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
     return trace.assign(
         method=record.spec.feature_map,
-        plain=record.spec.preconditioner == "none",
+        plain=record.spec.preconditioner == "none" and record.spec.solver == "newton",
+        solver=record.spec.solver,
         tol=record.spec.tol,
         cg_total=total,
         reached_seconds=trace["seconds"].shift(fill_value=0.0),
         reached_cg=total.shift(fill_value=0),
+        products_total=products,
+        reached_products=products.shift(fill_value=0.0),
+        duality=trace.get("gap", nothing),
         relative_decrement=trace["decrement"] / positive,
         gap=(trace["objective"] - best) / best if best else float("nan"),
     )
@@ -126,7 +139,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
     _add_runs(fig, table, "iteration", "objective", row=1, col=1)
     _add_runs(fig, table, "iteration", "relative_decrement", row=1, col=2, showlegend=False)
     _add_tolerance(fig, table, row=1, col=2)
-    fig.update_xaxes(title_text="Newton iteration", dtick=1)
+    fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
     fig.update_yaxes(title_text="½‖w‖² + C·loss", row=1, col=1)
     fig.update_yaxes(type="log", exponentformat="power", row=1, col=2)
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})
@@ -144,6 +157,7 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
         _add_runs(fig, table, ends, quantity.column)
     else:
         shown = table.assign(gap=table["gap"].clip(lower=REFERENCE_TOL)) if y == "gap" else table
+        shown = shown[shown[quantity.column].notna()]
         _add_runs(
             fig, shown if x == "iteration" else _with_ends(shown, begins, ends), begins, quantity.column
         )
@@ -153,11 +167,18 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     if x == "iteration" and len(table) and table["iteration"].max() <= 20:
         fig.update_xaxes(dtick=1)
     if quantity.log:
-        fig.update_yaxes(type="log", exponentformat="power", dtick=1 if y != "gap" else 2)
+        decades = _decades(table[quantity.column])
+        fig.update_yaxes(type="log", exponentformat="power", dtick=1 if decades <= 8 else 2)
     else:
         fig.update_yaxes(rangemode="tozero", tickformat=".0%" if y == "active" else ",d")
     fig.update_yaxes(title_text=quantity.title)
     return finished(fig, height=440 + 12 * max(0, len(fig.data) - 2))
+
+
+def _decades(values: pd.Series[float]) -> float:
+    """Powers of ten between the smallest and the largest positive value."""
+    positive = values[values > 0]
+    return math.log10(positive.max() / positive.min()) if len(positive) else 0.0
 
 
 def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
@@ -175,7 +196,7 @@ def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any)
             y=rows[y],
             name=label,
             legendgroup=label,
-            mode="lines+markers",
+            mode="lines+markers" if len(rows) <= _MOST_MARKERS else "lines",
             customdata=rows[hover],
             hovertemplate=(
                 f"{label}, iteration %{{customdata[0]}}: %{{y:.6g}}<br>CG iterations %{{customdata[1]}}, "
@@ -188,11 +209,13 @@ def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any)
 
 
 def _look(row: pd.Series[Any]) -> dict[str, Any]:
-    """The method's colour; dashes without preconditioner; marker and strength by setting."""
+    """The method's colour; dashes by solver and preconditioner; marker and strength by setting."""
     style, setting = line_of(str(row["method"])), int(row["setting"])
     if row["plain"]:
         style["line"]["dash"] = "dash" if METHODS[str(row["method"])].dash == "solid" else "dashdot"
         style["marker"]["symbol"] += "-open"
+    elif row["solver"] in _DASHES:
+        style["line"]["dash"] = _DASHES[str(row["solver"])]
     if setting:
         symbol = _SYMBOLS[1 + (setting - 1) % (len(_SYMBOLS) - 1)]
         style["marker"]["symbol"] = f"{symbol}-open" if row["plain"] else symbol
@@ -223,11 +246,31 @@ def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
     )
 
 
+def race(table: pd.DataFrame, within: float = 1e-4) -> str:
+    """Which runs come within a share of the best objective of their own, after how many products."""
+    came, missed = [], []
+    for label, rows in table.groupby("label", sort=False):
+        near = rows["reached_products"][rows["gap"] <= within]
+        if len(near):
+            came.append((float(near.iloc[0]), str(label)))
+        else:
+            missed.append(str(label))
+    words = ", ".join(f"{label} after {products:,.0f}" for products, label in sorted(came))
+    share = small(within).removeprefix("1.0 × ")
+    start = [f"Within {share} of the best objective of its own, in products: {words}"] if came else []
+    never = [f"{', '.join(missed)} not at all, in the steps it was given"] if missed else []
+    return "; ".join(start + never)
+
+
 def _effort(record: RunRecord) -> str:
-    cg = int(record.trace["cg_iterations"].sum())
-    noun = "CG iteration" if cg == 1 else "CG iterations"
-    verb = ("reaches" if cg == 1 else "reach") if _converged(record) else "do not reach"
-    return f"{_cg(record)} {noun} {verb} the tolerance"
+    if record.spec.solver in ("newton", "newton_yuan") and record.trace["cg_iterations"].sum():
+        n, unit = int(record.trace["cg_iterations"].sum()), "CG iteration"
+    else:
+        n, unit = len(record.trace) - 1, "pass" if record.spec.solver.startswith("sgd") else "iteration"
+    noun = unit if n == 1 else "passes" if unit == "pass" else f"{unit}s"
+    aim = "the solver's own rule" if record.spec.solver == "newton_yuan" else "the tolerance"
+    verb = ("reaches" if n == 1 else "reach") if _converged(record) else "do not reach"
+    return f"{n:,} {noun} {verb} {aim}"
 
 
 def _cg(record: RunRecord) -> str:
@@ -235,7 +278,7 @@ def _cg(record: RunRecord) -> str:
 
 
 def _converged(record: RunRecord) -> bool:
-    return record.status in (Status.CONVERGED.value, Status.CERTIFIED.value)
+    return record.status in (Status.CONVERGED.value, Status.CERTIFIED.value, Status.RULE.value)
 
 
 def _time(record: RunRecord) -> str:

@@ -101,3 +101,32 @@ def test_a_pin_is_its_spec(spec: RunSpec) -> None:
 )
 def test_other_texts_are_no_pins(text: str) -> None:
     assert from_token(text, SPEC) is None
+
+
+def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
+    app = open_page("convergence", m=10)
+    app.multiselect(key="solvers").set_value(["lbfgs", "newton_yuan"]).run()
+    app.multiselect(key="losses").set_value(["hinge"]).run()
+    assert not app.exception
+    told = words(app)
+    assert "Within 10⁻⁴ of the best objective of its own" in told
+    assert "have objectives of their own, which do not compare" in told
+    assert "solver='newton_yuan' needs a loss with" in told
+    assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
+    app.selectbox(key="show").select("duality").run()
+    app.selectbox(key="against").select("products").run()
+    assert not app.exception
+    assert len(names(app)) == 6
+    assert "A product is one with Φ" in words(app)
+
+
+@pytest.mark.parametrize("solver", ["SGD by pair, steps 1/t as printed", "L-BFGS (SciPy)"])
+def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
+    app = open_page("convergence", m=10, solver=solver)
+    assert len(names(app)) == 1
+    assert "in one run" in words(app)
+
+
+def test_steps_that_are_too_long_are_a_sentence(open_page: Opener) -> None:
+    app = open_page("convergence", m=10, c=10, solver="SGD by pair, steps 1/t as printed")
+    assert "diverged" in app.info[0].value
