@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
     from rankviz.curves import fit_curve
+    from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_fold
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
     from rankviz.estimators import RankSVM
@@ -36,11 +37,13 @@ __all__ = [
     "execute_all",
     "fit_curve",
     "load",
+    "load_binary",
     "load_fold",
     "save",
 ]
 
 _HOMES = {
+    "rankviz.datasets.binary": ("load_binary",),
     "rankviz.datasets.folds": ("load_fold",),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
     "rankviz.estimators": ("RankSVM",),

@@ -14,6 +14,7 @@ import math
 import os
 import re
 import warnings
+from collections.abc import Iterable
 from itertools import chain
 from typing import IO, NamedTuple
 
@@ -107,12 +108,21 @@ class _Block(NamedTuple):
 def _parse(
     stream: IO[bytes], path: str, name: str, progress: Progress | None
 ) -> tuple[RankingData, str | None]:
-    chunks = text_chunks(stream, path, progress)
+    return parse_chunks(text_chunks(stream, path, progress), path, name)
+
+
+def parse_chunks(
+    chunks: Iterable[Chunk], path: str, name: str, *, form: str = "grade qid:query index:value …"
+) -> tuple[RankingData, str | None]:
+    """The documents of chunks of LETOR text, and the text of a warning where there is one.
+
+    `form` is what lines look like where there are none.
+    """
     blocks = [block for chunk in chunks if (block := _parse_chunk(chunk, path)) is not None]
     if not blocks:
         raise DataError(
             "no documents",
-            expected="lines 'grade qid:query index:value …'",
+            expected=f"lines '{form}'",
             remedy="Check that this is the right file and that it was copied whole.",
             path=path,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankviz.metrics.agreement import kendall_tau, top_overlap
+from rankviz.metrics.auc import auc
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
 
@@ -10,6 +11,7 @@ __all__ = [
     "DEFINITIONS",
     "Definition",
     "Evaluation",
+    "auc",
     "definition_of",
     "evaluate",
     "kendall_tau",

@@ -1,0 +1,35 @@
+"""The area under the ROC curve: what pairwise ranking optimises where there is one query with two grades."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import RankingData
+
+TIES = 0.5
+"""What a tied pair counts in the usual definition."""
+
+
+def auc(scores: FloatArray, data: RankingData, *, ties: float = TIES) -> float:
+    """Share of pairs of a relevant and an irrelevant document that scores (n,) order right, O(n log n).
+
+    A tied pair counts `ties`: ½ as in scikit-learn's `roc_auc_score`, 0 with chapelle2010, who counts it as
+    wrong. With 0, 1 − AUC ≤ risk/(p·ℓ(0)) for every loss ℓ that is convex and falls, p the number of pairs:
+    ℓ(t) ≥ ℓ(0) wherever t ≤ 0. ℓ(0) is 1 for the squared, smooth and plain hinge and for Huber, ln 2 for the
+    logistic loss, 1 − h/2 for a hinge smoothed over h.
+
+    NaN where there is no pair. Raises ValueError for several queries or more than two grades.
+    """
+    grades = np.unique(data.y)
+    if data.n_queries > 1 or len(grades) > 2:
+        raise ValueError(
+            f"AUC is for one query with two grades, not for {data.n_queries:,} with {len(grades)}; "
+            "rankviz.evaluate gives the metrics of rankings"
+        )
+    if len(grades) < 2:
+        return float("nan")
+    high, low = scores[data.y == grades[1]], np.sort(scores[data.y == grades[0]])
+    below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
+    right, tied = int(below.sum()), int((not_above - below).sum())
+    return (right + ties * tied) / (len(high) * len(low))
