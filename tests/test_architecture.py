@@ -118,15 +118,17 @@ def test_solvers_see_an_objective_only(path: Path) -> None:
 
 @each_app_module
 def test_the_app_trains_through_execute_only(path: Path) -> None:
-    assert not parts_imported(path) & {"solvers", "objective", "risk"}
+    assert not parts_imported(path) & {"objective", "risk"}
+    solvers = {name for name in imports(path) if name.startswith("rankviz.solvers.")}
+    assert all(name.startswith("rankviz.solvers.choose.") for name in solvers), "their names only"
 
 
 @pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "plots"], ids=label)
 def test_plots_read_records_and_not_models(path: Path) -> None:
-    """What a solver returns (rows of the trace, how it ended) is part of a record; solvers are not."""
+    """How solvers are called and what they return (rows of the trace, how it ended): a record has both."""
     assert not parts_imported(path) & {"estimators", "objective"}
     solvers = {name for name in imports(path) if name.startswith("rankviz.solvers.")}
-    assert all(name.startswith("rankviz.solvers.result.") for name in solvers)
+    assert all(name.split(".")[2] in ("result", "choose") for name in solvers)
 
 
 def test_there_is_something_to_test() -> None:
