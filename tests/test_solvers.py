@@ -360,3 +360,12 @@ def test_a_request_to_stop_ends_a_pass() -> None:
     )
     assert result.status is Status.STOPPED
     assert len(result.trace) < 5
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_scores_are_told_once_where_an_iteration_begins(name: str) -> None:
+    told: list[Progress] = []
+    svm = RankSVM(C=1.0, solver=name, max_iter=5).fit_data(DATA, callback=told.append)
+    told = [progress for progress in told if progress.scores is not None]
+    assert len(told) == len(svm.trace_)
+    np.testing.assert_allclose(told[-1].scores, DATA.X @ svm.coef_, atol=1e-12)

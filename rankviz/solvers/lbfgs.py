@@ -48,7 +48,7 @@ class LBFGS:
         run = _Run(self, objective, report)
         run.begin(objective.start() if w is None else w)
         try:
-            run.report_last()
+            run.tell(begins=True)
             if not run.proved:
                 run.minimise()
         except StopRequested:
@@ -73,8 +73,10 @@ class _Run:
     def proved(self) -> bool:
         return self.rows[-1].gap <= self.solver.tol
 
-    def report_last(self) -> None:
-        self.report(Progress("newton", None, asdict(self.rows[-1])))
+    def tell(self, *, begins: bool = False) -> None:
+        """The row of the iteration under way, and the scores there where it begins."""
+        scores = self.point.scores if begins else None
+        self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:
         """SciPy's own limits are put out of reach: only `accepted` and rounding end it."""
@@ -89,7 +91,7 @@ class _Run:
         )
 
     def _value(self, w: FloatArray) -> tuple[float, FloatArray]:
-        self.report_last()
+        self.tell()
         point = self.objective.at(w.copy())
         self.tried.append(point)
         return point.value, point.gradient
@@ -105,6 +107,7 @@ class _Run:
         self.rows[-1] = replace(self.rows[-1], step=step, products=spent, seconds=seconds)
         self.tried, self.point = [], point
         self.rows.append(self._row())
+        self.tell(begins=True)
         if self.proved:
             raise StopIteration
 

@@ -120,7 +120,7 @@ class _Run:
 
     def passes(self) -> SolverResult:
         """One pass after the other."""
-        self._tell()
+        self._tell(begins=True)
         if self.objective.n_pairs == 0:
             return self.result(Status.CERTIFIED)
         terms = self.solver.terms(self.objective)
@@ -136,7 +136,7 @@ class _Run:
             self.rows[-1] = replace(self.rows[-1], step=rate, products=terms.products, seconds=seconds)
             tail = self.means[len(self.means) // 2 :]
             self._note(np.mean(tail, axis=0) if self.solver.steps.averaged else self.w.copy())
-            self._tell()
+            self._tell(begins=True)
         return self.result(Status.MAX_ITERATIONS)
 
     def _pass(self, terms: Terms) -> FloatArray:
@@ -154,8 +154,9 @@ class _Run:
                 self._tell()
         return total / (self.t - first)
 
-    def _tell(self) -> None:
-        self.report(Progress("newton", None, asdict(self.rows[-1])))
+    def _tell(self, *, begins: bool = False) -> None:
+        scores = self.point.scores if begins else None
+        self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def _note(self, w: FloatArray) -> None:
         """The row of the pass that begins now."""
