@@ -20,14 +20,14 @@ from rankviz.kernel_objective import (
     landmarks_within,
     preconditioner_bytes,
 )
-from rankviz.objective import CLOSED_FORM_COLUMNS, Objective, RankObjective
+from rankviz.objective import Objective, RankObjective
 from rankviz.progress import Report, silent
 from rankviz.risk import Risk
 from rankviz.timing import Stopwatch
 
-COARSE, WIDE = CLOSED_FORM_COLUMNS // 2, 4 * CLOSED_FORM_COLUMNS
-"""Maps with at least WIDE features are trained with COARSE of them first: that costs little, and leaves half
-as much to do for the rest."""
+COARSER, WIDE = 8, 1000
+"""Maps with at least WIDE features are trained with a COARSER-th of them first: that costs little, and leaves
+half as much to do for the rest."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class FeatureSpace:
         return self.map(task).basis.padded(w)
 
     def coarser(self, task: Task) -> Task | None:
-        """The task with so few features that their preconditioner has a closed form."""
-        fitted, coarser = self.map(task), replace(task, n_components=COARSE)
-        if not fitted.basis.nested or fitted.n_components < WIDE:
+        """The task with a fraction of the features."""
+        fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
+        if not fitted.basis.nested or task.n_components < WIDE:
             return None
         return coarser if self.map(coarser).n_components < fitted.n_components else None
 

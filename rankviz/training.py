@@ -132,8 +132,10 @@ class Training:
         coarser = self.space.coarser(task) if self.solver.preconditioned else None
         if coarser is None:
             return None
-        clock, objective = Stopwatch(), self.space.objective(coarser, risk, self.seed, report)
-        w = TruncatedNewton(tol=COARSE_TOL).solve(objective, None, report).point.w
+        clock, before = Stopwatch(), self._coarse(coarser, risk, report)
+        start = None if before is None else self.space.start(coarser, before.w)
+        objective = self.space.objective(coarser, risk, self.seed, report)
+        w = TruncatedNewton(tol=COARSE_TOL).solve(objective, start, report).point.w
         clock.lap("newton")
         return _End(coarser, w, clock.laps["newton"])
 

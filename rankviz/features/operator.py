@@ -16,7 +16,7 @@ from scipy import linalg
 
 from rankviz._typing import FloatArray, IntArray
 
-SPARSE = 4
+SPARSE = 10
 """A base that is this small a part of wider rows is worth a copy."""
 
 
