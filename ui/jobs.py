@@ -23,7 +23,7 @@ from ui.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remembe
 from ui.visitors import visitor
 from ui.watching import PARAMETER, store, watch
 
-LIVE_SECONDS, LIVE_IN_ALL = 1.0, 5.0
+LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
@@ -44,7 +44,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     """The records of specs, None for those that are not there yet.
 
     What is remembered, or was made by an earlier job, is used. Of the rest, runs predicted to take at most
-    about a second are made now, if they take no more than a few seconds together, and go on as a job if they
+    two seconds are made now, if they take no more than a few seconds together, and go on as a job if they
     take more than two after all. For others the cost and a button are shown, and once that is pressed, the
     job with its progress. The page runs again as the job grows.
     Raises `DataError` where a run would not fit into memory.

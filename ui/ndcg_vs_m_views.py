@@ -226,7 +226,11 @@ def _band_in_words(chosen: Settings) -> str:
         if folds > 1
         else "the mean over queries and seeds"
     )
-    return f"Line: {line}; {band}: from the lowest to the highest of {' × '.join(of)}"
+    told = f"Line: {line}; {band}: from the lowest to the highest of {' × '.join(of)}"
+    hard = (
+        ", which is mostly how hard each fold is for every model alike: the sentences compare query by query"
+    )
+    return told + (hard if folds > 1 else "")
 
 
 def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
