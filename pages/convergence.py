@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import convergence_views
+from ui import convergence_play, convergence_views
 from ui.navigation import experiment
 from ui.runs import errors_as_sentences
 from ui.show import what_is_shown
@@ -15,7 +15,9 @@ with errors_as_sentences():
     records, table = convergence_views.runs(spec, choice)
 
 convergence_views.headline(records, table, choice)
-summary, trace = st.tabs(["Runs", "Iterations"])
+play, summary, trace = st.tabs(["Play", "Runs", "Iterations"])
+with play, errors_as_sentences():
+    convergence_play.playback(spec)
 with summary:
     convergence_views.summary(records, table)
 with trace:

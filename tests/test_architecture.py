@@ -17,7 +17,7 @@ APP += [p for p in [REPOSITORY / "app.py"] if p.is_file()]
 LAYERS = (
     {"_typing"},
     {"datasets", "progress", "timing", "threads"},
-    {"pairs", "losses", "features", "metrics", "npz", "significance"},
+    {"pairs", "losses", "features", "metrics", "npz", "significance", "margins"},
     {"costs"},
     {"risk"},
     {"objective"},
@@ -29,7 +29,7 @@ LAYERS = (
     {"dual"},
     {"storage", "kernel_error"},
     {"experiments"},
-    {"spectra", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error"},
+    {"spectra", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error", "playback"},
     {"plots", "worker"},
 )
 """Parts of the core, each importing only from layers before its own (and from itself)."""

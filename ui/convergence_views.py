@@ -139,10 +139,11 @@ def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[floa
         replace(spec, loss=loss, solver=solver, C=C)
         for loss, solver, C in product([spec.loss, *losses], [spec.solver, *solvers], Cs)
     ]
-    refused = dict.fromkeys(reason for one in chosen if (reason := refusal(one)))
+    refused = [one for one in chosen if refusal(one)]
     if refused:
-        st.caption(f"Left out: {'; '.join(refused)}.")
-    return [one for one in chosen if not refusal(one)]
+        told = dict.fromkeys(f"{LOSSES[one.loss].label} with {SOLVERS[one.solver].label}" for one in refused)
+        st.caption(f"Left out, for the solver needs a derivative that the loss has not: {', '.join(told)}.")
+    return [one for one in chosen if one not in refused]
 
 
 def refusal(spec: RunSpec) -> str:

@@ -7,6 +7,8 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
+from rankviz.losses import LOSSES
+from rankviz.margins import summary
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
@@ -102,20 +104,29 @@ def one_query(baseline: RunRecord, record: RunRecord, data: RankingData, part: s
 
 
 def margins(record: RunRecord, data: RankingData, part: str) -> None:
-    """Histogram of the margins of all preference pairs of the part, with the loss over it."""
+    """The losses and their derivatives over the margins of all preference pairs of the part."""
     spec = record.spec
-    table = margins_plot.data(record.scores[part], data, spec.loss)
-    wrong, pairs = margins_plot.misordered(record.scores[part], data)
-    if pairs == 0:
+    found = summary(record.scores[part], data)
+    if found.n_pairs == 0:
         st.info("No query of this part has two documents of different grades, so there are no pairs.")
         return
+    table = margins_plot.data(record.scores[part], data)
+    lines = margins_plot.curves(table)
+    loss, wrong, share = LOSSES[spec.loss], found.misordered, found.misordered / found.n_pairs
+    costs = "" if spec.costs is None else " Costs multiply the loss of a pair; it is drawn for a cost of 1."
     show_figure(
-        margins_plot.figure(table, spec.feature_map, spec.loss),
-        table,
+        margins_plot.figure(table, lines, spec.feature_map, spec.loss),
+        pd.concat([table, lines], axis=1),
         key="margins",
-        alt=f"Histogram of the margins of {pairs} preference pairs.",
-        caption=f"{wrong:,} of {pairs:,} preference pairs ({wrong / pairs:.1%}) are misordered or tied "
-        f"(margin at most 0). {describe(spec, part)}.",
+        alt=f"The losses, their derivatives, and the margins of {found.n_pairs:,} preference pairs.",
+        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. "
+        f"All {found.n_pairs:,} preference pairs are counted.{costs} {describe(spec, part)}.",
+    )
+    st.markdown(
+        bold_sentence(
+            f"{wrong:,} of {found.n_pairs:,} preference pairs ({share:.1%}) are misordered or tied "
+            "(margin at most 0)"
+        )
     )
 
 
@@ -129,8 +140,8 @@ def convergence(baseline: RunRecord, record: RunRecord) -> None:
         convergence_plot.figure(table),
         table,
         key="convergence",
-        alt="Objective and Newton decrement at each Newton iteration.",
-        caption=f"{record.status[0].upper()}{record.status[1:]}. {steps} Newton steps{start}, "
+        alt="Objective and Newton decrement at each iteration.",
+        caption=f"{record.status[0].upper()}{record.status[1:]}. {steps} steps{start}, "
         f"{int(table['cg_iterations'].sum())} CG iterations, {spent:.2f} s, {record.n_pairs:,} preference "
         f"pairs, objective {record.objective:.6g}. {describe(record.spec, 'train')}.",
     )

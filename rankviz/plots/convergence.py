@@ -78,9 +78,9 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
     method, label, setting (number of the settings among those of the method), plain (no preconditioner),
     solver, tol, cg_total and products_total (CG iterations and products by its end), reached_seconds,
     reached_cg and reached_products (when its point was reached), relative_decrement, duality (the duality gap
-    over the objective), and gap = (objective − best)/best with the lowest objective of all runs and
-    references of the same objective as best (NaN without any reference). What a record from before a column
-    existed does not have is NaN.
+    over the objective: ½‖∇‖² where a record is older than its column), and gap = (objective − best)/best with
+    the lowest objective of all runs and references of the same objective as best (NaN without any reference).
+    What a record from before a column existed does not have is NaN.
     """
     best = _best([*records, *references]) if references else {}
     labels = distinct_labels([record.spec for record in records])
@@ -115,7 +115,7 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
         reached_cg=total.shift(fill_value=0),
         products_total=products,
         reached_products=products.shift(fill_value=0.0),
-        duality=trace.get("gap", nothing),
+        duality=trace.get("gap", 0.5 * trace["gradient_norm"] ** 2 / positive),
         relative_decrement=trace["decrement"] / positive,
         gap=(trace["objective"] - best) / best if best else float("nan"),
     )

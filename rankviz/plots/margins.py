@@ -1,82 +1,127 @@
-"""Histogram of the margins t = f_i − f_j of preference pairs, with the loss drawn over it."""
+"""Margins t = f_i − f_j of preference pairs under the losses they pay: values, slopes, histogram."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.losses import LOSSES
-from rankviz.pairs import preference_pairs
+from rankviz.losses import LOSSES, Loss
+from rankviz.margins import histogram, summary
 from rankviz.plots.style import METHODS, finished
 
-BINS = 80
+MOST_BINS = 80
+CURVE_POINTS = 241
+LEAST_LOW, LEAST_HIGH = -1.0, 2.0
+"""Losses are drawn over these margins at least."""
+
+_LOOKS = {
+    "squared_hinge": ("#CC79A7", "solid"),
+    "hinge": ("#E69F00", "dash"),
+    "huber": ("#56B4E9", "dot"),
+    "logistic": ("#009E73", "solid"),
+    "logistic_pwq": ("#8C6D31", "dashdot"),
+    "smooth_hinge": ("#7B5EA7", "longdash"),
+}
+"""Colours that no method has."""
 
 
-def data(scores: FloatArray, part: RankingData, loss: str) -> pd.DataFrame:
-    """Bins of all margins of a part: columns left, right, pairs, share, loss (at the middle of the bin)."""
-    t = preference_pairs(part.y, part.ptr).margins(scores)
-    low, high = (min(float(t.min()), 0.0), max(float(t.max()), 1.0)) if len(t) else (0.0, 1.0)
-    counts, edges = np.histogram(t, bins=BINS, range=(low, high))
-    middle = (edges[1:] + edges[:-1]) / 2
-    return pd.DataFrame(
-        {
-            "left": edges[:-1],
-            "right": edges[1:],
-            "pairs": counts,
-            "share": counts / max(len(t), 1),
-            "loss": LOSSES[loss].value(middle),
-        }
-    )
+def bin_edges(low: float, high: float) -> FloatArray:
+    """About `MOST_BINS` bins of a round width at most from low to high; 0 and mostly 1 are edges."""
+    span = max(high - low, 1e-9)
+    power = 10.0 ** math.floor(math.log10(span / MOST_BINS))
+    width = next(power * digit for digit in (1, 2, 5, 10) if span / (power * digit) <= MOST_BINS)
+    edges: FloatArray = width * np.arange(math.floor(low / width), math.floor(high / width) + 2.0)
+    return edges
 
 
-def misordered(scores: FloatArray, part: RankingData) -> tuple[int, int]:
-    """Pairs in the wrong order or tied (t ≤ 0), and all pairs, of a part."""
-    t = preference_pairs(part.y, part.ptr).margins(scores)
-    return int((t <= 0).sum()), len(t)
+def data(scores: FloatArray, part: RankingData, edges: FloatArray | None = None) -> pd.DataFrame:
+    """Bins of the margins of all pairs of a part, exactly: columns left, right, pairs, share.
+
+    Without `edges` they span all margins, 0 and 1.
+    """
+    found = summary(scores, part)
+    if edges is None:
+        edges = bin_edges(min(found.low, 0.0), max(found.high, 1.0))
+    counts = histogram(scores, part, edges)
+    share = counts / max(found.n_pairs, 1)
+    return pd.DataFrame({"left": edges[:-1], "right": edges[1:], "pairs": counts, "share": share})
 
 
-def figure(table: pd.DataFrame, method: str, loss: str) -> go.Figure:
-    """Bars are pairs (left axis), the line the loss they pay (right axis); left of 0 pairs are misordered."""
-    style, chosen = METHODS[method], LOSSES[loss]
-    width, middle = table["right"] - table["left"], (table["left"] + table["right"]) / 2
-    fig = go.Figure()
-    fig.add_bar(
-        x=middle,
-        y=table["share"],
-        width=width,
-        name="preference pairs",
-        marker={"color": style.colour, "opacity": 0.55, "line": {"width": 0}},
-        customdata=table["pairs"],
-        hovertemplate="margin about %{x:.2f}<br>%{customdata:,} pairs (%{y:.2%})<extra></extra>",
-    )
-    fig.add_scatter(
-        x=middle,
-        y=table["loss"],
-        yaxis="y2",
-        name=f"{chosen.label} ℓ(t) = {chosen.formula}",
-        mode="lines",
-        line={"color": "#CC79A7", "width": 2.5},
-        hovertemplate="ℓ(%{x:.2f}) = %{y:.3g}<extra></extra>",
-    )
-    for t, text, side in ((0.0, "← misordered", "top left"), (1.0, "no loss →", "top right")):
-        guide = {"width": 1, "dash": "dash", "color": "#999999"}
-        fig.add_vline(x=t, line=guide, annotation_text=text, annotation_position=side)
-    return finished(
-        fig,
-        bargap=0,
-        xaxis={"title": "margin t = f(preferred) − f(other)"},
-        yaxis={"title": "share of pairs", "tickformat": ".0%", "rangemode": "tozero"},
-        yaxis2={
-            "title": "loss per pair",
-            "overlaying": "y",
-            "side": "right",
-            "rangemode": "tozero",
-            "showgrid": False,
-            "tickmode": "auto",
-            "nticks": 6,
-        },
-        margin={"l": 60, "r": 60, "t": 60, "b": 55},
-    )
+def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFrame:
+    """Losses over the margins of a table of bins: columns loss, t, value, slope."""
+    low = min(LEAST_LOW, float(table["left"].min()))
+    high = max(LEAST_HIGH, float(table["right"].max()))
+    t = np.linspace(low, high, CURVE_POINTS)
+    t = np.union1d(t, [-1e-9, 0.0, 1.0 - 1e-9, 1.0])  # where slopes jump
+    frames = [
+        pd.DataFrame({"loss": name, "t": t, "value": loss.value(t), "slope": loss.derivative(t)})
+        for name, loss in losses.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> go.Figure:
+    """Losses, their derivatives and the share of pairs over one axis of margins; the model's loss is bold."""
+    fig = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.36, 0.26, 0.38])
+    for name, rows in lines.groupby("loss", sort=False):
+        _add_loss(fig, rows, str(name), chosen=name == loss)
+    fig.add_bar(**bars(table, method), row=3, col=1)
+    for t, text in ((0.0, "misordered ←"), (1.0, "")):
+        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
+        if text:
+            place = {"x": t, "y": 1.0, "yref": "y3 domain", "xanchor": "right", "yanchor": "top"}
+            fig.add_annotation(text=text, showarrow=False, **place)
+    own = lines[lines["loss"] == loss]
+    fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0), row=1)
+    fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0), row=2)
+    fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero", row=3)
+    fig.update_xaxes(title_text="margin t = f(preferred) − f(other)", row=3)
+    return finished(fig, height=680, bargap=0, margin={"l": 70, "r": 20, "t": 90, "b": 55})
+
+
+def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
+    """Keyword arguments for the bars of a table of bins."""
+    return {
+        "x": (table["left"] + table["right"]) / 2,
+        "y": table["share"],
+        "width": table["right"] - table["left"],
+        "name": "preference pairs",
+        "marker": {"color": METHODS[method].colour, "opacity": 0.55, "line": {"width": 0}},
+        "customdata": table[["pairs", "left", "right"]],
+        "hovertemplate": "margin %{customdata[1]:.4g} to %{customdata[2]:.4g}<br>"
+        "%{customdata[0]:,} pairs (%{y:.2%})<extra></extra>",
+    }
+
+
+def _add_loss(fig: go.Figure, rows: pd.DataFrame, name: str, *, chosen: bool) -> None:
+    colour, dash = _LOOKS.get(name, ("#999999", "solid"))
+    line = {"color": colour, "dash": "solid" if chosen else dash, "width": 4 if chosen else 1.6}
+    label = LOSSES[name].label
+    for row, column, symbol in ((1, "value", "ℓ"), (2, "slope", "ℓ'")):
+        fig.add_scatter(
+            x=rows["t"],
+            y=rows[column],
+            name=f"<b>{label}</b>" if chosen else label,
+            legendgroup=name,
+            showlegend=row == 1,
+            mode="lines",
+            line=line,
+            opacity=1.0 if chosen else 0.8,
+            hovertemplate=f"{label}: {symbol}(%{{x:.3g}}) = %{{y:.3g}}<extra></extra>",
+            row=row,
+            col=1,
+        )
+
+
+def _room(values: pd.Series[float], least: float) -> list[float]:
+    """A range for the model's own curve, which others may leave."""
+    low, high = min(float(values.min()), least), max(float(values.max()), 1.0 if least == 0.0 else 0.0)
+    room = 0.06 * (high - low)
+    return [low - room, high + room]

@@ -111,7 +111,8 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     told = words(app)
     assert "Within 10⁻⁴ of the best objective of its own" in told
     assert "have objectives of their own, which do not compare" in told
-    assert "solver='newton_yuan' needs a loss with" in told
+    assert "Left out" in told
+    assert "hinge with Newton-YUAN" in told
     assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
     app.selectbox(key="show").select("duality").run()
     app.selectbox(key="against").select("products").run()
@@ -130,3 +131,19 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
 def test_steps_that_are_too_long_are_a_sentence(open_page: Opener) -> None:
     app = open_page("convergence", m=10, c=10, solver="SGD by pair, steps 1/t as printed")
     assert "diverged" in app.info[0].value
+
+
+@pytest.mark.parametrize("loss", ["squared hinge", "hinge"])
+def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
+    app = open_page("convergence", m=10, loss=loss, plain="false")
+    film = figures(app)[1]
+    iterations = app.dataframe[1].value["iteration"]
+    assert [frame["name"] for frame in film["frames"]] == [str(k) for k in iterations]
+    assert "settled" in words(app)
+    app.selectbox(key="pq").select_index(3).run()
+    assert not app.exception
+
+
+def test_other_solvers_have_no_newton_steps_to_play(open_page: Opener) -> None:
+    app = open_page("convergence", m=10, solver="L-BFGS (SciPy)")
+    assert "Only Newton's iterations can be played" in app.info[0].value
