@@ -231,7 +231,7 @@ def _kernel_stages(
         "features": FIXED_SECONDS + (kernel if matrix else 0.0),
         "preconditioner": 0.0 if plain else preconditioner,
         "newton": NEWTON_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
-        "evaluate": shape.documents * n * entry,
+        "evaluate": (shape.documents - n) * n * entry,
     }
 
 
