@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
@@ -14,6 +15,7 @@ from test_home_train import decoded, lines
 from rankviz import DataError, RunSpec, execute
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.ranking_error import ranking_errors
+from ui.ndcg_vs_m_words import agreement
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -31,7 +33,7 @@ def test_levels_and_distances_are_the_library_s(open_page: Opener) -> None:
     assert lines(shown[2])["Nyström"][-1] == pytest.approx(found["tau"].median(), abs=0.02)
     assert lines(shown[3])["Nyström"][-1] == pytest.approx(found["overlap"].median(), abs=0.11)
     assert f"at median τ = {lines(shown[2])['Nyström'][-1]:.2f}" in words(app)
-    assert "Compared with the exact kernel, Nyström is" in words(app)
+    assert "Compared with the exact kernel, Nyström and random Fourier are worse at every m." in words(app)
     assert "the exact kernel is better" in words(app)
 
 
@@ -102,3 +104,27 @@ def test_too_few_queries_are_said(open_page: Opener, data_set: Callable[[str], N
     data_set("tiny")
     app = open_page("ndcg_vs_m", data="edge", **QUICK)
     assert "2 queries are too few to tell any of them apart" in words(app)
+
+
+def errors_at(m: int, taus: dict[str, list[float]]) -> pd.DataFrame:
+    rows = [(name, m, "Fold1", q, tau) for name, values in taus.items() for q, tau in enumerate(values)]
+    return pd.DataFrame(rows, columns=["map", "m", "fold", "query", "tau"])
+
+
+def test_agreement_claims_a_difference_only_where_queries_support_it() -> None:
+    told = agreement(errors_at(5, {"nystroem": [0.9] * 8, "fourier": [0.5] * 8}), 5)
+    assert told.startswith(
+        "at m = 5 Nyström's ranking agrees with the exact one at median τ = 0.90, random F"
+    )
+    assert "Nyström is nearer to it than random Fourier by 0.400 mean τ" in told
+    even = agreement(errors_at(5, {"nystroem": [0.9, 0.4] * 4, "fourier": [0.4, 0.9] * 4}), 5)
+    assert "not distinguishable with 8 queries" in even
+    few = agreement(errors_at(5, {"nystroem": [0.9] * 3, "fourier": [0.5] * 3}), 5)
+    assert "not distinguishable with 3 queries" in few
+
+
+def test_agreement_of_little() -> None:
+    one = agreement(errors_at(5, {"nystroem": [0.9996] * 8}), 5)
+    assert one == "at m = 5 Nyström's ranking agrees with the exact one at median τ = 0.999"
+    assert "no query to compare" in agreement(errors_at(5, {"nystroem": [np.nan]}), 5)
+    assert "no query to compare" in agreement(errors_at(5, {"nystroem": [0.5]}), 10)
