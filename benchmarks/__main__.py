@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import curves, estimates, exact, he2009, peers, published, scaling, training
+from benchmarks import (
+    binary,
+    curves,
+    estimates,
+    exact,
+    he2009,
+    large,
+    linear,
+    peers,
+    published,
+    scaling,
+    training,
+)
 
 MEASUREMENTS = {
     "training": training.main,
+    "linear": linear.main,
+    "binary": binary.main,
+    "large": large.main,
     "curves": curves.main,
     "exact": exact.main,
     "peers": peers.main,

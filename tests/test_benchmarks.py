@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import report, scaling
+from benchmarks import binary, large, linear, report, scaling
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
 from rankviz.datasets import make_data
@@ -76,3 +76,35 @@ def test_children_take_turns_and_a_failure_is_told(data) -> None:
     assert found["linear"].scores.shape == (data.n_documents,)
     assert "nonsense" in found["wrong"].failure
     assert not found["wrong"].runs
+
+
+def test_exponents_of_both_forms_of_a_risk() -> None:
+    n = np.array(binary.SIZES)
+    sizes = pd.DataFrame({"n": [*n, *n[:4]], "form": ["sorted"] * len(n) + ["listed"] * 4})
+    table = sizes.assign(seconds=1e-6 * sizes["n"] ** np.where(sizes["form"] == "sorted", 1.1, 2.0))
+    assert binary.exponents(table) == pytest.approx({"sorted": 1.1, "listed": 2.0})
+
+
+def test_both_forms_of_a_risk_find_the_same() -> None:
+    data = binary.one_query(300)
+    one, other = (binary.row(data, form) for form in binary.FORMS)
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-9)
+    assert one["less scikit-learn's"] == pytest.approx(0.0, abs=1e-12)
+    assert one["mean loss of a pair"] >= 1 - one["AUC"]
+
+
+def test_fits_and_solvers_are_told_with_what_they_reach(monkeypatch: pytest.MonkeyPatch, data) -> None:
+    monkeypatch.setattr(linear, "REPETITIONS", 1)
+    monkeypatch.setattr(linear, "FEW", 1)
+    row = linear.fit("some", [data, data], 1.0, C=0.01)
+    assert row["fit, median s"] >= row["solver alone, median s"] > 0
+    assert row["duality gap / objective"] < 1e-2
+    table = pd.DataFrame(linear.solvers(data, 1e-3)).set_index("solver")
+    assert float(table.loc["L-BFGS (SciPy)", "above the optimum"]) <= 1e-6
+    assert (table["seconds"] > 0).all()
+
+
+def test_a_large_fit_is_told_with_its_memory(data) -> None:
+    row = large.row("nystroem", data, {"n_components": 20, "gamma": 0.1}, 1.0)
+    assert row["status"] == "converged"
+    assert row["peak GB"] > 0
