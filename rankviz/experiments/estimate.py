@@ -25,14 +25,20 @@ from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
 from rankviz.pairs import count_pairs, grade_codes
 from rankviz.risk import sorting_pays
+from rankviz.solvers.choose import SOLVERS
 
 NEWTON_STEPS = 5
+HINGE_STEPS = 15
+LBFGS_EVALUATIONS = 200
+SGD_PASSES = 100
+PAIR_STEP_SECONDS = 5e-7
+"""A step of sixteen pairs is a dozen calls of NumPy's functions; seconds of it by pair."""
 CG_ITERATIONS = 8
 """In one Newton step with the preconditioner."""
 PLAIN_CG_ITERATIONS = 30
 """In one Newton step without it."""
-KERNEL_CG_ITERATIONS = 6
-"""In one Newton step for the exact kernel."""
+KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
+"""Newton steps for the exact kernel, and CG iterations in one."""
 PAIR_TRAFFIC = 200
 """Bytes moved per listed pair in one pass, gathers and scatters included."""
 CUT_TRAFFIC = 400
@@ -44,6 +50,8 @@ WARM_SHARE = 0.5
 FIXED_SECONDS = 0.01
 OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
+KERNEL_OVERHEAD = 1.4
+"""The same for an exact kernel, nearly all of it products of large matrices."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class Shape:
     def training(self, spec: RunSpec) -> TrainingSizes:
         """What of it decides the memory that training takes."""
         cuts = max(self.grades - 1, 0) * self.n
-        listed = not sorting_pays(self.pairs, cuts, trainable(spec.loss))
+        listed = SOLVERS[spec.solver].lists_pairs or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
         risk = (self.pairs, 0) if listed else (0, cuts)
         return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
 
@@ -113,7 +121,12 @@ class Estimate:
     @property
     def seconds(self) -> float:
         """All stages together, and what is not counted."""
-        return OVERHEAD * sum(self.stages.values())
+        return self.overhead * sum(self.stages.values())
+
+    @property
+    def overhead(self) -> float:
+        """Seconds over those that are counted."""
+        return KERNEL_OVERHEAD if self.storage else OVERHEAD
 
     def __str__(self) -> str:
         storage = f" ({self.storage})" if self.storage else ""
@@ -152,7 +165,7 @@ def total_seconds(estimates: Iterable[Estimate]) -> float:
     steps.
     """
     by_spec = {predicted.spec: predicted for predicted in estimates}
-    return OVERHEAD * sum(
+    return sum(
         _together([by_spec[spec] for spec in same_kernel])
         for family in families(by_spec)
         for _, same_kernel in groupby(family, key=lambda spec: spec.gamma)
@@ -180,13 +193,14 @@ def in_words(seconds: float) -> str:
 
 
 def _together(runs: Sequence[Estimate]) -> float:
-    """Counted seconds of runs that differ in m and C only, in the order in which they are made."""
+    """Seconds of runs that differ in m and C only, in the order in which they are made."""
     shared = sum(max(run.stages.get(stage, 0.0) for run in runs) for stage in SHARED)
     newton = [
         run.stages["newton"] * (WARM_SHARE if place and run.spec.start == "near" else 1.0)
         for place, run in enumerate(runs)
     ]
-    return shared + sum(newton) + sum(run.stages["preconditioner"] for run in runs)
+    counted = shared + sum(newton) + sum(run.stages["preconditioner"] for run in runs)
+    return runs[0].overhead * counted
 
 
 def check_budget(predicted: Estimate, budget: float | None = None) -> None:
@@ -206,15 +220,35 @@ def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> 
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
         factor += _spread(shape, k, rates) if spec.landmarks == "kmeans++" else 0.0
     product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
-    cg = PLAIN_CG_ITERATIONS if plain else CG_ITERATIONS
+    newton = spec.solver == "newton"
     return {
         "features": FIXED_SECONDS + features,
         "factor": factor,
-        "preconditioner": 0.0 if plain else _preconditioner(shape.n, k, rates),
-        "newton": NEWTON_STEPS * ((cg + 3) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
+        "preconditioner": 0.0 if plain or not newton else _preconditioner(shape.n, k, rates),
+        "newton": _newton(spec, sizes, product, rates) if newton else _others(spec, sizes, product, rates),
         "evaluate": _features(spec.feature_map, shape.documents, shape.d, k, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
+
+
+def _newton(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
+    """Truncated Newton steps; `product` is the seconds of one with Φ and one with Φᵀ."""
+    cg = PLAIN_CG_ITERATIONS if spec.preconditioner == "none" else CG_ITERATIONS
+    steps = HINGE_STEPS if spec.loss == "hinge" else NEWTON_STEPS
+    return steps * ((cg + 3) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
+
+
+def _others(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
+    """The other solvers' iterations, and what they form first."""
+    n, k = sizes.n, sizes.width
+    evaluation = product + _pair_pass(sizes, rates)
+    if spec.solver == "newton_yuan":
+        return NEWTON_STEPS * (2 * evaluation + (4 * n * k**2 + k**3) / rates.flops)
+    if spec.solver == "lbfgs":
+        return LBFGS_EVALUATIONS * evaluation
+    formed = 0.0 if spec.feature_map in ("linear", "fourier") else n * k**2 / rates.flops
+    steps = n * PAIR_STEP_SECONDS if spec.solver.startswith("sgd_pair") else 2 * evaluation
+    return formed + SGD_PASSES * (evaluation + steps)
 
 
 def _kernel_stages(
@@ -230,7 +264,7 @@ def _kernel_stages(
     return {
         "features": FIXED_SECONDS + (kernel if matrix else 0.0),
         "preconditioner": 0.0 if plain else preconditioner,
-        "newton": NEWTON_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
+        "newton": KERNEL_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
         "evaluate": (shape.documents - n) * n * entry,
     }
 
