@@ -31,6 +31,7 @@ def configure() -> st.Page:
             st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
             st.Page("pages/ndcg_vs_m.py", title="NDCG against m", icon=":material/show_chart:"),
             st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:"),
+            st.Page("pages/influence.py", title="Influence of C and costs", icon=":material/tune:"),
             st.Page("pages/kernel_approximation.py", title="Kernel approximation", icon=":material/blur_on:"),
             st.Page("pages/low_rank.py", title="Low rank", icon=":material/grid_on:"),
             st.Page("pages/side_by_side.py", title="Side by side", icon=":material/compare:"),

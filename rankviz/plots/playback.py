@@ -78,7 +78,7 @@ def figure(
                 *(go.Scatter(**_documents(table, k, grade)) for grade in grades),
                 go.Bar(**margins.bars(counts[counts["iteration"] == k], method)),
             ],
-            layout={"title": {"text": titles[k]}},
+            layout={"title": {"text": f"<b>{titles[k]}</b>"}},
         )
         for k in shown
     ]

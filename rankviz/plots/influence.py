@@ -1,0 +1,123 @@
+"""Metrics and seconds against a setting: C (chapelle2010 Figure 1), or a cost λ (he2009 Figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from rankviz.experiments.record import RunRecord
+from rankviz.plots.axes import share_range
+from rankviz.plots.style import finished, line_of, power_of_two, translucent
+from rankviz.significance import Comparison, compare, interval
+
+
+def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
+    """A metric of every query of runs on different folds, by fold and query."""
+    found: pd.Series[float] = pd.concat({r.spec.fold: r.metrics[part][metric] for r in records})
+    return found
+
+
+def data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
+    """One row per value of a setting, whose runs are one per fold.
+
+    Columns value, mean, low, high (bootstrap interval over the queries of all folds), queries, folds, and
+    seconds (of the Newton steps from where each run starts, all folds together).
+    """
+    rows = []
+    for value, records in sorted(groups.items()):
+        found = interval(pooled(records, part, metric))
+        seconds = sum(record.seconds.get("newton", 0.0) for record in records)
+        ends = (found.mean, found.low, found.high, found.n_queries)
+        rows.append((value, *ends, len(records), seconds))
+    columns = ["value", "mean", "low", "high", "queries", "folds", "seconds"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def against(
+    groups: dict[float, list[RunRecord]], value: float, part: str, metric: str
+) -> dict[float, Comparison]:
+    """Every value of the setting compared with one of them, query by query."""
+    fixed = pooled(groups[value], part, metric)
+    return {
+        other: compare(pooled(records, part, metric), fixed)
+        for other, records in sorted(groups.items())
+        if other != value
+    }
+
+
+def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
+    """The metric with its interval above, seconds below, both against C; a line marks the chosen C."""
+    fig = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
+    _add_metric(fig, table, method, row=1, col=1)
+    fig.add_scatter(
+        x=table["value"],
+        y=table["seconds"],
+        name="seconds",
+        showlegend=False,
+        mode="lines+markers",
+        hovertemplate="C = %{x:.4g}: %{y:.3f} s<extra></extra>",
+        **line_of(method),
+        row=2,
+        col=1,
+    )
+    ticks = table["value"].tolist()[:: max(1, len(table) // 13)]
+    words = [power_of_two(value) for value in ticks]
+    fig.update_xaxes(type="log", tickvals=ticks, ticktext=words)
+    fig.update_xaxes(title_text="C", row=2, col=1)
+    _finish_metric(fig, table, metric, row=1, col=1)
+    fig.update_yaxes(title_text="seconds", rangemode="tozero", row=2, col=1)
+    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    return finished(fig, height=560, margin={"l": 70, "r": 20, "t": 50, "b": 55})
+
+
+def figure_of_cost(
+    table: pd.DataFrame, method: str, metric: str, name: str, chosen: float, plain: float
+) -> go.Figure:
+    """The metric with its interval against one λ; lines mark the chosen λ and what no costs give."""
+    fig = go.Figure()
+    _add_metric(fig, table, method)
+    fig.add_hline(
+        y=plain,
+        line={"width": 1.5, "dash": "dot", "color": "#999999"},
+        annotation_text="every pair costs 1",
+        annotation_position="bottom right",
+    )
+    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    fig.update_xaxes(title_text=name)
+    _finish_metric(fig, table, metric)
+    return finished(fig)
+
+
+def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) -> None:
+    colour = translucent(method)
+    fig.add_scatter(
+        x=[*table["value"], *table["value"][::-1]],
+        y=[*table["high"], *table["low"][::-1]],
+        fill="toself",
+        fillcolor=colour,
+        line={"width": 0},
+        mode="lines",
+        name="95 % interval over queries",
+        hoverinfo="skip",
+        **place,
+    )
+    fig.add_scatter(
+        x=table["value"],
+        y=table["mean"],
+        name="mean over queries",
+        mode="lines+markers",
+        customdata=table[["low", "high", "queries"]],
+        hovertemplate="%{x:.4g}: %{y:.4f}<br>95 % interval [%{customdata[0]:.4f}, %{customdata[1]:.4f}], "
+        "%{customdata[2]} queries<extra></extra>",
+        **line_of(method),
+        **place,
+    )
+
+
+def _finish_metric(fig: go.Figure, table: pd.DataFrame, metric: str, **place: Any) -> None:
+    low, high = table[["low", "mean"]].min().min(), table[["high", "mean"]].max().max()
+    fig.update_yaxes(title_text=f"mean {metric}", range=share_range(float(low), float(high)), **place)

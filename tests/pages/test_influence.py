@@ -1,0 +1,54 @@
+"""The Influence page: the library's numbers, sentences that the queries support, sliders in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec, execute
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", feature_map="linear", n_components=1, gamma=1.0, C=2.0**-4)
+COSTS = {"view": "Influence of λ and μ", "map": "linear"}
+
+
+def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
+    app = open_page("influence", map="linear", scope="this fold")
+    table = app.dataframe[0].value
+    assert table["value"].tolist() == [2.0**c for c in range(-15, 11)]
+    for row in (0, 11, 25):
+        record = execute(replace(SPEC, C=table["value"][row], start="zero"))
+        assert table["mean"][row] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=5e-3)
+    assert "NDCG@10 is highest at C = " in words(app)
+
+
+def test_folds_are_pooled(open_page: Opener) -> None:
+    app = open_page("influence", map="linear")
+    one = open_page("influence", map="linear", scope="this fold")
+    assert app.dataframe[0].value["queries"][0] == 3 * one.dataframe[0].value["queries"][0]
+    assert "(3 folds pooled)" in words(app)
+
+
+def test_costs_come_from_the_sliders(open_page: Opener) -> None:
+    app = open_page("influence", **COSTS, scope="this fold", l10=2.0, l20=4.0, vary="λ₂₁", mu="true")
+    assert "λ₁₀ = 2, λ₂₀ = 4, λ₂₁ = 1.3, × μ by query" in words(app)
+    table = ((0.0, 2.0, 4.0), (2.0, 0.0, 3.0), (4.0, 3.0, 0.0))
+    record = execute(replace(SPEC, costs=("query", table)))
+    shown = app.dataframe[0].value.set_index("value")
+    assert shown.loc[3.0, "mean"] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=1e-9)
+    app.toggle(key="mu").set_value(False).run()
+    assert "× μ by query" not in words(app)
+    assert len(figures(app)) == 2
+
+
+@pytest.mark.parametrize("kind", ["tiny", "one grade", "five grades", "one query", "nothing relevant"])
+def test_costs_at_the_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    app = open_page("influence", **COSTS, data="edge")
+    assert figures(app) or app.info
+    if kind == "five grades":
+        assert "grades up to 4" in app.info[0].value
