@@ -200,7 +200,7 @@ def _line(
         showlegend=legend,
         mode="lines+markers+text" if x == "seconds" else "lines+markers",
         text=[f"m = {m}" if m in (line["m"].min(), line["m"].max()) else "" for m in line["m"]],
-        textposition="bottom right",
+        textposition="top left" if method == APPROXIMATE[0] else "bottom right",  # clear of each other
         textfont={"color": METHODS[method].colour},
         cliponaxis=False,
         error_y=bars,
