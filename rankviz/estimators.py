@@ -26,20 +26,16 @@ from rankviz.features import (
 )
 from rankviz.features.family import MapFamily
 from rankviz.losses import LOSSES, trainable
-from rankviz.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.metrics import evaluate
-from rankviz.pairs import count_pairs
 from rankviz.progress import Callback, Progress, Report, reporter, silent
-from rankviz.risk import Risk, risk_of, risk_sizes
+from rankviz.risk import Risk, risk_of
+from rankviz.room import memory_left
 from rankviz.solvers.choose import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
 from rankviz.spaces import KernelSpace, Task, space_of
 from rankviz.training import Fit, Training
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
-
-WITHOUT_LIST = {"logistic": "logistic_pwq", "smooth_hinge": "squared_hinge"}
-"""Losses whose pairs must be listed, and the nearest one whose pairs need not."""
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
@@ -178,7 +174,8 @@ class RankSVM(BaseEstimator):
                 path=data.name or None,
             )
         _refuse_huge(data.X)
-        left = self._memory_left(data)
+        limit = None if self.memory_limit is None else float(self.memory_limit)
+        left = memory_left(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
         space = space_of(family, data.X, left, keep_arguments=keep_arguments)
@@ -205,37 +202,9 @@ class RankSVM(BaseEstimator):
         self.start_, self.seconds_ = fit.start, fit.seconds
         return fit
 
-    def _memory_left(self, data: RankingData) -> float:
-        """Bytes that are left for a kernel matrix; `DataError` where the rest does not fit."""
-        pairs, cuts = risk_sizes(data.y, data.ptr, trainable(self.loss))
-        formed = SOLVERS[self.solver].lists_pairs
-        if formed:
-            pairs = int(count_pairs(data.y, data.ptr).sum())
-        sizes = TrainingSizes(
-            self.feature_map, int(self.n_components), data.n_documents, data.n_features, pairs, cuts
-        )
-        extra = 8.0 * sizes.n * sizes.width if formed and self.feature_map != "linear" else 0.0
-        budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
-        self._refuse_long_lists(pairs, budget)
-        check_fits(sizes, budget, extra)
-        return budget - sizes.bytes
-
     def _risk(self, data: RankingData) -> Risk:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
         return risk_of(data.y, data.ptr, trainable(self.loss), costs)
-
-    def _refuse_long_lists(self, pairs: int, budget: float) -> None:
-        who, instead = f"loss={self.loss!r}", f"loss={WITHOUT_LIST.get(self.loss)!r}"
-        if SOLVERS[self.solver].lists_pairs:
-            who, instead = f"solver={self.solver!r}", "solver='newton'"
-        elif self.loss not in WITHOUT_LIST:
-            return
-        if pairs * PAIR_BYTES > budget:
-            raise DataError(
-                f"{who} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
-                expected=f"at most {megabytes(budget)} of memory",
-                remedy=f"Choose {instead}, which needs no list, or fewer documents.",
-            )
 
     def _solver(self, seed: int) -> Solver:
         settings = SolverSettings(self.loss, self.tol, self.max_iter, self.preconditioner == "auto", seed)

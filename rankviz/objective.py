@@ -187,7 +187,7 @@ class CholeskyPreconditioner:
         for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
             M = M if shift == 0.0 else M + shift * np.eye(len(M))
             with contextlib.suppress(linalg.LinAlgError):
-                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # of rows as columns: no transposing
+                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T is in LAPACK's order
         raise linalg.LinAlgError("the preconditioner is not positive definite, and not by rounding")
 
     def __call__(self, r: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ LAYERS = (
     {"objective"},
     {"kernel_objective", "stochastic"},
     {"solvers", "memory", "spaces"},
-    {"training"},
+    {"training", "room"},
     {"estimators"},
     {"curves"},
     {"dual"},

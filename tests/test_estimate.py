@@ -22,6 +22,7 @@ from rankviz.experiments.estimate import (
 )
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.memory import free_memory, megabytes
+from rankviz.solvers.choose import SOLVERS
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
@@ -217,3 +218,13 @@ def test_free_memory_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
     assert free_memory() == 3000
     texts["memory.max"] = "max\n"
     assert free_memory() == 1_024_000_000
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_is_estimated(solver: str, feature_map: str) -> None:
+    spec = replace(SPEC, solver=solver, feature_map=feature_map)
+    large, one = estimate(spec, SHAPE, RATES), estimate(replace(SPEC, feature_map=feature_map), SHAPE, RATES)
+    small = estimate(spec, replace(SHAPE, n=900, pairs=37_000, documents=1600), RATES)
+    assert 0 < small.seconds < large.seconds < 60
+    assert large.bytes > one.bytes if SOLVERS[solver].lists_pairs else large.bytes == one.bytes
