@@ -10,6 +10,7 @@ spec = experiment()
 st.title("Influence of C and costs")
 part = reveal.part_shown(spec)
 settings = influence_views.controls(spec)
+st.markdown(f":gray[{influence_views.about(spec, settings, part)}]")
 loss_weight, costs = st.tabs(["Influence of C", "Influence of λ and μ"], key="view", bind="query-params")
 if loss_weight.open:
     with loss_weight, errors_as_sentences():

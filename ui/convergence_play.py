@@ -44,9 +44,10 @@ def playback(spec: RunSpec) -> None:
         rows,
         key="playback",
         alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
-        caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, {rows['document'].nunique()} "
-        f"documents, ranks 1 to {top}; all {found.record.n_pairs:,} preference pairs. Training begins with "
-        "every score 0, documents in the order of the file and every margin 0: that bar is cut off.",
+        caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, whose NDCG@10 this is, "
+        f"{rows['document'].nunique()} documents, ranks 1 to {top}; all {found.record.n_pairs:,} preference "
+        "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in the "
+        "order of the file and every margin 0: that bar is cut off.",
     )
     st.markdown(bold_sentence(_reading(rows, ndcg, top)))
 
@@ -96,8 +97,8 @@ def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:
 
 def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
     return {
-        k: f"iteration {k}: objective {trace['objective'].iloc[k]:.6g}, active pairs "
-        f"{trace['active_share'].iloc[k]:.1%}, NDCG@10 of the query {value:.3f}"
+        k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
+        f"active pairs {trace['active_share'].iloc[k]:.1%}, NDCG@10 {value:.3f}"
         for k, value in ndcg.items()
     }
 

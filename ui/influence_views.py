@@ -57,10 +57,9 @@ def controls(spec: RunSpec) -> Settings:
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     """Metric and seconds against C, each run from the weights of the C before it."""
-    every = 1 if spec.feature_map == "linear" else 2
-    exponent = round(np.log2(spec.C))
-    exponents = sorted({*range(C_EXPONENTS[0], C_EXPONENTS[1] + 1, every), exponent})
-    Cs = [2.0**c for c in exponents]
+    every, (first, last) = 1 if spec.feature_map == "linear" else 2, C_EXPONENTS
+    first += (round(np.log2(spec.C)) - first) % every  # even steps, the sidebar's C among them
+    Cs = [2.0**c for c in range(first, last + 1, every)]
     wanted = [replace(spec, fold=fold, C=C) for fold in settings.folds for C in Cs]
     found = run_or_wait(wanted, title=f"Influence of C, {spec.dataset}")
     say_if_nothing_was_learned(found[0])
@@ -72,10 +71,10 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
         data,
         key="influence-of-c",
         alt=f"{settings.metric} and seconds against C.",
-        caption=f"{_about(spec, settings, part)}. The dashed line is the sidebar's C. Seconds are of the "
-        f"Newton steps, {_folds(settings)} together, each C starting from the weights of the one before: "
+        caption=f"{about(spec, settings, part, C=False)}. The dashed line is the sidebar's C. Seconds are of "
+        f"the Newton steps, {_folds(settings)} together, each C starting from the weights of the one before: "
         f"{seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run on this "
-        f"machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, part)}.",
+        f"machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
     )
     best = float(data["value"][data["mean"].idxmax()])
     st.markdown(
@@ -135,8 +134,8 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         data,
         key="influence-of-cost",
         alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
-        caption=f"{_about(plain, settings, part)}. Costs at the dashed line: {words}. "
-        f"Mean over {data['queries'].iloc[0]} queries; {_definition(spec, part)}.",
+        caption=f"{about(plain, settings, part)}. Costs at the dashed line: {words}. "
+        f"Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
     )
     one = compare(
         plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
@@ -219,15 +218,22 @@ def _grades(spec: RunSpec, settings: Settings) -> list[int]:
     return sorted({int(grade) for fold in folds for grade in np.unique(fold.train.y)})
 
 
-def _about(spec: RunSpec, settings: Settings, part: str) -> str:
-    return f"{describe(spec, part)}" + (
-        f" ({len(settings.folds)} folds pooled)" if len(settings.folds) > 1 else ""
-    )
+def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
+    """What is shown, in words: as `describe` says it, of all the folds, with or without C."""
+    words = describe(spec, part).split(" · ")
+    if len(settings.folds) > 1:
+        words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"
+    return " · ".join(word for word in words if C or not word.startswith("C = "))
 
 
 def _folds(settings: Settings) -> str:
     return f"{len(settings.folds)} folds" if len(settings.folds) > 1 else "one fold"
 
 
-def _definition(spec: RunSpec, part: str) -> str:
-    return definition_caption(normalised(spec).parts[part])
+def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
+    """Which definition the metrics follow, and how many queries count 0 for what they lack."""
+    if len(settings.folds) == 1:
+        return definition_caption(normalised(replace(spec, fold=settings.folds[0])).parts[part])
+    parts = [fold_of(replace(spec, fold=fold)).parts[part] for fold in settings.folds]
+    empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
+    return f"LETOR 4.0 definition, {empty} of them without a relevant document (they count as 0)"

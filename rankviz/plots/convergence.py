@@ -59,7 +59,7 @@ AXES = {
 }
 
 _SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon")
-_FADED = (1.0, 0.7, 0.5, 0.4)
+_FADED = (1.0, 0.8, 0.7, 0.6)
 _DASHES = {"newton_yuan": "dot", "lbfgs": "longdash", "sgd_query": "dashdot", "sgd_pair": "longdashdot"}
 _DASHES |= {"sgd_query_printed": "4px,2px", "sgd_pair_printed": "8px,2px,2px,2px"}
 _MOST_MARKERS = 40
@@ -249,17 +249,27 @@ def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
 def race(table: pd.DataFrame, within: float = 1e-4) -> str:
     """Which runs come within a share of the best objective of their own, after how many products."""
     came, missed = [], []
+    names = _without_common([str(label) for label in table["label"].unique()])
     for label, rows in table.groupby("label", sort=False):
         near = rows["reached_products"][rows["gap"] <= within]
         if len(near):
-            came.append((float(near.iloc[0]), str(label)))
+            came.append((float(near.iloc[0]), names[str(label)]))
         else:
-            missed.append(str(label))
+            missed.append(names[str(label)])
     words = ", ".join(f"{label} after {products:,.0f}" for products, label in sorted(came))
     share = small(within).removeprefix("1.0 × ")
     start = [f"Within {share} of the best objective of its own, in products: {words}"] if came else []
     never = [f"{', '.join(missed)} not at all, in the steps it was given"] if missed else []
     return "; ".join(start + never)
+
+
+def _without_common(labels: list[str]) -> dict[str, str]:
+    """Labels without the words that all of them begin with."""
+    words = [label.split(", ") for label in labels]
+    common = 0
+    while all(len(own) > common + 1 and own[common] == words[0][common] for own in words):
+        common += 1
+    return {label: ", ".join(own[common:]) for label, own in zip(labels, words, strict=True)}
 
 
 def _effort(record: RunRecord) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,11 @@ from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import finished, line_of, power_of_two, translucent
+from rankviz.plots.style import DATA_COLOUR, finished, line_of, power_of_two, translucent
 from rankviz.significance import Comparison, compare, interval
+
+TICKS_EVERY = 4
+"""Powers of two between the ticks of C."""
 
 
 def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
@@ -64,7 +68,8 @@ def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) ->
         row=2,
         col=1,
     )
-    ticks = table["value"].tolist()[:: max(1, len(table) // 13)]
+    exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
+    ticks = [2.0**c for c in exponents if c % TICKS_EVERY == 0]
     words = [power_of_two(value) for value in ticks]
     fig.update_xaxes(type="log", tickvals=ticks, ticktext=words)
     fig.update_xaxes(title_text="C", row=2, col=1)
@@ -80,11 +85,13 @@ def figure_of_cost(
     """The metric with its interval against one λ; lines mark the chosen λ and what no costs give."""
     fig = go.Figure()
     _add_metric(fig, table, method)
-    fig.add_hline(
-        y=plain,
-        line={"width": 1.5, "dash": "dot", "color": "#999999"},
-        annotation_text="every pair costs 1",
-        annotation_position="bottom right",
+    fig.add_scatter(
+        x=[table["value"].min(), table["value"].max()],
+        y=[plain, plain],
+        name="every pair costs 1",
+        mode="lines",
+        line={"width": 2, "dash": "dash", "color": DATA_COLOUR},
+        hovertemplate="every pair costs 1: %{y:.4f}<extra></extra>",
     )
     fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
     fig.update_xaxes(title_text=name)

@@ -67,7 +67,7 @@ def figure(
     shown = sorted(titles)
     grades = sorted(set(table["grade"]))
     columns = {"cols": 2, "column_widths": [0.5, 0.5], "horizontal_spacing": 0.1}
-    fig = make_subplots(**columns, subplot_titles=("ranked list", "margins of all pairs"))
+    fig = make_subplots(**columns, subplot_titles=("rank by score", "share of pairs by margin"))
     for grade in grades:
         fig.add_scatter(**_documents(table, shown[0], grade), name=f"grade {grade}", row=1, col=1)
     fig.add_bar(**margins.bars(counts[counts["iteration"] == shown[0]], method), row=1, col=2)
@@ -85,13 +85,20 @@ def figure(
     _axes(fig, table, counts, top)
     return finished(
         fig,
-        height=240 + 24 * top,
+        height=300 + 24 * top,
         bargap=0,
-        title={"text": titles[shown[0]], "font": {"size": 15}, "x": 0, "xanchor": "left", "xref": "paper"},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.08, "x": 0},
+        title={
+            "text": titles[shown[0]],
+            "font": {"size": 14},
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.97,
+            "yanchor": "top",
+        },
+        legend={"orientation": "h", "yanchor": "top", "y": -0.14, "x": 0},
         updatemenus=[_buttons()],
         sliders=[_slider(shown)],
-        margin={"l": 60, "r": 20, "t": 110, "b": 130},
+        margin={"l": 50, "r": 20, "t": 100, "b": 200},
         uirevision=None,
     )
 
@@ -116,13 +123,11 @@ def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -
     fig.update_xaxes(title_text="score", range=[low - room, high + room], row=1, col=1)
     fig.update_yaxes(title_text="rank", range=[top + 0.6, 0.4], dtick=1 if top <= 20 else 5, row=1, col=1)
     ends = [float(counts["left"].min()), float(counts["right"].max())]
-    fig.update_xaxes(title_text="margin t = f(preferred) − f(other)", range=ends, row=1, col=2)
+    fig.update_xaxes(title_text="margin t", range=ends, row=1, col=2)
     # where training begins all margins are 0, one bar that would make all others flat
     later = counts[counts["iteration"] > 0]
     tallest = float((later if len(later) else counts)["share"].max())
-    fig.update_yaxes(
-        title_text="share of pairs", tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2
-    )
+    fig.update_yaxes(tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2)
     for t in (0.0, 1.0):
         fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"}, row=1, col=2)
 
@@ -140,7 +145,7 @@ def _buttons() -> dict[str, Any]:
         "direction": "right",
         "x": 0.0,
         "xanchor": "left",
-        "y": -0.22,
+        "y": -0.26,
         "yanchor": "top",
         "showactive": False,
         "buttons": [{"label": name, "method": "animate", "args": args} for name, args in names],
@@ -151,10 +156,10 @@ def _slider(shown: list[int]) -> dict[str, Any]:
     step = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 300}}
     return {
         "active": 0,
-        "x": 0.28,
-        "len": 0.72,
-        "y": -0.2,
+        "x": 0.0,
+        "len": 1.0,
+        "y": -0.36,
         "pad": {"t": 10},
-        "currentvalue": {"prefix": "iteration ", "xanchor": "left"},
+        "currentvalue": {"visible": False},
         "steps": [{"label": str(k), "method": "animate", "args": [[str(k)], step]} for k in shown],
     }

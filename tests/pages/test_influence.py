@@ -30,7 +30,7 @@ def test_folds_are_pooled(open_page: Opener) -> None:
     app = open_page("influence", map="linear")
     one = open_page("influence", map="linear", scope="this fold")
     assert app.dataframe[0].value["queries"][0] == 3 * one.dataframe[0].value["queries"][0]
-    assert "(3 folds pooled)" in words(app)
+    assert "3 folds pooled" in words(app)
 
 
 def test_costs_come_from_the_sliders(open_page: Opener) -> None:
