@@ -11,7 +11,7 @@ from naive_ranking import GRADES, problem, qid_of, slow_pairs
 from scipy.optimize import minimize
 
 from rankviz.costs import pair_costs
-from rankviz.datasets import DataError, RankingData
+from rankviz.datasets import DataError, RankingData, make_data
 from rankviz.estimators import RankSVM
 from rankviz.experiments.run import model_of
 from rankviz.experiments.spec import RunSpec
@@ -184,6 +184,17 @@ def test_newton_yuan_is_the_paper_step_by_step(loss: str, C: float) -> None:
     if len(expected) <= 12:
         assert NewtonYuan().solve(objective).status is Status.RULE
         assert len(NewtonYuan().solve(objective).trace) == len(expected)
+
+
+def test_rounding_of_a_formed_hessian_does_not_mislead_newton_yuan() -> None:
+    """A smooth kernel's matrix is nearly constant: its Hessian, formed, has few digits left."""
+    data = make_data(n_queries=40, documents_per_query=(20, 40), n_features=10, seed=2)
+    best, svm = (
+        RankSVM("nystroem", 200, gamma=2.0**-9, C=4.0, solver=solver).fit_data(data)
+        for solver in ("newton", "newton_yuan")
+    )
+    assert svm.status_ is Status.RULE
+    assert svm.objective_ == pytest.approx(best.objective_, rel=1e-5)
 
 
 def test_every_third_step_is_shortened() -> None:

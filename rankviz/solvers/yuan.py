@@ -10,10 +10,13 @@ from typing import ClassVar
 from rankviz._typing import FloatArray
 from rankviz.objective import Objective, Point, Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 SHORTENED = 3
 """Every third step is shortened."""
+REFINED, MOST_REFINEMENTS = 1e-10, 100
+"""Conjugate gradients with the factor take its rounding out: a kernel's Hessian loses digits when formed."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,30 @@ class NewtonYuan:
         if gradient_norm <= self.tol:
             seconds = time.perf_counter() - began
             return TraceRow.at(objective, point, number, seconds, products=products), None
-        direction = -objective.exact_preconditioner(point, report)(point.gradient)
-        decrement = 0.5 * abs(objective.inner(point.gradient, direction))
-        seconds = time.perf_counter() - began
-        row = TraceRow.at(objective, point, number, seconds, decrement=decrement, products=products)
-        short = math.sqrt(objective.inner(direction, direction)) <= self.tol
-        return row, None if short else direction
+        found = _newton_direction(objective, point, report)
+        row = TraceRow.at(
+            objective,
+            point,
+            number,
+            time.perf_counter() - began,
+            decrement=0.5 * abs(objective.inner(point.gradient, found.s)),
+            cg_iterations=found.iterations,
+            products=products + found.iterations,
+        )
+        short = math.sqrt(objective.inner(found.s, found.s)) <= self.tol
+        return row, None if short else found.s
+
+
+def _newton_direction(objective: Objective, point: Point, report: Report) -> CGResult:
+    """−H^-1 g by a factor of H, its rounding taken out."""
+    return conjugate_gradients(
+        lambda s: objective.hessian_product(point, s),
+        -point.gradient,
+        objective.exact_preconditioner(point, report),
+        rtol=REFINED,
+        max_iterations=MOST_REFINEMENTS,
+        inner=objective.inner,
+    )
 
 
 def step_length(k: int, gradient_norm: float) -> float:
