@@ -190,10 +190,11 @@ def test_rounding_of_a_formed_hessian_does_not_mislead_newton_yuan() -> None:
     """A smooth kernel's matrix is nearly constant: its Hessian, formed, has few digits left."""
     data = make_data(n_queries=40, documents_per_query=(20, 40), n_features=10, seed=2)
     best, svm = (
-        RankSVM("nystroem", 200, gamma=2.0**-9, C=4.0, solver=solver).fit_data(data)
+        RankSVM("nystroem", 200, gamma=2.0**-9, C=1.0, solver=solver).fit_data(data)
         for solver in ("newton", "newton_yuan")
     )
     assert svm.status_ is Status.RULE
+    assert svm.n_iter_ < 10  # without care it does not end within 100
     assert svm.objective_ == pytest.approx(best.objective_, rel=1e-5)
 
 
