@@ -136,3 +136,22 @@ def test_labels_say_what_varies_and_no_more() -> None:
 def test_whatever_differs_is_told(change: dict[str, object]) -> None:
     first, second = distinct_labels([SPEC, replace(SPEC, **change)])
     assert first != second
+
+
+def test_records_older_than_some_columns_are_drawn_alike(records: list[RunRecord]) -> None:
+    old = [replace(r, trace=r.trace.drop(columns=["gap", "products", "smoothing"])) for r in records]
+    new, same = convergence.data(records), convergence.data(old)
+    np.testing.assert_allclose(same["duality"], new["duality"], rtol=1e-9)
+    np.testing.assert_array_equal(same["products_total"], new["products_total"])
+
+
+def test_the_race_names_who_came_near_and_who_did_not(
+    records: list[RunRecord], references: list[RunRecord]
+) -> None:
+    table = convergence.data(records, references)
+    last = table["label"] == table["label"].iloc[-1]
+    told = convergence.race(table.assign(gap=table["gap"].where(~last, 1.0)))
+    assert told.startswith(
+        "Within 10⁻⁴ of the best objective of its own, in products: C = 2⁻², preconditioned"
+    )
+    assert told.endswith("C = 2², preconditioned not at all, in the steps it was given")

@@ -46,8 +46,8 @@ def playback(spec: RunSpec) -> None:
         alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
         caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, whose NDCG@10 this is, "
         f"{rows['document'].nunique()} documents, ranks 1 to {top}; all {found.record.n_pairs:,} preference "
-        "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in the "
-        "order of the file and every margin 0: that bar is cut off.",
+        "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in "
+        "the order of the file and every margin 0: that bar is cut off.",
     )
     st.markdown(bold_sentence(_reading(rows, ndcg, top)))
 

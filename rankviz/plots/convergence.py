@@ -80,7 +80,7 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
     reached_cg and reached_products (when its point was reached), relative_decrement, duality (the duality gap
     over the objective: ½‖∇‖² where a record is older than its column), and gap = (objective − best)/best with
     the lowest objective of all runs and references of the same objective as best (NaN without any reference).
-    What a record from before a column existed does not have is NaN.
+    Products of records older than their column are those of truncated Newton.
     """
     best = _best([*records, *references]) if references else {}
     labels = distinct_labels([record.spec for record in records])
@@ -102,8 +102,9 @@ def _best(records: Sequence[RunRecord]) -> Mapping[RunSpec, float]:
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
     trace = record.trace
-    total, nothing = trace["cg_iterations"].cumsum(), pd.Series(float("nan"), trace.index)
-    products = trace.get("products", nothing).cumsum()
+    total = trace["cg_iterations"].cumsum()
+    stepped = trace["cg_iterations"] + (trace["step"] > 0) + (trace["iteration"] == 0)
+    products = trace.get("products", stepped).cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
     return trace.assign(
         method=record.spec.feature_map,

@@ -85,7 +85,7 @@ def figure(
     _axes(fig, table, counts, top)
     return finished(
         fig,
-        height=300 + 24 * top,
+        height=_height(top) + 300,
         bargap=0,
         title={
             "text": titles[shown[0]],
@@ -95,12 +95,17 @@ def figure(
             "y": 0.97,
             "yanchor": "top",
         },
-        legend={"orientation": "h", "yanchor": "top", "y": -0.14, "x": 0},
-        updatemenus=[_buttons()],
-        sliders=[_slider(shown)],
+        legend={"orientation": "h", "yanchor": "top", "y": -52 / _height(top), "x": 0},
+        updatemenus=[_buttons(-98 / _height(top))],
+        sliders=[_slider(shown, -132 / _height(top))],
         margin={"l": 50, "r": 20, "t": 100, "b": 200},
         uirevision=None,
     )
+
+
+def _height(top: int) -> int:
+    """Pixels of the panels; what stands below them is placed by this."""
+    return 24 * max(top, 10)
 
 
 def _documents(table: pd.DataFrame, iteration: int, grade: int) -> dict[str, Any]:
@@ -132,7 +137,7 @@ def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -
         fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"}, row=1, col=2)
 
 
-def _buttons() -> dict[str, Any]:
+def _buttons(y: float) -> dict[str, Any]:
     def animate(milliseconds: int) -> list[Any]:
         move = {"duration": milliseconds // 2, "easing": "cubic-in-out"}
         frame = {"duration": milliseconds, "redraw": True}
@@ -145,20 +150,20 @@ def _buttons() -> dict[str, Any]:
         "direction": "right",
         "x": 0.0,
         "xanchor": "left",
-        "y": -0.26,
+        "y": y,
         "yanchor": "top",
         "showactive": False,
         "buttons": [{"label": name, "method": "animate", "args": args} for name, args in names],
     }
 
 
-def _slider(shown: list[int]) -> dict[str, Any]:
+def _slider(shown: list[int], y: float) -> dict[str, Any]:
     step = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 300}}
     return {
         "active": 0,
         "x": 0.0,
         "len": 1.0,
-        "y": -0.36,
+        "y": y,
         "pad": {"t": 10},
         "currentvalue": {"visible": False},
         "steps": [{"label": str(k), "method": "animate", "args": [[str(k)], step]} for k in shown],
