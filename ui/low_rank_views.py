@@ -83,7 +83,7 @@ def headline(record: RunRecord, found: Spectra) -> None:
         "xu2019 Figure 2; singular values up to 10⁻⁶ of the largest count as zero.",
     )
     st.markdown(bold_sentence(reading(found.table)))
-    st.markdown(_law_reading(found.table))
+    st.markdown(_law_reading(record.spec, found.table))
 
 
 def reading(table: pd.DataFrame) -> str:
@@ -97,7 +97,9 @@ def reading(table: pd.DataFrame) -> str:
     )
 
 
-def _law_reading(table: pd.DataFrame) -> str:
+def _law_reading(spec: RunSpec, table: pd.DataFrame) -> str:
+    if spec.loss != "squared_hinge" or spec.costs is not None:
+        return "The bound on the rank is that of the plain squared hinge; this model was trained otherwise."
     lawful = table[table["active"] == table["pairs"]]
     if len(lawful) == 0:
         return "In no query is every pair active (margin below 1), so the rank is bounded by the grades only."
