@@ -24,6 +24,17 @@ STATES = [
         {"show": "Gradient norm", "against": "CG iterations", "cs": "2^-6", "plain": "false"},
     ),
     (
+        "convergence",
+        "Runs",
+        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "products with the features", "m": "10"},
+    ),
+    ("influence", "", {"metric": "MAP", "scope": "this fold", "map": "linear", "loss": "Huber"}),
+    (
+        "influence",
+        "Influence of λ and μ",
+        {"map": "linear", "scope": "this fold", "vary": "λ₁₀", "l20": "3", "mu": "true", "query": "7"},
+    ),
+    (
         "kernel_approximation",
         "Residuals of one query",
         {"errnorm": "spectral", "also": "orthogonal frequencies", "draws": "2", "errupto": "50", "kq": "7"},

@@ -10,6 +10,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
+from rankviz.losses import LOSSES
 from ui.pins import MOST, from_token, token
 
 Opener = Callable[..., AppTest]
@@ -147,3 +148,11 @@ def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
 def test_other_solvers_have_no_newton_steps_to_play(open_page: Opener) -> None:
     app = open_page("convergence", m=10, solver="L-BFGS (SciPy)")
     assert "Only Newton's iterations can be played" in app.info[0].value
+
+
+@pytest.mark.parametrize("loss", [loss.label for loss in LOSSES.values()])
+@pytest.mark.parametrize("C", [-15, 10])
+def test_every_loss_at_the_ends_of_C(open_page: Opener, loss: str, C: int) -> None:
+    app = open_page("convergence", m=10, c=C, loss=loss, plain="false")
+    assert figures(app) or app.info
+    assert "nan" not in words(app).lower().split()
