@@ -33,6 +33,10 @@ STAGES = {
 }
 
 
+TELL_EVERY = 0.1
+"""Seconds between messages of progress to the browser."""
+
+
 class RunMemory:
     """The latest records, by spec; shared by all visitors, who get the same record for the same spec."""
 
@@ -149,18 +153,23 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
 
     Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
     """
-    line, deadline = st.empty(), time.monotonic() + seconds
+    line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
     known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
     found = {spec: record for spec in known if (record := recall(spec)) is not None}
 
     def tell(progress: Progress) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now > deadline:
+            line.empty()
+            raise TookTooLong
+        if now - told < TELL_EVERY:  # a message to the browser takes longer than a short run
+            return
+        told = now
         counted = f"model {len(found) + 1} of {len(specs)}: " if len(specs) > 1 else ""
         line.progress(
             len(found) / len(specs), f"Training, {counted}{STAGES.get(progress.stage, progress.stage)}"
         )
-        if time.monotonic() > deadline:
-            line.empty()
-            raise TookTooLong
 
     for family in families(spec for spec in known if spec not in found):
         for spec, record in execute_all(family, tell, fold=fold_of(family[0])):
