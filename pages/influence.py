@@ -9,6 +9,7 @@ from ui.runs import errors_as_sentences
 spec = experiment()
 st.title("Influence of C and costs")
 part = reveal.part_shown(spec)
+spec = influence_views.model(spec)
 settings = influence_views.controls(spec)
 st.markdown(f":gray[{influence_views.about(spec, settings, part)}]")
 loss_weight, costs = st.tabs(["Influence of C", "Influence of λ and μ"], key="view", bind="query-params")

@@ -18,7 +18,7 @@ from rankviz.significance import Comparison, compare
 from ui.costs import table
 from ui.jobs import run_or_wait
 from ui.runs import datasets, fold_of, normalised
-from ui.settings import C_EXPONENTS
+from ui.settings import C_EXPONENTS, linear_C
 from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
@@ -35,6 +35,22 @@ class Settings:
 
     metric: str
     folds: tuple[str, ...]
+
+
+def model(spec: RunSpec) -> RunSpec:
+    """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
+    chosen = st.segmented_control(
+        "Model",
+        ["linear", "the sidebar's"],
+        default="linear",
+        required=True,
+        key="model",
+        bind="query-params",
+        disabled=spec.feature_map == "linear",
+        help="The linear model takes about a second for all values of C together. It has a C of its own "
+        "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
+    )
+    return spec.linear(linear_C(st.session_state)) if chosen == "linear" else spec
 
 
 def controls(spec: RunSpec) -> Settings:
@@ -71,9 +87,9 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
         data,
         key="influence-of-c",
         alt=f"{settings.metric} and seconds against C.",
-        caption=f"{about(spec, settings, part, C=False)}. The dashed line is the sidebar's C. Seconds are of "
-        f"the Newton steps, {_folds(settings)} together, each C starting from the weights of the one before: "
-        f"{seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run on this "
+        caption=f"{about(spec, settings, part, C=False)}. The dashed line is the C that is set. Seconds are "
+        f"of the Newton steps, {_folds(settings)} together, each C starting from the weights of the one "
+        f"before: {seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run on this "
         f"machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
     )
     best = float(data["value"][data["mean"].idxmax()])

@@ -56,7 +56,7 @@ def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
 
 
 # a grid of exact runs, as the page on C and costs draws it, is work for a job
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "influence"])
+@pytest.mark.parametrize("page", PAGES)
 def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
     link = {"plain": "false", "upto": 10, "errupto": 25, "draws": 1}
     app = open_page(page, **link, **EXACT)

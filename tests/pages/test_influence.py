@@ -26,6 +26,13 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
     assert "NDCG@10 is highest at C = " in words(app)
 
 
+def test_the_model_is_linear_or_the_sidebar_s(open_page: Opener) -> None:
+    app = open_page("influence", scope="this fold")
+    assert "· linear ·" in words(app)
+    kernel = open_page("influence", scope="this fold", model="the sidebar's", m=10)
+    assert "Nyström m = 10" in words(kernel)
+
+
 def test_folds_are_pooled(open_page: Opener) -> None:
     app = open_page("influence", map="linear")
     one = open_page("influence", map="linear", scope="this fold")
