@@ -2,7 +2,8 @@
 
 Seconds of `fit`, all of it, against what its parts cost alone in the same run: one kernel matrix, one
 Cholesky factor, 60 products with the kernel. Its stages, its CG iterations (with a start from fewer features,
-from zero, and without a preconditioner) and peak memory stand beside; medians over repetitions in one process.
+from zero, and without a preconditioner) and peak memory stand beside; medians over repetitions in one
+process.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ def _iterations(data: RankingData, model: RankSVM) -> list[str]:
 
 
 def _in_words(model: RankSVM) -> str:
-    last = model.trace_.iloc[-1]
+    last, cg = model.trace_.iloc[-1], model.trace_["cg_iterations"].sum()
+    share = last["decrement"] / last["objective"]
     return (
-        f"started from {model.start_}, {model.n_iter_} Newton steps, "
-        f"{model.trace_['cg_iterations'].sum()} CG iterations, decrement / objective {last['decrement'] / last['objective']:.1e}, objective "
-        f"{model.objective_:.4f}."
+        f"started from {model.start_}, {model.n_iter_} Newton steps, {cg} CG iterations, "
+        f"decrement / objective {share:.1e}, objective {model.objective_:.4f}."
     )
 
 
