@@ -40,16 +40,16 @@ def _row(
     name: str, data: RankingData, repetitions: int, settings: dict[str, float], *, square: bool
 ) -> dict[str, object]:
     matrices, fits = [], []
-    reset_peak_memory()
     for _ in range(repetitions):
+        reset_peak_memory()
         began = time.perf_counter()
         model = RankSVM("exact", **settings).fit_data(data)
         fits.append(time.perf_counter() - began)
-    peak = peak_memory() / 1e9
-    for _ in range(repetitions if square else 0):
-        began = time.perf_counter()
-        rbf_kernel(data.X, data.X, settings["gamma"])
-        matrices.append(time.perf_counter() - began)
+        peak = peak_memory() / 1e9
+        if square:
+            began = time.perf_counter()
+            rbf_kernel(data.X, data.X, settings["gamma"])
+            matrices.append(time.perf_counter() - began)
     last = model.trace_.iloc[-1]
     matrix = float(np.median(matrices)) if matrices else np.nan
     return {

@@ -89,8 +89,8 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
         alt=f"{settings.metric} and seconds against C.",
         caption=f"{about(spec, settings, part, C=False)}. The dashed line is the C that is set. Seconds are "
         f"of the Newton steps, {_folds(settings)} together, each C starting from the weights of the one "
-        f"before: {seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run on "
-        f"this machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
+        f"before: {seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run "
+        f"on this machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
     )
     best = float(data["value"][data["mean"].idxmax()])
     st.markdown(
