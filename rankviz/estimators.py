@@ -29,7 +29,7 @@ from rankviz.losses import LOSSES, trainable
 from rankviz.metrics import evaluate
 from rankviz.progress import Callback, Progress, Report, reporter, silent
 from rankviz.risk import Risk, risk_of
-from rankviz.room import memory_left
+from rankviz.room import room_for
 from rankviz.solvers.choose import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
 from rankviz.spaces import KernelSpace, Task, space_of
@@ -101,6 +101,8 @@ class RankSVM(BaseEstimator):
         Newton steps taken.
     trace_ : DataFrame
         One row per iteration (see `rankviz.solvers.result.TraceRow`).
+    memory_need_ : int
+        Bytes that training was counted to take before it started, the matrix of an exact kernel apart.
     start_ : str
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
@@ -175,10 +177,11 @@ class RankSVM(BaseEstimator):
             )
         _refuse_huge(data.X)
         limit = None if self.memory_limit is None else float(self.memory_limit)
-        left = memory_left(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
+        room = room_for(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
+        self.memory_need_ = room.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        space = space_of(family, data.X, left, keep_arguments=keep_arguments)
+        space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
         if isinstance(space, KernelSpace):
             check_kernel_space(self.solver, data.n_documents)
         return Training(space, lambda: self._risk(data), self._solver(seed), seed)

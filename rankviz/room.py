@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.losses import trainable
 from rankviz.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
@@ -13,12 +15,19 @@ WITHOUT_LIST = {"logistic": "logistic_pwq", "smooth_hinge": "squared_hinge"}
 """Losses whose pairs must be listed, and the nearest one whose pairs need not."""
 
 
-def memory_left(
-    data: RankingData, feature_map: str, m: int, loss: str, solver: str, limit: float | None
-) -> float:
-    """Bytes that are left for a kernel matrix beside what training takes, of `limit` or of what is free.
+class Room(NamedTuple):
+    """Bytes that training takes, and those it leaves for the matrix of an exact kernel."""
 
-    Raises `DataError` where the rest alone does not fit, saying what would.
+    need: int
+    left: float
+
+
+def room_for(
+    data: RankingData, feature_map: str, m: int, loss: str, solver: str, limit: float | None
+) -> Room:
+    """What training takes of `limit` bytes, or of those that are free, and what it leaves.
+
+    Raises `DataError` where it does not fit even without the matrix of an exact kernel, saying what would.
     """
     budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
     pairs, cuts = risk_sizes(data.y, data.ptr, trainable(loss))
@@ -28,7 +37,7 @@ def memory_left(
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts)
     formed = 8.0 * sizes.n * sizes.width if listed and feature_map != "linear" else 0.0
     check_fits(sizes, budget, formed)
-    return budget - sizes.bytes
+    return Room(sizes.bytes + int(formed), budget - sizes.bytes)
 
 
 def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:

@@ -369,3 +369,14 @@ def test_ohsumed_nystroem_table(ohsumed: dict[int, rankviz.Fold], seed: int) -> 
     )
     for name, value in printed.items():
         assert mean[name] == pytest.approx(value, abs=6e-4), name
+
+
+def test_a_fit_counts_its_memory_before_it_starts() -> None:
+    told: list[Progress] = []
+    fit = model("nystroem").fit(X, Y, qid=QID)
+    assert 0 < fit.memory_need_ < 1e9
+    small = model("nystroem").set_params(memory_limit=fit.memory_need_ - 1)
+    with pytest.raises(DataError, match="needs about"):
+        small.fit(X, Y, qid=QID, callback=told.append)
+    assert not told
+    assert model("nystroem").set_params(memory_limit=fit.memory_need_).fit(X, Y, qid=QID).n_iter_ > 0
