@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -67,7 +69,9 @@ def test_linear_pairs_by_scikit_learn_pose_our_problem(data) -> None:
     assert reached == pytest.approx(Ours("linear", 1, 2.0**-3, tol=1e-10).fit(data).objective_, rel=1e-6)
 
 
-def test_children_take_turns_and_a_failure_is_told(data) -> None:
+def test_children_take_turns_and_a_failure_is_told(data, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a spawned child imports what its parent calls __main__; after a test of pages that would be the app
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     methods = {"linear": Ours("linear", 1, 0.1), "wrong": Ours("nonsense", 1, 0.1)}
     found = side_by_side(methods, data, data, repetitions=2)
     assert len(found["linear"].runs) == 2
