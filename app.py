@@ -5,7 +5,8 @@ import streamlit as st
 from ui import uploads
 from ui.navigation import configure
 from ui.runs import datasets, errors_as_sentences
-from ui.settings import VERSION, go_where_asked, link_as_opened, say_what_was_not_offered, sidebar
+from ui.settings import VERSION, go_where_asked, link_as_opened, say_what_was_not_offered
+from ui.sidebar import sidebar
 
 page = configure()
 go_where_asked()

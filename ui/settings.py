@@ -1,4 +1,4 @@
-"""The settings in the sidebar: their ranges, their help texts, and the RunSpec they stand for.
+"""The settings in the sidebar: their ranges and defaults, and the RunSpec that they stand for.
 
 Every widget is bound to the URL under its key, so the address of a page is its whole state. A value equal to
 its default is left out of the URL; `v` there says which set of defaults is meant.
@@ -7,20 +7,20 @@ its default is left out of the URL; `v` there says which set of defaults is mean
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from rankviz.datasets import NORMALISATIONS, DataError, Dataset
+from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
 from rankviz.losses import LOSSES
 from rankviz.plots.style import APPROXIMATE, METHODS
 from rankviz.solvers.choose import SOLVERS, check_solver
-from ui.costs import CHOICES, DEFAULT_TABLE, TABLE, TABLE_QUERY, costs_of, state_of_costs
+from ui.costs import CHOICES, DEFAULT_TABLE, costs_of, state_of_costs
 
 VERSION = "1"
 MAPS = ("linear", "nystroem", "fourier", "exact")
@@ -54,16 +54,6 @@ PRESETS = {
     "chen2017, Table 4 (OHSUMED)": DEFAULTS | {"m": 500, "c": -7, "g": -6, "clin": -13},
 }
 """Settings worth starting from. They change the model, not the data."""
-
-
-def sidebar(datasets: dict[str, Dataset]) -> None:
-    """Draw the shared sidebar; `spec_from_state` says what experiment it describes."""
-    with st.sidebar:
-        _data_settings(datasets)
-        _model_settings()
-        with st.expander("More settings"):
-            _more_settings()
-        _presets_and_link()
 
 
 def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
@@ -122,7 +112,7 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
 def query_params(values: dict[str, Any]) -> dict[str, str]:
     """Widget values as query parameters; Streamlit reads options there by their labels."""
-    return {"v": VERSION} | {key: _LABELS.get(key, str)(value) for key, value in values.items()}
+    return {"v": VERSION} | {key: LABELS.get(key, str)(value) for key, value in values.items()}
 
 
 def frozen_link() -> str:
@@ -171,7 +161,7 @@ def _tolerance(tol: float) -> str:
     return f"{tol:.0e}"
 
 
-_LABELS: dict[str, Callable[[Any], str]] = {
+LABELS: dict[str, Callable[[Any], str]] = {
     "map": lambda name: METHODS[name].name + (" (RBF)" if name == "exact" else ""),
     "norm": lambda name: NORMALISATIONS[name].label,
     "tol": _tolerance,
@@ -181,229 +171,4 @@ _LABELS: dict[str, Callable[[Any], str]] = {
     "solver": lambda name: SOLVERS[name].label,
     "costs": CHOICES.__getitem__,
 }
-
-
-def _data_settings(datasets: dict[str, Dataset]) -> None:
-    if not datasets:
-        raise DataError(
-            "no data set below the data folders",
-            expected="folders such as NAME/Fold1/train.txt",
-            remedy="Start the app with a data folder that has some: make app DATA=folder.",
-        )
-    names = list(datasets)
-    chosen = st.selectbox(
-        "Data set",
-        names,
-        key="data",
-        bind="query-params",
-        help="Found below the data folders. The bundled set is synthetic; put LETOR folds beside it or start "
-        "with `make app DATA=folder`.",
-    )
-    folds = list(datasets[chosen].folds)
-    st.selectbox(
-        "Fold",
-        folds,
-        _default("fold", folds),
-        key="fold",
-        bind="query-params",
-        help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
-        "part to judge by, once.",
-    )
-
-
-def _model_settings() -> None:
-    st.selectbox(
-        "Feature map",
-        MAPS,
-        _default("map", MAPS),
-        format_func=_LABELS["map"],
-        key="map",
-        bind="query-params",
-        help="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
-        "Fourier: the RBF kernel through m random frequencies. exact kernel: the RBF kernel itself, without "
-        "approximation; its time and memory grow with the square of the documents.",
-    )
-    chosen = st.session_state["map"]
-    st.select_slider(
-        "Features m",
-        COMPONENTS,
-        COMPONENTS[_default("m", COMPONENTS)],
-        key="m",
-        bind="query-params",
-        disabled=chosen not in APPROXIMATE,
-        help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
-        "take longer. The linear model and the exact kernel have none: m is greyed out there, and counts "
-        "only where a figure draws the approximations too.",
-    )
-    st.slider(
-        "C",
-        *C_EXPONENTS,
-        DEFAULTS["c"],
-        step=1,
-        format="2^%d",
-        key="c",
-        bind="query-params",
-        help="Weight of the loss against ½‖w‖². It multiplies the plain loss, as in chen2017 "
-        "eq. 22: larger fits the training pairs more closely.",
-    )
-    st.slider(
-        "γ",
-        *GAMMA_EXPONENTS,
-        DEFAULTS["g"],
-        step=1,
-        format="2^%d",
-        key="g",
-        bind="query-params",
-        disabled=chosen == "linear",
-        help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
-    )
-    st.selectbox(
-        "Loss",
-        list(LOSSES),
-        _default("loss", list(LOSSES)),
-        format_func=_LABELS["loss"],
-        key="loss",
-        bind="query-params",
-        help="What a pair with margin t = f(preferred) − f(other) costs. "
-        + " ".join(f"{loss.label}: {loss.formula}." for loss in LOSSES.values())
-        + " C means something else with each.",
-    )
-
-
-def _more_settings() -> None:
-    _cost_settings()
-    st.selectbox(
-        "Solver",
-        list(SOLVERS),
-        _default("solver", list(SOLVERS)),
-        format_func=_LABELS["solver"],
-        key="solver",
-        bind="query-params",
-        help="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
-        "Convergence page: most of them come less close to the optimum.",
-    )
-    st.selectbox(
-        "Normalisation",
-        list(NORMALISATIONS),
-        _default("norm", list(NORMALISATIONS)),
-        format_func=_LABELS["norm"],
-        key="norm",
-        bind="query-params",
-        help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
-    )
-    st.number_input(
-        "Seed",
-        0,
-        LARGEST_SEED,
-        DEFAULTS["seed"],
-        step=1,
-        key="seed",
-        bind="query-params",
-        disabled=st.session_state["map"] not in APPROXIMATE,
-        help="Of the landmarks or frequencies that are drawn. The same seed gives the same model. For the "
-        "linear model and the exact kernel nothing is drawn: it is greyed out there, and counts only where a "
-        "figure draws the approximations too.",
-    )
-    st.slider(
-        "C of the linear baseline",
-        *C_EXPONENTS,
-        DEFAULTS["clin"],
-        step=1,
-        format="2^%d",
-        key="clin",
-        bind="query-params",
-        disabled=st.session_state["map"] == "linear",
-        help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
-    )
-    st.select_slider(
-        "Tolerance",
-        TOLERANCES,
-        TOLERANCES[_default("tol", TOLERANCES)],
-        format_func=_LABELS["tol"],
-        key="tol",
-        bind="query-params",
-        help="Training stops when the Newton decrement is below this share of the objective.",
-    )
-    st.number_input(
-        "Rank of the Nyström map (0: all)",
-        0,
-        max(COMPONENTS),
-        DEFAULTS["rank"],
-        step=1,
-        key="rank",
-        bind="query-params",
-        disabled=st.session_state["map"] != "nystroem",
-        help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
-    )
-    st.selectbox(
-        "Landmarks of the Nyström map",
-        list(LANDMARKS),
-        _default("landmarks", list(LANDMARKS)),
-        format_func=_LABELS["landmarks"],
-        key="landmarks",
-        bind="query-params",
-        disabled=st.session_state["map"] != "nystroem",
-        help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
-        "farther a document lies from the landmarks before it.",
-    )
-    st.selectbox(
-        "Frequencies of random Fourier",
-        list(FREQUENCIES),
-        _default("freq", list(FREQUENCIES)),
-        format_func=_LABELS["freq"],
-        key="freq",
-        bind="query-params",
-        disabled=st.session_state["map"] != "fourier",
-        help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
-        "there are features, each still Gaussian by itself, so that the kernel stays unbiased.",
-    )
-
-
-def _cost_settings() -> None:
-    st.selectbox(
-        "Costs of pairs",
-        list(CHOICES),
-        _default("costs", list(CHOICES)),
-        format_func=_LABELS["costs"],
-        key="costs",
-        bind="query-params",
-        help="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
-        "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
-        "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 "
-        "§6.2).",
-    )
-    st.text_input(
-        "λ₁₀, λ₂₀, λ₂₁, …",
-        DEFAULTS["lam"],
-        key="lam",
-        bind="query-params",
-        disabled=st.session_state["costs"] not in (TABLE, TABLE_QUERY),
-        help="Costs by grades of your own: what a document of grade 1 preferred to one of grade 0 costs, "
-        "then 2 to 0, 2 to 1, then 3 to 0, … Used where the costs are “λ as below”.",
-    )
-
-
-def _default(key: str, options: Sequence[Any]) -> int:
-    """Position of a widget's default among its options, which the widget takes where they changed under it.
-
-    The default is given to the widget itself: one set through the session state alone would leave the
-    widget's own first option unreachable from the URL, for Streamlit drops values equal to that one.
-    """
-    position = options.index(DEFAULTS[key]) if DEFAULTS[key] in options else 0
-    if st.session_state.get(key, options[position]) not in options:
-        st.session_state[key] = options[position]
-    return position
-
-
-def _presets_and_link() -> None:
-    with st.popover("Presets and link", width="stretch"):
-        for name, values in PRESETS.items():
-            st.button(name, on_click=_apply, args=(values,), width="stretch")
-        st.markdown("The address of this page is this experiment. With every setting spelled out:")
-        st.code(frozen_link(), language=None, wrap_lines=True)
-
-
-def _apply(values: dict[str, Any]) -> None:
-    for key, value in values.items():
-        if key != "fold":
-            st.session_state[key] = value
+"""What an option is called, in menus and in the URL, by the key of its widget."""
