@@ -25,6 +25,7 @@ def upload(page: Page, name: str, text: str) -> None:
     chooser.set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
     add = form.get_by_role("button", name="Check and add")
     expect(add).to_be_enabled()
+    wait_settled(page)  # the file's own row moves the button
     add.click()
     wait_settled(page)
 
