@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -66,14 +66,11 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
 
 
 def _model_settings() -> None:
-    st.selectbox(
+    _choice(
         "Feature map",
+        "map",
         MAPS,
-        _default("map", MAPS),
-        format_func=LABELS["map"],
-        key="map",
-        bind="query-params",
-        help="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
+        hint="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
         "Fourier: the RBF kernel through m random frequencies. exact kernel: the RBF kernel itself, without "
         "approximation; its time and memory grow with the square of the documents.",
     )
@@ -111,14 +108,11 @@ def _model_settings() -> None:
         disabled=chosen == "linear",
         help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
     )
-    st.selectbox(
+    _choice(
         "Loss",
-        list(LOSSES),
-        _default("loss", list(LOSSES)),
-        format_func=LABELS["loss"],
-        key="loss",
-        bind="query-params",
-        help="What a pair with margin t = f(preferred) − f(other) costs. "
+        "loss",
+        LOSSES,
+        hint="What a pair with margin t = f(preferred) − f(other) costs. "
         + " ".join(f"{loss.label}: {loss.formula}." for loss in LOSSES.values())
         + " C means something else with each.",
     )
@@ -126,24 +120,18 @@ def _model_settings() -> None:
 
 def _more_settings() -> None:
     _cost_settings()
-    st.selectbox(
+    _choice(
         "Solver",
-        list(SOLVERS),
-        _default("solver", list(SOLVERS)),
-        format_func=LABELS["solver"],
-        key="solver",
-        bind="query-params",
-        help="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
+        "solver",
+        SOLVERS,
+        hint="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
         "Convergence page: most of them come less close to the optimum.",
     )
-    st.selectbox(
+    _choice(
         "Normalisation",
-        list(NORMALISATIONS),
-        _default("norm", list(NORMALISATIONS)),
-        format_func=LABELS["norm"],
-        key="norm",
-        bind="query-params",
-        help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
+        "norm",
+        NORMALISATIONS,
+        hint=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
     )
     st.number_input(
         "Seed",
@@ -178,6 +166,11 @@ def _more_settings() -> None:
         bind="query-params",
         help="Training stops when the Newton decrement is below this share of the objective.",
     )
+    _map_settings()
+
+
+def _map_settings() -> None:
+    """What one of the approximations draws and keeps."""
     st.number_input(
         "Rank of the Nyström map (0: all)",
         0,
@@ -189,39 +182,30 @@ def _more_settings() -> None:
         disabled=st.session_state["map"] != "nystroem",
         help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
     )
-    st.selectbox(
+    _choice(
         "Landmarks of the Nyström map",
-        list(LANDMARKS),
-        _default("landmarks", list(LANDMARKS)),
-        format_func=LABELS["landmarks"],
-        key="landmarks",
-        bind="query-params",
+        "landmarks",
+        LANDMARKS,
         disabled=st.session_state["map"] != "nystroem",
-        help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
+        hint="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
         "farther a document lies from the landmarks before it.",
     )
-    st.selectbox(
+    _choice(
         "Frequencies of random Fourier",
-        list(FREQUENCIES),
-        _default("freq", list(FREQUENCIES)),
-        format_func=LABELS["freq"],
-        key="freq",
-        bind="query-params",
+        "freq",
+        FREQUENCIES,
         disabled=st.session_state["map"] != "fourier",
-        help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
+        hint="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
         "there are features, each still Gaussian by itself, so that the kernel stays unbiased.",
     )
 
 
 def _cost_settings() -> None:
-    st.selectbox(
+    _choice(
         "Costs of pairs",
-        list(CHOICES),
-        _default("costs", list(CHOICES)),
-        format_func=LABELS["costs"],
-        key="costs",
-        bind="query-params",
-        help="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
+        "costs",
+        CHOICES,
+        hint="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
         "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
         "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 "
         "§6.2).",
@@ -234,6 +218,21 @@ def _cost_settings() -> None:
         disabled=st.session_state["costs"] not in (TABLE, TABLE_QUERY),
         help="Costs by grades of your own: what a document of grade 1 preferred to one of grade 0 costs, "
         "then 2 to 0, 2 to 1, then 3 to 0, … Used where the costs are “λ as below”.",
+    )
+
+
+def _choice(label: str, key: str, options: Iterable[str], *, hint: str, disabled: bool = False) -> None:
+    """A menu whose options have labels, bound to the URL under its key."""
+    listed = list(options)
+    st.selectbox(
+        label,
+        listed,
+        _default(key, listed),
+        format_func=LABELS[key],
+        key=key,
+        bind="query-params",
+        disabled=disabled,
+        help=hint,
     )
 
 
