@@ -80,7 +80,7 @@ def what_is_true(dataset: str) -> None:
     )
     st.info(
         f"{synthetic}On the real sets OHSUMED and MQ2008 kernels do not beat the linear model beyond noise: "
-        "on OHSUMED the paired 95 % interval of the difference in NDCG@10 is about [−0.014, +0.009]. Put "
+        "on OHSUMED the paired 95 % interval of the difference in NDCG@10 is about [−0.013, +0.009]. Put "
         "your own folds into the data folder to see for yourself.",
         icon=":material/info:",
     )
