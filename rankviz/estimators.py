@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import numbers
-import warnings
-from collections.abc import Collection
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from rankviz._typing import FloatArray
 from rankviz.costs import Costs, check_costs, frozen_costs, pair_costs
-from rankviz.datasets.types import DataError, DataWarning, RankingData
-from rankviz.features import (
-    FEATURE_MAPS,
-    FREQUENCIES,
-    LANDMARKS,
-    FeatureMap,
-    MapSettings,
-    scale_gamma,
-)
+from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.losses import LOSSES, trainable
-from rankviz.metrics import evaluate
-from rankviz.progress import Callback, Progress, Report, reporter, silent
+from rankviz.progress import Callback, Report, reporter, silent
+from rankviz.ranker import Ranker, refuse_unusable
 from rankviz.risk import Risk, risk_of
 from rankviz.room import room_for
+from rankviz.settings_checks import one_of, positive, whole
 from rankviz.solvers.choose import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
 from rankviz.spaces import KernelSpace, Task, space_of
 from rankviz.training import Fit, Training
 
-PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
-LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
-
-
-class RankSVM(BaseEstimator):
+class RankSVM(Ranker):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
 
     Parameters
@@ -143,20 +125,6 @@ class RankSVM(BaseEstimator):
         self.costs = costs
         self.solver = solver
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
-        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
-
-        `callback` is called with `Progress` several times a second; returning True stops: during Newton
-        steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, ValueError for a setting out of its range; warns
-        with `DataWarning` where no query has two grades, so that there is nothing to learn.
-        """
-        self.fit_data(RankingData.from_arrays(X, y, qid), callback=callback)
-        if self.n_pairs_ == 0:
-            text = "no query has documents of different grades: no preference pair, every score is the same"
-            warnings.warn(text, DataWarning, stacklevel=2)
-        return self
-
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
         report = reporter(callback)
@@ -168,14 +136,7 @@ class RankSVM(BaseEstimator):
     ) -> Training:
         """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`."""
         self._check_settings()
-        if data.n_documents == 0 or data.n_features == 0:
-            raise DataError(
-                f"{data.n_documents} documents with {data.n_features} features",
-                expected="at least one document with one feature",
-                remedy="Check the training part.",
-                path=data.name or None,
-            )
-        _refuse_huge(data.X)
+        refuse_unusable(data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
         room = room_for(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
         self.memory_need_ = room.need
@@ -194,7 +155,7 @@ class RankSVM(BaseEstimator):
         """
         self._check_settings()
         X = training.space.X
-        self.gamma_ = scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        self.gamma_ = self.gamma_for(X)
         fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
         self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
@@ -213,115 +174,21 @@ class RankSVM(BaseEstimator):
         settings = SolverSettings(self.loss, self.tol, self.max_iter, self.preconditioner == "auto", seed)
         return SOLVERS[self.solver].make(settings)
 
-    def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
-        """The feature map that the settings name, for γ and seed as numbers."""
-        settings = MapSettings(
-            self.n_components, gamma, self.rank, seed, landmarks=self.landmarks, frequencies=self.frequencies
-        )
-        return FEATURE_MAPS[self.feature_map](settings)
-
-    def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
-        """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier.
-
-        `callback` is told the share done several times a second; returning True raises `StopRequested`.
-        """
-        return self._scores(self._checked(X), reporter(callback))
-
-    def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
-        """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
-        data = RankingData.from_arrays(X, y, qid)
-        return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
-
-    def _scores(self, X: FloatArray, report: Report) -> FloatArray:
-        step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
-        parts = [np.zeros(0)]
-        for start in range(0, len(X), step):
-            rows, share = X[start : start + step], min(step, len(X) - start) / len(X)
-            tell = _part_of(report, start / len(X), share)
-            parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
-        return np.concatenate(parts)
-
-    def _checked(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self, "coef_")
-        try:
-            out = np.ascontiguousarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"features that are not numbers ({error})",
-                expected="a numeric matrix with one row per document",
-                remedy="Convert the features to numbers first.",
-            ) from error
-        if out.ndim != 2 or out.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"documents of shape {out.shape}",
-                expected=f"(documents, {self.n_features_in_}) as in training",
-                remedy="Score documents with the features the model was trained on.",
-            )
-        if not np.isfinite(out).all():
-            raise DataError(
-                "features that are not finite",
-                expected="finite features",
-                remedy="Fill or drop missing values first.",
-            )
-        _refuse_huge(out)
-        return out
-
-    def seed(self) -> int:
-        """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
-        if isinstance(self.random_state, numbers.Integral):
-            if self.random_state < 0:
-                raise ValueError(f"random_state={self.random_state!r} must not be negative")
-            return int(self.random_state)
-        try:
-            return int(check_random_state(self.random_state).randint(2**31 - 1))
-        except ValueError as error:
-            raise ValueError(f"random_state={self.random_state!r} cannot seed random numbers") from error
+    @property
+    def _truncation(self) -> int | None:
+        return self.rank
 
     def _check_settings(self) -> None:
-        _one_of("feature_map", self.feature_map, FEATURE_MAPS)
-        _one_of("loss", self.loss, LOSSES)
+        self.check_map_settings()
+        one_of("loss", self.loss, LOSSES)
         check_solver(self.solver, self.loss)
         check_costs(self.costs)
-        _one_of("landmarks", self.landmarks, LANDMARKS)
-        _one_of("frequencies", self.frequencies, FREQUENCIES)
-        _one_of("preconditioner", self.preconditioner, ("auto", "none"))
-        _positive("C", self.C)
-        _positive("tol", self.tol)
-        if self.gamma != "scale":
-            _positive("gamma", self.gamma)
-        _count("n_components", self.n_components)
+        one_of("preconditioner", self.preconditioner, ("auto", "none"))
+        positive("C", self.C)
+        positive("tol", self.tol)
         if self.max_iter is not None:
-            _count("max_iter", self.max_iter)
+            whole("max_iter", self.max_iter)
         if self.memory_limit is not None:
-            _positive("memory_limit", self.memory_limit)
+            positive("memory_limit", self.memory_limit)
         if self.rank is not None:
-            _count("rank", self.rank)
-
-
-def _part_of(report: Report, before: float, share: float) -> Report:
-    """Report the features of some documents as a share of the scores of all."""
-    return lambda progress: report(Progress("evaluate", before + share * (progress.fraction or 0.0)))
-
-
-def _refuse_huge(X: FloatArray) -> None:
-    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
-        raise DataError(
-            f"features beyond ±{LARGEST_FEATURE:g}",
-            expected="features whose squares are numbers",
-            remedy="Normalise the features first.",
-        )
-
-
-def _one_of(name: str, value: object, allowed: Collection[str]) -> None:
-    if value not in tuple(allowed):
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
-
-
-def _positive(name: str, value: object) -> None:
-    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
-        raise ValueError(f"{name}={value!r} must be a positive finite number")
-
-
-def _count(name: str, value: object) -> None:
-    if not isinstance(value, numbers.Integral) or int(value) < 1:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
+            whole("rank", self.rank)

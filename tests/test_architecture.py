@@ -17,7 +17,8 @@ APP += [p for p in [REPOSITORY / "app.py"] if p.is_file()]
 LAYERS = (
     {"_typing"},
     {"datasets", "progress", "timing", "threads"},
-    {"pairs", "losses", "features", "metrics", "npz", "significance", "margins"},
+    {"pairs", "losses", "features", "metrics", "npz", "significance", "margins", "settings_checks"},
+    {"ranker"},
     {"costs"},
     {"risk"},
     {"objective"},

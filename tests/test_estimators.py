@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankviz
-from rankviz import DataError, DataWarning, Progress, RankSVM, StopRequested, estimators
+from rankviz import DataError, DataWarning, Progress, RankSVM, StopRequested, ranker
 from rankviz.datasets import make_data
 from rankviz.solvers.result import Status
 
@@ -248,7 +248,7 @@ def test_predicting_in_blocks_changes_nothing(
 ) -> None:
     svm = fitted(name)
     whole = svm.predict(X)
-    monkeypatch.setattr(estimators, "PREDICT_ENTRIES", entries)
+    monkeypatch.setattr(ranker, "PREDICT_ENTRIES", entries)
     np.testing.assert_allclose(svm.predict(X), whole, rtol=1e-12, atol=1e-13)
 
 

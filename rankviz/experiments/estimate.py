@@ -14,7 +14,6 @@ from itertools import groupby
 import numpy as np
 
 from rankviz.datasets.types import Fold
-from rankviz.estimators import PREDICT_ENTRIES
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
@@ -24,6 +23,7 @@ from rankviz.losses import trainable
 from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
 from rankviz.pairs import count_pairs, grade_codes
+from rankviz.ranker import PREDICT_ENTRIES
 from rankviz.risk import sorting_pays
 from rankviz.solvers.choose import SOLVERS
 

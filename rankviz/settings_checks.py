@@ -1,0 +1,24 @@
+"""Checks of settings, with one way to say what is wrong."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+
+
+def one_of(name: str, value: object, allowed: Collection[str]) -> None:
+    """Raise ValueError unless value is one of the allowed names."""
+    if value not in tuple(allowed):
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
+
+
+def positive(name: str, value: object) -> None:
+    """Raise ValueError unless value is a positive finite number."""
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name}={value!r} must be a positive finite number")
+
+
+def whole(name: str, value: object) -> None:
+    """Raise ValueError unless value is a whole number of at least 1."""
+    if not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
