@@ -15,11 +15,13 @@ import streamlit as st
 
 KEY = "picked"
 QUERY = "query"
+TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
+"""What selects queries in charts, by Plotly's name of the drag mode."""
 _CHANGES, _CHANGES_ELSEWHERE = "selection-changes", "selection-changes-elsewhere"
 
 
 def picked(table: pd.DataFrame) -> list[int]:
-    """The selected queries among those of `table`, which has columns query and difference."""
+    """The selected queries among those of `table`, which has a column query."""
     if KEY not in st.session_state:
         texts = st.query_params.get(KEY, "").split(".")
         st.session_state[KEY] = [int(text) for text in texts if text.isdecimal()]
@@ -34,7 +36,7 @@ def picked(table: pd.DataFrame) -> list[int]:
 
 
 def query(table: pd.DataFrame) -> int:
-    """A select box with the query that is shown; empty it shows the one that differs most.
+    """A select box with the query of `table` that is shown; empty it shows the one that differs most.
 
     That is the one of the selected queries, or of all where none is selected, with the largest difference.
     """
@@ -55,6 +57,31 @@ def query(table: pd.DataFrame) -> int:
         help="Circled in the figures above. Selecting queries there shows the one of them that differs most.",
     )
     return widest if chosen is None else chosen
+
+
+def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
+    """What a gesture in the charts does, how many queries are selected, and how to be rid of that.
+
+    Returns the chosen one of `tools`, which are keys of `TOOLS`; `how` explains them.
+    """
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown("Select queries by", width="content")
+    tool = row.segmented_control(
+        "Select queries by",
+        tools,
+        label_visibility="collapsed",
+        format_func=TOOLS.__getitem__,
+        default=tools[0],
+        required=True,
+        key="tool",
+        bind="query-params",
+        help=how,
+    )
+    row.button("Clear selection", key="clear-selection", on_click=clear, disabled=not selected)
+    noun = "query" if of == 1 else "queries"
+    said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
+    row.markdown(said, width="content")
+    return str(tool)
 
 
 def chart_key(name: str) -> str:
@@ -83,18 +110,35 @@ def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
         chosen = {int(point["customdata"][0]) for point in marked["points"] if point.get("customdata")}
         brushed = marked.get("box") or marked.get("lasso")
         again = not brushed and chosen == set(st.session_state[KEY])
-        _select([] if again else chosen, table)
+        select([] if again else chosen, table)
 
     return take
 
 
-def taken_from_rows(key: str, shown: Sequence[int], table: pd.DataFrame) -> Callable[[], None]:
-    """What a table calls whose rows are the queries `shown`: those ticked become the shared selection."""
+def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> Callable[[], None]:
+    """What a histogram calls whose bars carry their number: `members` of those marked become selected.
+
+    A click on the bar whose queries alone are selected ends their selection.
+    """
+
+    def take() -> None:
+        marked = st.session_state[key]["selection"]
+        chosen = members({int(point["customdata"][0]) for point in marked["points"] if "customdata" in point})
+        again = not marked.get("box") and set(chosen) == set(st.session_state[KEY])
+        mark([] if again else chosen)
+
+    return take
+
+
+def taken_from_rows(
+    key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]
+) -> Callable[[], None]:
+    """What a table calls whose rows are the queries `shown`: those ticked are handed to `take_over`."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         elsewhere = st.session_state.get(_CHANGES_ELSEWHERE, 0)
-        _select([shown[row] for row in rows], table)
+        take_over([shown[row] for row in rows])
         st.session_state[_CHANGES_ELSEWHERE] = elsewhere
 
     return take
@@ -102,23 +146,27 @@ def taken_from_rows(key: str, shown: Sequence[int], table: pd.DataFrame) -> Call
 
 def only(query: int, table: pd.DataFrame) -> None:
     """Select one query and nothing else."""
-    _select([query], table)
+    select([query], table)
 
 
 def clear() -> None:
     """Forget the selection, and the outlines in the charts."""
-    st.session_state[KEY] = []
+    mark([])
+
+
+def mark(queries: Iterable[int]) -> None:
+    """Make these the selected queries; charts and tables start afresh from them."""
+    st.session_state[KEY] = list(queries)
     for counter in (_CHANGES, _CHANGES_ELSEWHERE):
         st.session_state[counter] = st.session_state.get(counter, 0) + 1
 
 
-def _select(queries: Iterable[int], table: pd.DataFrame) -> None:
-    """Make these the selected queries.
+def select(queries: Iterable[int], table: pd.DataFrame) -> None:
+    """Make these the selected queries of a `table` with columns query and difference.
 
     The query that is shown becomes the one of them with the largest difference, unless it is among them.
     """
-    clear()
     rows = table[table["query"].isin(list(queries))]
-    st.session_state[KEY] = [int(query) for query in rows["query"]]
+    mark(int(query) for query in rows["query"])
     if len(rows) and st.session_state.get(QUERY) not in st.session_state[KEY]:
         st.session_state[QUERY] = int(rows.loc[rows["difference"].abs().idxmax(), "query"])

@@ -21,8 +21,10 @@ from ui.show import definition_caption, say_if_nothing_was_learned, show_figure
 from ui.side_by_side_words import Compared, Pair, about, reading, tau_text
 
 SIDES = ("nystroem", "fourier", "linear", "exact")
-TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
-"""What selects queries in the charts, by Plotly's name of the drag mode."""
+HOW = (
+    "In either chart: click a point (once more ends it), or draw a box or a lasso around points. With box or "
+    "lasso a plain click does nothing: draw around a single point."
+)
 MOST = 5
 
 
@@ -87,7 +89,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     table = per_query.data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
     picked = selection.picked(table)
-    tool = _tools(len(picked), len(table))
+    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
     charts = st.container()  # drawn last, for they mark the query that is chosen below
     st.markdown(_reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair))
     _where_to_look(table, metric)
@@ -101,29 +103,6 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         _against(what, picked, chosen, tool)
     with ordered:
         _in_order(what, picked, chosen, tool)
-
-
-def _tools(selected: int, of: int) -> str:
-    """What a gesture in the charts does, how many queries are selected, and how to be rid of that."""
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown("Select queries by", width="content")
-    tool = row.segmented_control(
-        "Select queries by",
-        list(TOOLS),
-        label_visibility="collapsed",
-        format_func=TOOLS.__getitem__,
-        default="click",
-        required=True,
-        key="tool",
-        bind="query-params",
-        help="In either chart: click a point (once more ends it), or draw a box or a lasso around points. "
-        "With box or lasso a plain click does nothing: draw around a single point.",
-    )
-    row.button("Clear selection", key="clear-selection", on_click=selection.clear, disabled=not selected)
-    noun = "query" if of == 1 else "queries"
-    said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
-    row.markdown(said, width="content")
-    return str(tool)
 
 
 def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
@@ -208,7 +187,9 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         shown.drop(columns="size"),
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(key, queries, what.table),
+        on_select=selection.taken_from_rows(
+            key, queries, lambda chosen: selection.select(chosen, what.table)
+        ),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),
