@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
     from rankviz.metrics import evaluate
+    from rankviz.model_duals import duals
     from rankviz.progress import Progress, StopRequested
     from rankviz.storage import load, save
 
@@ -32,6 +33,7 @@ __all__ = [
     "RunRecord",
     "RunSpec",
     "StopRequested",
+    "duals",
     "evaluate",
     "execute",
     "execute_all",
@@ -52,6 +54,7 @@ _HOMES = {
     "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
     "rankviz.metrics": ("evaluate",),
+    "rankviz.model_duals": ("duals",),
     "rankviz.progress": ("Progress", "StopRequested"),
     "rankviz.storage": ("load", "save"),
 }

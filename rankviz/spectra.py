@@ -1,25 +1,26 @@
 """Spectra of the blocks of dual variables: energy, numerical rank, and how low rank they are (xu2019 §4).
 
-`spectra` goes from the scores of a training part to a table with one row per query; the two matrices that a
-block can be looked at as are named in `MATRICES`.
+`spectra_of` goes from the dual variables of a model to a table with one row per query, and keeps the
+singular values, so that other thresholds cost nothing; `spectra` does so for a stored run. The two matrices
+that a block can be looked at as are named in `MATRICES`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import pair_costs
 from rankviz.datasets.types import RankingData
-from rankviz.dual import DualBlock, dual_block
+from rankviz.dual import DualBlock, Duals
 from rankviz.experiments.record import RunRecord
-from rankviz.losses import LOSSES, Loss, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.model_duals import RunDuals as RunDuals
 from rankviz.progress import Progress, Report, silent
-from rankviz.risk.all_pairs import AllPairs
 
 RANK_TOLERANCE = 1e-6
 """Singular values up to this share of the largest are rounding and solver accuracy, and count as zero."""
@@ -27,7 +28,7 @@ RANK_TOLERANCE = 1e-6
 ROUNDING = 1e-12  # of a share of energy: nine tenths in binary may come out just below 0.9
 
 COLUMNS = ["query", "documents", "grades", "pairs", "active", "rank", "k_90", "Dim_90", "Dim_100"]
-COLUMNS += ["largest_rank", "law"]
+COLUMNS += ["largest_rank", "law", "stable_rank", "nuclear"]
 
 
 def block_values(block: DualBlock) -> FloatArray:
@@ -111,6 +112,17 @@ def numerical_rank(values: FloatArray, tolerance: float = RANK_TOLERANCE) -> int
     return int((values > tolerance * values[0]).sum())
 
 
+def stable_rank(values: FloatArray) -> float:
+    """‖A‖_F²/σ₁², at most the rank: how many singular values the energy would fill, were all the largest."""
+    relative = values / values[0]
+    return float(relative @ relative)
+
+
+def nuclear_norm(values: FloatArray) -> float:
+    """‖A‖_* = Σ σ_i (xu2019 §5.2)."""
+    return float(values.sum())
+
+
 @dataclass(frozen=True, eq=False)
 class Spectra:
     """Singular values of the blocks of all queries that have any dual variable to speak of.
@@ -119,49 +131,55 @@ class Spectra:
     ----------
     table : DataFrame
         One row per query: query (its id), documents n_q, grades, pairs, active (pairs with α ≠ 0), rank
-        (numerical), k_90, Dim_90 = k_90/n_q, Dim_100 = rank/n_q, largest_rank (were α arbitrary) and law (the
-        bound on the rank if every pair is active).
+        (numerical), k_90, Dim_90 = k_90/n_q, Dim_100 = rank/n_q, largest_rank (were α arbitrary), law (the
+        bound on the rank if every pair is active), stable_rank and nuclear (its norm).
     values : list of (k,) float64
         Singular values of the same queries, falling.
     n_without_pairs, n_zero : int
         Queries left out: without a preference pair, and with α = 0 (every margin is at least 1).
+    gap : float
+        Duality gap over objective of the model they come from, NaN where it is not known.
     """
 
     table: pd.DataFrame
     values: list[FloatArray]
     n_without_pairs: int
     n_zero: int
+    gap: float = math.nan
 
+    @cached_property
+    def energies(self) -> FloatArray:
+        """PE(k) for k = 1, 2, … of every query, (queries, largest k), 1 beyond its last singular value."""
+        return energy_curves(self.values, max((len(v) for v in self.values), default=1))[:, 1:]
 
-class RunDuals:
-    """Dual variables of a run, from its scores of the training part: the loss and costs it was trained with.
+    @cached_property
+    def relative(self) -> FloatArray:
+        """σ_k/σ₁ of every query, (queries, largest k), 0 beyond its last singular value."""
+        out = np.zeros_like(self.energies)
+        for row, values in zip(out, self.values, strict=True):
+            row[: len(values)] = values / values[0]
+        return out
 
-    For the hinge they are those of the last smoothed hinge, which prove the run's duality gap.
-    """
+    def dimensions(self, share: float) -> IntArray:
+        """k_l(t) of every query, for a share 0 < t < 1 of the energy; see `dimensions_for`."""
+        return np.asarray((self.energies < share - ROUNDING).sum(axis=1) + 1, np.int64)
 
-    def __init__(self, record: RunRecord, train: RankingData) -> None:
-        spec, self.train = record.spec, train
-        self.scores, self.C = record.scores["train"], spec.C
-        self.costs = pair_costs(spec.costs, train.y, train.ptr)
-        if spec.loss == "hinge":
-            self.loss: Loss = SmoothedHinge(float(record.trace["smoothing"].iloc[-1]))
-        elif spec.loss == "smooth_hinge":
-            self.loss = SmoothHinge(eta_for(spec.C, AllPairs(train.y, train.ptr, self.costs).weight))
-        else:
-            self.loss = LOSSES[spec.loss]
-
-    def block(self, query: int) -> DualBlock:
-        """The block of the query at position `query`."""
-        return dual_block(self.scores, self.train, query, self.C, self.loss, self.costs)
+    def ranks(self, tolerance: float = RANK_TOLERANCE) -> IntArray:
+        """Numerical rank of every query: singular values σ > tolerance·σ₁."""
+        return np.asarray((self.relative > tolerance).sum(axis=1), np.int64)
 
 
 def spectra(record: RunRecord, train: RankingData, matrix: str, report: Report = silent) -> Spectra:
     """Spectra of the dual variables of a run, from its scores of the training part; nothing is refitted."""
-    kind, duals = MATRICES[matrix], RunDuals(record, train)
+    return spectra_of(RunDuals(record, train), matrix, report)
+
+
+def spectra_of(duals: Duals, matrix: str = "block", report: Report = silent) -> Spectra:
+    """Spectra of dual variables, query by query, of the matrix that `MATRICES` has by that name."""
+    kind, train = MATRICES[matrix], duals.train
     rows, values, without_pairs, zero = [], [], 0, 0
-    for query in range(train.n_queries):
+    for query, block in enumerate(duals):
         report(Progress("spectra", query / train.n_queries))
-        block = duals.block(query)
         if block.n_pairs == 0:
             without_pairs += 1
         elif block.n_active == 0:
@@ -169,14 +187,15 @@ def spectra(record: RunRecord, train: RankingData, matrix: str, report: Report =
         else:
             values.append(kind.values(block))
             rows.append((int(train.query_ids[query]), *_row(block, kind, values[-1])))
-    return Spectra(pd.DataFrame(rows, columns=COLUMNS), values, without_pairs, zero)
+    return Spectra(pd.DataFrame(rows, columns=COLUMNS), values, without_pairs, zero, duals.gap)
 
 
 def _row(block: DualBlock, kind: Matrix, values: FloatArray) -> tuple[float, ...]:
     n, sizes = len(block.y), np.unique(block.y, return_counts=True)[1]
     rank, k = numerical_rank(values), dimensions_for(values, 0.9)
     counts = (n, len(sizes), block.n_pairs, block.n_active, rank, k)
-    return *counts, k / n, rank / n, kind.largest_rank(sizes), kind.law(len(sizes))
+    known = (kind.largest_rank(sizes), kind.law(len(sizes)))
+    return *counts, k / n, rank / n, *known, stable_rank(values), nuclear_norm(values)
 
 
 def energy_curves(values: Iterable[FloatArray], k_max: int) -> FloatArray:

@@ -125,6 +125,8 @@ def test_the_table_of_a_query_of_two_documents() -> None:
         "Dim_100": 0.5,
         "largest_rank": 1,
         "law": 2,
+        "stable_rank": 1.0,
+        "nuclear": 2 * C,
     }
 
 
