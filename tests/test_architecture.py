@@ -30,7 +30,8 @@ LAYERS = (
     {"storage", "kernel_error"},
     {"experiments"},
     {"model_duals"},
-    {"spectra", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error", "playback"},
+    {"spectra", "truncation", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error", "playback"},
+    {"rank_laws"},
     {"plots", "worker"},
 )
 """Parts of the core, each importing only from layers before its own (and from itself)."""
