@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +10,23 @@ import pytest
 from naive_dual import C, part_of, record_of, slow_alpha
 from naive_ranking import GRADES, problem, qid_of, random_grades
 
+import rankviz
 from rankviz.datasets import RankingData, find_datasets, open_fold
+from rankviz.dual import Duals, SlopeDuals
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
+from rankviz.losses import LOSSES
 from rankviz.progress import Progress
 from rankviz.spectra import (
     MATRICES,
     dimensions_for,
     energy,
     energy_curves,
+    nuclear_norm,
     numerical_rank,
     spectra,
+    spectra_of,
+    stable_rank,
 )
 
 each_matrix = pytest.mark.parametrize("matrix", MATRICES)
@@ -55,6 +62,31 @@ def test_energy_rank_and_dimensions_of_known_values() -> None:
     assert numerical_rank(values) == 3
     assert numerical_rank(values, 1e-12) == 4
     assert numerical_rank(1e-200 * values) == 3
+
+
+@each_matrix
+@pytest.mark.parametrize("seed", range(3))
+def test_kept_singular_values_serve_every_threshold(seed: int, matrix: str) -> None:
+    y, ptr = random_grades(seed, 3, sizes=(2, 30))
+    found = spectra(record_of(2 * np.random.default_rng(seed).normal(size=len(y))), part_of(y, ptr), matrix)
+    for share in (0.1, 0.5, 0.9, 0.99, 0.999999):
+        assert found.dimensions(share).tolist() == [dimensions_for(v, share) for v in found.values]
+    for tolerance in (0.0, 1e-12, 1e-6, 1e-1, 0.5):
+        assert found.ranks(tolerance).tolist() == [numerical_rank(v, tolerance) for v in found.values]
+    assert found.ranks().tolist() == found.table["rank"].tolist()
+    assert found.dimensions(0.9).tolist() == found.table["k_90"].tolist()
+    assert (found.table["stable_rank"] <= found.table["rank"]).all()
+
+
+def test_thresholds_of_no_queries() -> None:
+    found = spectra_of(SlopeDuals(part_of(*GRADES["no pairs"]), np.zeros(6), C, LOSSES["squared_hinge"]))
+    assert (len(found.table), len(found.dimensions(0.9)), len(found.ranks())) == (0, 0, 0)
+
+
+def test_stable_rank_and_nuclear_norm_of_known_values() -> None:
+    values = np.array([4.0, 2.0, 2.0])
+    assert (stable_rank(values), nuclear_norm(values)) == (1.5, 8.0)
+    assert stable_rank(1e-200 * values) == 1.5
 
 
 def test_energy_curves_start_at_nothing_and_end_at_all() -> None:
@@ -149,3 +181,18 @@ def test_ohsumed_allows_half_of_the_ranks_that_the_paper_prints(letor_root: Path
         allowed[matrix] = table.loc[[49, 45, 35], "largest_rank"].tolist()
         assert table["k_90"].median() <= 2
     assert allowed == {"block": [4, 46, 117], "symmetrised": [8, 92, 234]}
+
+
+@pytest.mark.letor
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_spectra_of_ohsumed_take_at_most_a_second(letor_root: Path, loss: str) -> None:
+    train = open_fold(find_datasets([letor_root])["OHSUMED"], "Fold1").train
+    duals = rankviz.duals(rankviz.RankSVM(C=2.0**-13, loss=loss).fit_data(train), train)
+    for matrix in MATRICES:
+        assert min(_seconds(duals, matrix) for _ in range(3)) <= 1
+
+
+def _seconds(duals: Duals, matrix: str) -> float:
+    began = time.perf_counter()
+    spectra_of(duals, matrix)
+    return time.perf_counter() - began

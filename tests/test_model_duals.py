@@ -1,0 +1,158 @@
+"""Dual variables of fitted models: every loss and cost, the gap they prove, and who refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_dual import slow_alpha
+from naive_ranking import problem, qid_of, slow_pairs
+
+import rankviz
+from rankviz.costs import RULES
+from rankviz.datasets import DataError, Fold, RankingData
+from rankviz.dual import DualBlock, Duals, GivenDuals, sides
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from rankviz.losses import LOSSES
+from rankviz.model_duals import RunDuals
+from rankviz.ranker import Ranker
+
+X, Y, PTR = problem(3, n_queries=12)
+DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
+
+
+def fitted(**settings: object) -> rankviz.RankSVM:
+    return rankviz.RankSVM(**{"C": 2.0**-3, "tol": 1e-8} | settings).fit_data(DATA)
+
+
+def weights_of(duals: Duals, model: rankviz.RankSVM) -> np.ndarray:
+    """Σ_P α_ij (φ_i − φ_j) by a plain loop."""
+    Phi, w = model.feature_map_.operator(DATA.X).dense(), 0.0
+    for query, block in enumerate(duals):
+        first, A = DATA.query_slice(query).start, block.full()
+        for i, j in slow_pairs(block.y, np.array([0, len(block.y)])):
+            w = w + A[i, j] * (Phi[first + i] - Phi[first + j])
+    return np.asarray(w)
+
+
+@pytest.mark.parametrize("costs", [None, *RULES])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_of_the_dual_variables_are_the_models_less_its_gradient(loss: str, costs: str | None) -> None:
+    model = fitted(loss=loss, costs=costs)
+    duals = rankviz.duals(model, DATA)
+    w = weights_of(duals, model)
+    size = np.linalg.norm(model.coef_)
+    assert np.linalg.norm(model.coef_ - w) == pytest.approx(
+        model.trace_["gradient_norm"].iloc[-1], rel=1e-6, abs=1e-9 * size
+    )
+    assert np.linalg.norm(model.coef_ - w) <= 2e-2 * size
+    np.testing.assert_allclose(DATA.X.T @ duals.document_weights(), w, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("costs", [None, "grade_query"])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
+def test_the_hinges_dual_variables_prove_its_gap(tol: float, costs: str | None) -> None:
+    """They are feasible, 0 ≤ α ≤ C·c_ij, and (P − D)/P with D = Σα − ½‖w(α)‖² is the model's gap."""
+    model = fitted(loss="hinge", tol=tol, costs=costs)
+    duals = rankviz.duals(model, DATA)
+    for query, block in enumerate(duals):
+        assert (block.alpha >= 0).all()
+        assert (block.alpha <= duals.ceiling(query) * (1 + 1e-9)).all()
+    total, w = sum(block.alpha.sum() for block in duals), weights_of(duals, model)
+    proved = 1 - (total - 0.5 * w @ w) / model.objective_
+    assert duals.gap == model.gap_ == pytest.approx(proved, rel=1e-6, abs=1e-12)
+    assert duals.gap <= tol
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "sgd_query", "newton_yuan"])
+def test_dual_variables_of_every_solver(solver: str) -> None:
+    model = fitted(solver=solver, max_iter=20)
+    w = weights_of(rankviz.duals(model, DATA), model)
+    apart = np.linalg.norm(model.coef_ - w)
+    assert apart == pytest.approx(model.trace_["gradient_norm"].iloc[-1], rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "smooth_hinge"])
+def test_a_run_has_those_of_its_model(loss: str) -> None:
+    spec = RunSpec("none", feature_map="nystroem", n_components=20, gamma=0.3, loss=loss, costs="grade")
+    record = execute(spec, fold=Fold(DATA, DATA, DATA))
+    model = fitted(feature_map="nystroem", n_components=20, gamma=0.3, loss=loss, costs="grade", C=spec.C)
+    model = model.set_params(tol=spec.tol).fit_data(DATA)
+    run, own = RunDuals(record, DATA), rankviz.duals(model, DATA)
+    assert run.gap == own.gap
+    for one, other in zip(run, own, strict=True):
+        np.testing.assert_allclose(one.alpha, other.alpha, rtol=1e-9, atol=1e-12)
+
+
+def test_blocks_are_made_when_asked_for() -> None:
+    asked: list[int] = []
+
+    def rectangle(query: int) -> np.ndarray:
+        asked.append(query)
+        return np.ones(tuple(map(len, sides(Y[DATA.query_slice(query)]))))
+
+    duals = GivenDuals(DATA, np.zeros(len(Y)), 1.0, rectangle, gap=0.25)
+    assert (len(duals), duals.n_queries, asked) == (DATA.n_queries, DATA.n_queries, [])
+    next(iter(duals))
+    duals.block(3)
+    assert (asked, duals.gap, duals.ceiling(0)) == ([0, 3], 0.25, 1.0)
+
+
+def test_given_rectangles_count_at_pairs_only() -> None:
+    y = np.array([2, 0, 1])
+    block = DualBlock.given(
+        y, np.zeros(3), np.array([[1.0, 2.0], [3.0, 4.0]])
+    )  # rows 0 and 2, columns 1 and 2
+    assert block.document_weights.tolist() == [3.0, -4.0, 1.0]
+    assert (block.n_pairs, block.n_active) == (3, 3)
+    with pytest.raises(ValueError, match=r"shape \(3, 3\) for a query with 2 documents that are preferred"):
+        DualBlock.given(y, np.zeros(3), np.zeros((3, 3)))
+
+
+def test_document_weights_are_the_plain_loops() -> None:
+    f = np.random.default_rng(1).normal(size=len(Y))
+    A = slow_alpha(f, Y, PTR, 0.5)
+    duals = GivenDuals(
+        DATA, f, 0.5, lambda q: A[DATA.query_slice(q), DATA.query_slice(q)][np.ix_(*_sides(q))]
+    )
+    np.testing.assert_allclose(duals.document_weights(), A.sum(axis=1) - A.sum(axis=0), atol=1e-12)
+
+
+def _sides(query: int) -> tuple[np.ndarray, np.ndarray]:
+    return sides(Y[DATA.query_slice(query)])
+
+
+class Unsolved(Ranker):
+    """A ranker that is no `RankSVM`."""
+
+    coef_, n_pairs_ = np.zeros(1), len(slow_pairs(Y, PTR))
+
+    def fit_data(self, data: RankingData, *, callback: object = None) -> Unsolved:
+        return self
+
+
+class Solved(Unsolved):
+    """One that knows its dual variables."""
+
+    def duals(self, data: RankingData) -> Duals:
+        return GivenDuals(data, np.zeros(len(Y)), 1.0, lambda q: np.zeros(tuple(map(len, _sides(q)))))
+
+
+def test_a_model_may_have_its_own() -> None:
+    assert isinstance(rankviz.duals(Solved(), DATA), GivenDuals)
+    with pytest.raises(ValueError, match="dual variables of Unsolved are not known"):
+        rankviz.duals(Unsolved(), DATA)
+
+
+def test_refusals_are_sentences(tmp_path: Path) -> None:
+    other = RankingData.from_arrays(X[:20], Y[:20], qid_of(PTR)[:20])
+    with pytest.raises(DataError, match="pairs that the model was trained on"):
+        rankviz.duals(fitted(), other)
+    stored = rankviz.load(rankviz.save(fitted(loss="hinge"), tmp_path / "model.npz"))
+    with pytest.raises(ValueError, match="fit it again"):
+        rankviz.duals(stored, DATA)
+    squared = rankviz.duals(rankviz.load(rankviz.save(fitted(), tmp_path / "model.npz")), DATA)
+    assert np.isnan(squared.gap)
+    np.testing.assert_array_equal(squared.block(0).alpha, rankviz.duals(fitted(), DATA).block(0).alpha)
