@@ -19,7 +19,7 @@ from rankviz._typing import FloatArray, IntArray
 from rankviz.datasets.types import RankingData
 from rankviz.dual import DualBlock, Duals
 from rankviz.experiments.record import RunRecord
-from rankviz.model_duals import RunDuals as RunDuals
+from rankviz.model_duals import RunDuals
 from rankviz.progress import Progress, Report, silent
 
 RANK_TOLERANCE = 1e-6
