@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
+    from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.metrics import evaluate
     from rankviz.model_duals import duals
     from rankviz.progress import Progress, StopRequested
@@ -26,10 +27,12 @@ __version__ = "0.1.0"
 __all__ = [
     "DataError",
     "DataWarning",
+    "FactorizedRankSVM",
     "Fold",
     "Progress",
     "RankSVM",
     "RankingData",
+    "RegularizedRankSVM",
     "RunRecord",
     "RunSpec",
     "StopRequested",
@@ -53,6 +56,7 @@ _HOMES = {
     "rankviz.curves": ("fit_curve",),
     "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
+    "rankviz.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("evaluate",),
     "rankviz.model_duals": ("duals",),
     "rankviz.progress": ("Progress", "StopRequested"),

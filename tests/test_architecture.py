@@ -26,7 +26,7 @@ LAYERS = (
     {"solvers", "memory", "spaces"},
     {"training", "room"},
     {"estimators"},
-    {"curves"},
+    {"curves", "low_rank"},
     {"storage", "kernel_error"},
     {"experiments"},
     {"model_duals"},

@@ -20,6 +20,7 @@ class Status(Enum):
 
     CONVERGED = "converged: the Newton decrement is below the tolerance"
     CERTIFIED = "converged: the duality gap is below the tolerance"
+    STATIONARY = "converged: no step within the bounds lowers the objective, to the tolerance"
     RULE = "ended by he2009's rule: gradient or direction is at most 1e-4; its steps may raise the objective"
     MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
     STALLED = "stalled: rounding keeps the step from lowering the objective further"

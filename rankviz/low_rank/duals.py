@@ -1,0 +1,42 @@
+"""The blocks of models that solve for dual variables themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import RankingData
+from rankviz.dual import GivenDuals, sides
+from rankviz.low_rank.blocks import Blocks
+
+
+def factor_duals(
+    data: RankingData, scores: FloatArray, C: float, V: FloatArray, gap: float = float("nan")
+) -> GivenDuals:
+    """The blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K)."""
+
+    def rectangle(query: int) -> FloatArray:
+        rows = data.query_slice(query)
+        y, factors = data.y[rows], V[rows]
+        winners, losers = sides(y)
+        alpha: FloatArray = factors[winners] @ factors[losers].T
+        return alpha * (y[winners][:, None] > y[losers])
+
+    return GivenDuals(data, scores, C, rectangle, gap)
+
+
+def entry_duals(
+    data: RankingData, scores: FloatArray, C: float, entries: FloatArray, gap: float = float("nan")
+) -> GivenDuals:
+    """The blocks whose entries (E,) are laid out as `Blocks` does."""
+    places = {query: (stack, place) for query, stack, place in Blocks(data.y, data.ptr).queries()}
+
+    def rectangle(query: int) -> FloatArray:
+        if query not in places:
+            winners, losers = sides(data.y[data.query_slice(query)])
+            return np.zeros((len(winners), len(losers)))
+        stack, place = places[query]
+        block: FloatArray = stack.of(entries)[place]
+        return block
+
+    return GivenDuals(data, scores, C, rectangle, gap)

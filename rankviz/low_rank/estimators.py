@@ -1,0 +1,336 @@
+"""Factorised and regularised RankSVM with scikit-learn's conventions: fit(X, y, qid=...), predict(X)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from rankviz._typing import FloatArray
+from rankviz.datasets.types import RankingData
+from rankviz.dual import GivenDuals
+from rankviz.estimators import RankSVM
+from rankviz.features.exact import FittedExact
+from rankviz.features.kernel_matrix import kernel_matrix
+from rankviz.losses import LOSSES, SmoothedHinge
+from rankviz.low_rank.blocks import Blocks, rectangle_entries
+from rankviz.low_rank.cells import Cells
+from rankviz.low_rank.duals import entry_duals, factor_duals
+from rankviz.low_rank.factorized import FactorPoint, FactorProblem
+from rankviz.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
+from rankviz.low_rank.gram import FeatureGram, Gram, KernelGram, pair_curvature
+from rankviz.low_rank.regularized import DualPoint, RegularizedProblem
+from rankviz.low_rank.regularized_solvers import Alternating, DualSolver, Fista
+from rankviz.low_rank.trace import LowRankResult
+from rankviz.memory import TrainingSizes, check_fits, default_budget
+from rankviz.progress import Callback, Progress, Report, reporter
+from rankviz.ranker import Ranker, refuse_unusable
+from rankviz.risk import risk_of
+from rankviz.settings_checks import one_of, positive, whole
+from rankviz.timing import Stopwatch
+
+FACTOR_SOLVERS: dict[str, type[BoxedLBFGS | QuerySteps]] = {"lbfgs": BoxedLBFGS, "query_steps": QuerySteps}
+"""Solvers by the names that `FactorizedRankSVM(solver=...)` uses; the second is the paper's."""
+
+DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
+"""Solvers by the names that `RegularizedRankSVM(solver=...)` uses; the second is the paper's."""
+
+FACTOR_VECTORS, DUAL_VECTORS = 40, 12
+"""Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What a model is trained on."""
+
+    data: RankingData
+    gram: Gram
+    seed: int
+
+
+class LowRankRanker(Ranker):
+    """What both models share: features, the memory they may take, and what is known at the end."""
+
+    C: float
+    tol: float
+    max_iter: int | None
+    solver: str
+    memory_limit: float | None
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData`, which is checked already; see `fit`."""
+        report, clock = reporter(callback), Stopwatch()
+        self._check_settings()
+        refuse_unusable(data)
+        left = self._room(data)
+        seed = self.seed()
+        self.gamma_ = self.gamma_for(data.X)
+        report(Progress("features", 0.0))
+        fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
+        if isinstance(fitted, FittedExact):
+            gram: Gram = KernelGram(kernel_matrix(data.X, self.gamma_, left, report))
+        else:
+            gram = FeatureGram(fitted.operator(data.X, report))
+        clock.lap("features")
+        point, result = self._trained(_Problem(data, gram, seed), report)
+        clock.lap("newton")
+        self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
+        self.n_features_in_, self.n_components_ = data.n_features, fitted.n_components
+        self.status_, self.trace_ = result.status, result.frame
+        self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
+        self.objective_, self.seconds_ = point.value, clock.laps
+        self._certify(data, point)
+        return self
+
+    def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
+        """The duality gap of the hinge between w and α."""
+        squared = risk_of(data.y, data.ptr, LOSSES["squared_hinge"]).at(point.f)
+        weight = float(point.c @ point.f)
+        self.primal_ = 0.5 * weight + self.C * 0.5 * squared.total_slope
+        self.dual_ = -point.dual
+        self.gap_ = (self.primal_ - self.dual_) / self.primal_ if self.primal_ > 0.0 else 0.0
+
+    def _room(self, data: RankingData) -> float:
+        """Bytes left for a kernel matrix; raises `DataError` where training does not fit."""
+        limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
+        sizes = TrainingSizes(self.feature_map, int(self.n_components), data.n_documents, data.n_features)
+        own = self._own_bytes(data)
+        check_fits(sizes, limit, own)
+        self.memory_need_ = sizes.bytes + own
+        return limit - self.memory_need_
+
+    def _check_settings(self) -> None:
+        self.check_map_settings()
+        positive("C", self.C)
+        positive("tol", self.tol)
+        if self.max_iter is not None:
+            whole("max_iter", self.max_iter)
+        if self.memory_limit is not None:
+            positive("memory_limit", self.memory_limit)
+
+    def _limits(self) -> dict[str, Any]:
+        """Tolerance and number of iterations, for the solver."""
+        given = {} if self.max_iter is None else {"max_iter": int(self.max_iter)}
+        return {"tol": float(self.tol), **given}
+
+    @abstractmethod
+    def _own_bytes(self, data: RankingData) -> int:
+        """Bytes beside the features."""
+
+    @abstractmethod
+    def _trained(
+        self, problem: _Problem, report: Report
+    ) -> tuple[FactorPoint | DualPoint, LowRankResult[Any]]:
+        """Solve, and keep what is the model's own."""
+
+
+class FactorizedRankSVM(LowRankRanker):
+    """Factorised RankSVM: the hinge's dual problem over α_ij = ⟨v_i, v_j⟩, 0 ≤ v_ik ≤ √(C/K) (xu2019 §5.1).
+
+    Minimise ½‖w‖² − Σ_P α_ij with w = Σ_P α_ij (φ(x_i) − φ(x_j)). Its α are feasible dual variables, so the
+    objective is never below the dual optimum of RankSVM. It is not convex: seeds lead to different ends.
+
+    Parameters
+    ----------
+    rank : int
+        K, length of the vectors v. A block of α has rank K at most with two grades, (R − 1)·K with R grades.
+    C : float
+        Weight of the hinge loss, the largest α.
+    feature_map, n_components, gamma, landmarks, frequencies
+        φ, as in `RankSVM`.
+    random_state : int, RandomState or None
+        Seed of the positive factors it starts from, and of landmarks or frequencies.
+    tol : float
+        Ends where no step within the box could lower the objective by more than this share of it, to first
+        order (see `rankviz.low_rank.trace.StepRow`).
+    max_iter : int or None
+        Largest number of iterations, or of passes over all queries; None for one that suits the solver.
+    solver : {"lbfgs", "query_steps"}
+        All factors at once, or query by query as the paper does (for maps with rows of features).
+    memory_limit : float or None
+        Bytes that training may take; None: 70 % of what the machine has free.
+
+    Attributes
+    ----------
+    factors_ : (n, K) float64
+        V of the training documents.
+    objective_, dual_, primal_ : float
+        ½‖w‖² − Σα; the dual value, its negative; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+    gap_ : float
+        (primal − dual)/primal, which does not vanish where the factors cannot be optimal dual variables.
+    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
+    memory_need_, seconds_
+        As in `RankSVM`.
+    """
+
+    def __init__(
+        self,
+        rank: int = 5,
+        C: float = 2.0**-7,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        random_state: int | np.random.RandomState | None = 0,
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        solver: str = "lbfgs",
+        memory_limit: float | None = None,
+    ) -> None:
+        self.rank = rank
+        self.C = C
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.random_state = random_state
+        self.landmarks = landmarks
+        self.frequencies = frequencies
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.memory_limit = memory_limit
+
+    def duals(self, data: RankingData) -> GivenDuals:
+        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        return factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
+
+    def _trained(self, problem: _Problem, report: Report) -> tuple[FactorPoint, LowRankResult[FactorPoint]]:
+        cells = Cells(problem.data.y, problem.data.ptr)
+        task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
+        solver: FactorSolver = FACTOR_SOLVERS[self.solver](**self._limits())
+        result = solver.solve(task, task.start(problem.seed), report)
+        self.n_pairs_, self.factors_ = cells.n_pairs, result.point.V
+        return result.point, result
+
+    def _own_bytes(self, data: RankingData) -> int:
+        return 8 * FACTOR_VECTORS * data.n_documents * int(self.rank)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        whole("rank", self.rank)
+        one_of("solver", self.solver, FACTOR_SOLVERS)
+
+
+class RegularizedRankSVM(LowRankRanker):
+    """Regularised RankSVM: the hinge's dual problem with a nuclear norm on its blocks (xu2019 §5.2).
+
+    Minimise ½‖w‖² − Σ_P α_ij + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α_ij ≤ C and A,
+    which is convex. The matrices A are low-rank, the α that make w are not.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the hinge loss, the largest α.
+    nuclear, coupling : float
+        The paper's γ and λ. Singular values are cut by nuclear/(2·coupling).
+    feature_map, n_components, gamma, random_state, landmarks, frequencies
+        φ and its seed, as in `RankSVM`.
+    tol : float
+        Ends at this duality gap over |objective|, a proved distance from the minimum.
+    max_iter : int or None
+        Largest number of steps, or of the paper's rounds; None for one that suits the solver.
+    solver : {"fista", "alternating"}
+        Accelerated steps that start from the plain model, or the paper's alternating ones, from random α.
+    memory_limit : float or None
+        Bytes that training may take; None: 70 % of what the machine has free.
+
+    Attributes
+    ----------
+    alpha_, low_rank_ : (E,) float64
+        α and A as entries of the rectangles that `rankviz.low_rank.blocks.Blocks` lays out.
+    ranks_ : (queries with pairs,) int64
+        Ranks of the A, in the order of `Blocks.queries`.
+    objective_, dual_, primal_ : float
+        What is minimised; Σα − ½‖w‖²; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+    gap_ : float
+        (primal − dual)/primal: what the nuclear norm costs RankSVM, and what is left to converge.
+    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
+    memory_need_, seconds_
+        As in `RankSVM`.
+    """
+
+    def __init__(
+        self,
+        C: float = 2.0**-7,
+        nuclear: float = 1.0,
+        coupling: float = 10.0,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        random_state: int | np.random.RandomState | None = 0,
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        solver: str = "fista",
+        memory_limit: float | None = None,
+    ) -> None:
+        self.C = C
+        self.nuclear = nuclear
+        self.coupling = coupling
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.random_state = random_state
+        self.landmarks = landmarks
+        self.frequencies = frequencies
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.memory_limit = memory_limit
+
+    def duals(self, data: RankingData) -> GivenDuals:
+        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        return entry_duals(data, self.predict(data.X), float(self.C), self.alpha_, self.gap_)
+
+    def low_rank_blocks(self, data: RankingData) -> GivenDuals:
+        """The matrices A as blocks; with three grades or more they have entries where there is no pair."""
+        return entry_duals(data, self.predict(data.X), float(self.C), self.low_rank_, self.gap_)
+
+    def _trained(self, problem: _Problem, report: Report) -> tuple[DualPoint, LowRankResult[DualPoint]]:
+        data = problem.data
+        blocks, cells = Blocks(data.y, data.ptr), Cells(data.y, data.ptr)
+        task = RegularizedProblem(
+            blocks,
+            problem.gram,
+            float(self.C),
+            float(self.nuclear),
+            float(self.coupling),
+            pair_curvature(problem.gram, cells),
+        )
+        solver: DualSolver = DUAL_SOLVERS[self.solver](**self._limits())
+        start = (
+            self._drawn(blocks, problem.seed) if self.solver == "alternating" else self._plain(blocks, data)
+        )
+        result = solver.solve(task, start, report)
+        self.n_pairs_, self.alpha_ = blocks.n_pairs, result.point.alpha
+        self.low_rank_, self.ranks_ = result.point.low.A, result.point.low.ranks
+        return result.point, result
+
+    def _drawn(self, blocks: Blocks, seed: int) -> FloatArray:
+        """α drawn uniformly between 0 and C (Algorithm 2, line 2)."""
+        alpha = np.random.default_rng(seed).uniform(0.0, self.C, blocks.size)
+        alpha *= blocks.is_pair
+        return alpha
+
+    def _plain(self, blocks: Blocks, data: RankingData) -> FloatArray:
+        """α of RankSVM with the hinge: where both nuclear and coupling are small, it is nearly there."""
+        names = ("C", "feature_map", "n_components", "gamma", "random_state", "landmarks", "frequencies")
+        settings = {name: getattr(self, name) for name in names}
+        plain = RankSVM(loss="hinge", tol=min(self.tol, 1e-4), **settings).fit_data(data)
+        width = float(plain.trace_["smoothing"].iloc[-1]) if len(plain.trace_) else 1.0
+        slopes = SmoothedHinge(width).derivative(blocks.margins(plain.predict(data.X)))
+        alpha: FloatArray = np.where(blocks.is_pair, -self.C * slopes, 0.0)
+        return alpha
+
+    def _own_bytes(self, data: RankingData) -> int:
+        return 8 * DUAL_VECTORS * rectangle_entries(data.y, data.ptr)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        positive("nuclear", self.nuclear)
+        positive("coupling", self.coupling)
+        one_of("solver", self.solver, DUAL_SOLVERS)
