@@ -21,7 +21,7 @@ LAYERS = (
     {"ranker"},
     {"costs"},
     {"risk", "dual"},
-    {"objective"},
+    {"objective", "shuffled"},
     {"kernel_objective", "stochastic"},
     {"solvers", "memory", "spaces"},
     {"training", "room"},

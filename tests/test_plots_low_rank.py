@@ -10,21 +10,33 @@ from naive_ranking import random_grades
 
 from rankviz.dual import DualBlock, dual_block
 from rankviz.losses import LOSSES
-from rankviz.plots import dim_histogram, dual_heatmap, energy_curve, rank_by_activity, singular_values
-from rankviz.spectra import COLUMNS, MATRICES, Spectra, spectra
+from rankviz.model_duals import RunDuals
+from rankviz.plots import (
+    block_spectrum,
+    dim_histogram,
+    dual_heatmap,
+    energy_curve,
+    rank_by_activity,
+    truncation_loss,
+)
+from rankviz.shuffled import ShuffledDuals
+from rankviz.spectra import MATRICES, Spectra, dimensions_for, numerical_rank, spectra_of
 
 LOSS = LOSSES["squared_hinge"]
 
 
-def spectra_with(**columns: list[int]) -> Spectra:
-    """Spectra of queries of which only some columns matter."""
-    table = pd.DataFrame({name: columns.get(name, 1) for name in COLUMNS}, index=range(len(columns["rank"])))
-    return Spectra(table, [], 0, 0)
-
-
-def found_in(seed: int, matrix: str = "block") -> Spectra:
+def found_in(seed: int, matrix: str = "block") -> tuple[Spectra, Spectra]:
+    """Spectra of random blocks, and of the same shuffled."""
     y, ptr = random_grades(seed, 3, sizes=(4, 20))
-    return spectra(record_of(np.random.default_rng(seed).normal(size=len(y))), part_of(y, ptr), matrix)
+    duals = RunDuals(record_of(np.random.default_rng(seed).normal(size=len(y))), part_of(y, ptr))
+    return spectra_of(duals, matrix), spectra_of(ShuffledDuals(duals), matrix)
+
+
+def needed(**columns: list[int]) -> pd.DataFrame:
+    """What queries need, of which only some columns matter."""
+    names = ["documents", "pairs", "active", "largest_rank", "k", "k_shuffled", "rank", "rank_shuffled"]
+    n = len(next(iter(columns.values())))
+    return pd.DataFrame({"query": range(1, n + 1)} | {name: columns.get(name, [1] * n) for name in names})
 
 
 def block_of(seed: int, sizes: tuple[int, int] = (15, 15)) -> DualBlock:
@@ -33,25 +45,61 @@ def block_of(seed: int, sizes: tuple[int, int] = (15, 15)) -> DualBlock:
 
 
 def test_bins_are_closed_on_the_right() -> None:
-    ranks, documents = [1, 3, 3, 7, 10, 1], [10, 10, 29, 100, 10, 320]
-    table = dim_histogram.data(spectra_with(rank=ranks, documents=documents))
-    bars = table[table["measure"] == "rank"]
+    table = needed(rank=[1, 3, 3, 7, 10, 1], documents=[10, 10, 29, 100, 10, 320])
+    bars = dim_histogram.data(table, "rank", "documents")
     assert bars["queries"].tolist() == [3, 1, 1, 0, 0, 0, 0, 0, 0, 1]
     assert bars["share"].sum() == pytest.approx(1)
-    assert len(dim_histogram.figure(table, "nystroem").data) == 3
+    assert dim_histogram.members(table, "rank", "documents", [0, 9]) == [1, 4, 5, 6]
+    assert dim_histogram.members(table, "rank", "documents", [4]) == []
+
+
+def test_numbers_are_binned_by_doubling() -> None:
+    k = [1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 5000]
+    bars = dim_histogram.data(needed(k=k), "k", "number")
+    assert bars["queries"].tolist() == [1, 1, *[2] * 8]
+    assert bars["bin"].tolist()[:4] == ["1", "2", "3–4", "5–8"]
+
+
+def test_dimensions_are_counted_against_the_largest_rank_too() -> None:
+    table = needed(k=[1, 5, 10], largest_rank=[10, 10, 10], documents=[100, 100, 100])
+    assert dim_histogram.data(table, "k", "largest")["queries"].tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    assert dim_histogram.data(table, "k", "documents")["queries"].tolist() == [3, *[0] * 9]
+
+
+def test_selected_queries_are_drawn_in_full_and_the_others_faded() -> None:
+    table = needed(k=[1, 1, 2], documents=[10, 10, 10])
+    bars = dim_histogram.data(table, "k", "documents", selected=[1, 3])
+    assert bars["selected"].tolist()[:3] == [1, 1, 0]
+    full, rest = dim_histogram.figure(bars, "linear", "documents", "k").data[:2]
+    assert (list(full.y[:2]), list(rest.y[:2])) == ([1, 1], [1, 0])
+    none = dim_histogram.figure(dim_histogram.data(table, "k", "documents"), "linear", "documents", "k")
+    assert list(none.data[0].y[:2]) == [2, 1]
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_needs_are_those_of_the_spectra_and_of_the_shuffled_ones(matrix: str) -> None:
+    found, shuffled = found_in(4, matrix)
+    table = dim_histogram.needs(found, shuffled, 0.8, 1e-3)
+    for end, spectra in (("", found), ("_shuffled", shuffled)):
+        assert table[f"k{end}"].tolist() == [dimensions_for(values, 0.8) for values in spectra.values]
+        assert table[f"rank{end}"].tolist() == [numerical_rank(values, 1e-3) for values in spectra.values]
 
 
 def test_energy_is_the_mean_over_queries_with_its_quantiles() -> None:
-    found = found_in(1)
-    table = energy_curve.data(found)
+    found, shuffled = found_in(1)
+    inside = np.arange(len(found.values)) != 1
+    table = energy_curve.data(found, inside)
     first = [values[0] ** 2 / (values**2).sum() for values in found.values]
+    del first[1]
     row = table.set_index("k").loc[1]
     assert row["mean"] == pytest.approx(np.mean(first))
     assert row["low"] == pytest.approx(np.quantile(first, 0.1))
     assert row["high"] == pytest.approx(np.quantile(first, 0.9))
-    assert table["k"].tolist() == list(range(1, len(table) + 1))
     assert table["mean"].is_monotonic_increasing
-    assert energy_curve.figure(table, "linear").data[-1].y.tolist() == table["mean"].tolist()
+    both = energy_curve.together(table, energy_curve.data(shuffled, inside))
+    drawn = energy_curve.figure(both, "linear", 0.9).data
+    assert drawn[-1].y.tolist() == both.loc[both["of"] == "model", "mean"].tolist()
+    assert drawn[1].y.tolist() == both.loc[both["of"] == "shuffled", "mean"].tolist()
 
 
 @pytest.mark.parametrize("order", dual_heatmap.ORDERS)
@@ -76,22 +124,46 @@ def test_heat_map_shows_every_pair_in_its_place(matrix: str, order: str) -> None
 def test_heat_map_of_many_documents_draws_some_evenly_spread() -> None:
     table = dual_heatmap.data(block_of(3, (700, 700)), "symmetrised", "grade")
     assert table["row"].max() == table["column"].max() == dual_heatmap.MOST
-    drawn = dual_heatmap.figure(table, "symmetrised", "grade").data[0]
+    drawn = dual_heatmap.figure(table, "symmetrised", "grade", (0, 1)).data[0]
     assert drawn.z.shape == (dual_heatmap.MOST, dual_heatmap.MOST)
     assert np.isnan(drawn.z).sum() == dual_heatmap.MOST**2 - len(table)
 
 
-def test_singular_values_are_shown_relative_to_the_largest() -> None:
-    table = singular_values.data(np.array([4.0, 2.0, 0.0]))
+def test_colours_of_what_is_left_out_lie_evenly_about_nothing() -> None:
+    table = dual_heatmap.data(block_of(2), "block", "grade")
+    assert dual_heatmap.reach(table) == (0.0, table["alpha"].max())
+    scales = [dual_heatmap.figure(table, "block", "grade", limits).data[0] for limits in ((0, 2), (-2, 2))]
+    assert (scales[0].zmin, scales[1].zmin) == (0, -2)
+    assert scales[0].colorscale != scales[1].colorscale
+
+
+def test_spectrum_of_a_block_is_shown_relative_to_its_largest_value() -> None:
+    values = np.array([4.0, 2.0, 0.0])
+    table = block_spectrum.data(values)
     assert table["relative"].tolist() == [1, 0.5, 0]
     assert table["energy"].tolist() == [0.8, 1, 1]
-    assert list(singular_values.figure(table, "linear").data[0].x) == [1, 2]
-    assert len(singular_values.drawn(singular_values.data(np.array([1.0, *[1e-17] * 50])))) == 12
-    assert len(singular_values.drawn(singular_values.data(np.ones(51)))) == 51
+    fig = block_spectrum.figure(table, "linear", tolerance=1e-6, share=0.9, chosen=1, last=12)
+    assert list(fig.data[0].x) == [1, 2]
+    assert "k = 2 for 90 %" in [note.text for note in fig.layout.annotations]
+    assert block_spectrum.last_drawn(np.array([1.0, *[1e-17] * 50])) == 12
+    assert block_spectrum.last_drawn(np.ones(51)) == 102
+
+
+def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:
+    one = pd.DataFrame({"k": [1, 3], "energy": [0.9, 1], "alpha_error": [0.3, 0], "w_error": [0.1, 0]})
+    table = truncation_loss.data(one.assign(**{"NDCG@10": 0.5}), one.assign(**{"NDCG@10": 0.4}))
+    assert table["scope"].tolist() == ["query", "query", "all", "all"]
+    fig = truncation_loss.figure(table, "linear", "validation", chosen=1, last=12)
+    assert {trace.name for trace in fig.data} >= {"α, this query alone", "w, every query"}
+    errors = next(trace for trace in fig.data if trace.name == "α, every query")
+    assert errors.y[0] == 0.3
+    assert np.isnan(errors.y[1])  # nothing is lost: a logarithmic axis has no place for it
 
 
 def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:
-    table = rank_by_activity.data(spectra_with(rank=[1, 5], pairs=[4, 4], active=[4, 3]))
+    table = rank_by_activity.data(
+        Spectra(needed(rank=[1, 5], pairs=[4, 4], active=[4, 3]).assign(law=2), [], 0, 0)
+    )
     assert table["active_share"].tolist() == [1, 0.75]
     some, every = rank_by_activity.figure(table, "fourier").data
     assert (list(some.y), list(every.y)) == ([5], [1])
@@ -101,8 +173,15 @@ def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:
 def test_every_figure_is_drawn_of_one_query_of_two_documents(matrix: str) -> None:
     y, ptr = np.array([1, 0]), np.array([0, 2])
     part = part_of(y, ptr)
-    found, block = spectra(record_of(np.zeros(2)), part, matrix), dual_block(np.zeros(2), part, 0, C, LOSS)
-    for module in (dim_histogram, energy_curve, rank_by_activity):
-        assert module.figure(module.data(found), "linear").data
-    assert singular_values.figure(singular_values.data(found.values[0]), "linear").data
-    assert dual_heatmap.figure(dual_heatmap.data(block, matrix, "grade"), matrix, "grade").data
+    duals = RunDuals(record_of(np.zeros(2)), part)
+    found, block = spectra_of(duals, matrix), dual_block(np.zeros(2), part, 0, C, LOSS)
+    assert rank_by_activity.figure(rank_by_activity.data(found), "linear").data
+    needs = dim_histogram.needs(found, spectra_of(ShuffledDuals(duals), matrix), 0.9, 1e-6)
+    for scale in dim_histogram.SCALES:
+        assert dim_histogram.figure(dim_histogram.data(needs, "k", scale), "linear", scale, "k").data
+    curve = energy_curve.data(found, np.array([True]))
+    assert energy_curve.figure(energy_curve.together(curve, curve), "linear", 0.9).data
+    table = block_spectrum.data(found.values[0])
+    assert block_spectrum.figure(table, "linear", tolerance=1e-6, share=0.9, chosen=5, last=12).data
+    drawn = dual_heatmap.data(block, matrix, "grade")
+    assert dual_heatmap.figure(drawn, matrix, "grade", dual_heatmap.reach(drawn)).data

@@ -1,72 +1,177 @@
-"""How much of their dimensions the blocks of dual variables need: Dim_90 and Dim_100 (xu2019 Figure 2)."""
+"""How many dimensions the dual variables of each query need, as histograms (xu2019 Figure 2).
+
+Beside the model's own stand two references: the same α shuffled over their pairs, and the most that the
+grades allow. Bars carry the number of their bin as `customdata`; selected queries are drawn in full.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import METHODS, finished
+from rankviz._typing import IntArray
+from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
 from rankviz.spectra import Spectra
 
 BINS = 10
-MEASURES = {
-    "k_90": "for 90 % of the energy (Dim<sub>90</sub>)",
-    "rank": "for all of it: numerical rank (Dim<sub>100</sub>)",
-    "largest_rank": "largest rank that the grades allow",
+FADED = 0.25
+"""Opacity of queries that are not selected, where some are."""
+
+
+def _tenths(k: IntArray, of: IntArray) -> IntArray:
+    """Which tenth of `of` k falls into, closed on the right: whole numbers, so edges are met exactly."""
+    tenths: IntArray = np.minimum((BINS * k - 1) // of, BINS - 1)
+    return tenths
+
+
+def _doublings(k: IntArray) -> IntArray:
+    """0 for 1, 1 for 2, 2 for 3 and 4, 3 for 5 to 8 …, and all beyond 256 together."""
+    doublings: IntArray = np.minimum(np.ceil(np.log2(k)).astype(np.int64), BINS - 1)
+    return doublings
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A way to count dimensions: its axis, the names of ten bins, and the bin of each query."""
+
+    label: str
+    axis: str
+    bins: tuple[str, ...]
+    bin_of: Callable[[pd.DataFrame, str], IntArray]
+
+
+_PERCENT = tuple(f"{10 * low}–{10 * low + 10}" for low in range(BINS))
+_DOUBLING = ("1", "2", "3–4", "5–8", "9–16", "17–32", "33–64", "65–128", "129–256", "> 256")
+SCALES = {
+    "documents": Scale(
+        "% of the documents",
+        "in % of the query's documents",
+        _PERCENT,
+        lambda table, name: _tenths(table[name].to_numpy(), table["documents"].to_numpy()),
+    ),
+    "largest": Scale(
+        "% of the largest rank",
+        "in % of the largest rank that the grades allow",
+        _PERCENT,
+        lambda table, name: _tenths(table[name].to_numpy(), table["largest_rank"].to_numpy()),
+    ),
+    "number": Scale(
+        "number",
+        "singular values",
+        _DOUBLING,
+        lambda table, name: _doublings(table[name].to_numpy()),
+    ),
 }
-"""Columns of the table of spectra that are counted, and what they say of a query."""
+"""Ways to count dimensions; xu2019 divides by the size of A, the number of documents."""
 
 
-def data(found: Spectra) -> pd.DataFrame:
-    """Queries in each of ten bins of k/n_q: columns measure, left, right, queries, share (of all queries).
+def needs(found: Spectra, shuffled: Spectra, share: float, tolerance: float) -> pd.DataFrame:
+    """What every query needs, one row each; `shuffled` are the spectra of the same α shuffled.
 
-    A bin is closed on the right; k and n_q are whole numbers, so the edges are met exactly.
+    Columns query, documents, pairs, active, largest_rank; k and k_shuffled for a `share` of the energy, rank
+    and rank_shuffled counting singular values above `tolerance`·σ₁.
     """
-    table, frames = found.table, []
-    for measure in MEASURES:
-        bins = (BINS * table[measure].to_numpy(np.int64) - 1) // table["documents"].to_numpy(np.int64)
-        counts = np.bincount(bins, minlength=BINS)
-        frames.append(
-            pd.DataFrame(
-                {
-                    "measure": measure,
-                    "left": np.arange(BINS) / BINS,
-                    "right": np.arange(1, BINS + 1) / BINS,
-                    "queries": counts,
-                    "share": counts / max(len(table), 1),
-                }
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
+    table = found.table[["query", "documents", "pairs", "active", "largest_rank"]]
+    return table.assign(
+        k=found.dimensions(share),
+        k_shuffled=shuffled.dimensions(share),
+        rank=found.ranks(tolerance),
+        rank_shuffled=shuffled.ranks(tolerance),
+    )
 
 
-def figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """Shares of queries: Dim_90 in light bars, Dim_100 in full ones, the largest possible as outlines."""
-    fig, colour = go.Figure(), METHODS[method].colour
-    looks: dict[str, dict[str, Any]] = {
-        "k_90": {"marker": {"color": colour}, "opacity": 0.45},
-        "rank": {"marker": {"color": colour}},
-        "largest_rank": {"marker": {"color": "rgba(0,0,0,0)", "line": {"color": "#7f7f7f", "width": 1.5}}},
+def data(table: pd.DataFrame, measure: str, scale: str, selected: Collection[int] = ()) -> pd.DataFrame:
+    """Queries in each of ten bins of `measure` ("k" or "rank") of `needs`.
+
+    Columns bin, queries, share (of all queries), selected (how many of them are), shuffled and allowed
+    (queries in the bin were α shuffled, or of the largest rank that the grades allow).
+    """
+    kind = SCALES[scale]
+    picked = table["query"].isin(list(selected))
+    columns = {
+        "queries": (table, measure),
+        "selected": (table[picked], measure),
+        "shuffled": (table, f"{measure}_shuffled"),
+        "allowed": (table, "largest_rank"),
     }
-    for measure, name in MEASURES.items():
-        rows = table[table["measure"] == measure]
-        labels = [f"{100 * a:.0f}–{100 * b:.0f}" for a, b in zip(rows["left"], rows["right"], strict=True)]
-        fig.add_bar(
-            x=labels,
-            y=rows["share"],
+    counts = {
+        name: np.bincount(kind.bin_of(rows, column), minlength=BINS)
+        for name, (rows, column) in columns.items()
+    }
+    counted = pd.DataFrame({"bin": kind.bins} | counts)
+    counted.insert(2, "share", counted["queries"] / max(len(table), 1))
+    return counted
+
+
+def members(table: pd.DataFrame, measure: str, scale: str, bins: Iterable[int]) -> list[int]:
+    """The queries that fall into some bins, counted from 0."""
+    inside = np.isin(SCALES[scale].bin_of(table, measure), list(bins))
+    return [int(query) for query in table.loc[inside, "query"]]
+
+
+def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure:
+    """Bars of queries, the selected ones in full; shuffled and allowed as outlines; `what` names the axis."""
+    fig, colour, n = go.Figure(), METHODS[method].colour, max(int(table["queries"].sum()), 1)
+    places, picked = np.arange(BINS), int(table["selected"].sum())
+    full = table["selected"] if picked else table["queries"]
+    look = {"hoverinfo": "skip", "showlegend": False, "width": 0.8}
+    fig.add_bar(
+        x=places, y=full, marker={"color": colour}, **(look | {"showlegend": True}), name="this model"
+    )
+    rest = table["queries"] - full
+    fig.add_bar(x=places, y=rest, marker={"color": colour, "opacity": FADED}, **look, name="not selected")
+    outlines = (
+        ("allowed", "largest rank that the grades allow", "#7f7f7f", "solid"),
+        ("shuffled", "the same α, shuffled", CHOSEN_COLOUR, "dash"),
+    )
+    for column, name, line, dash in outlines:
+        fig.add_scatter(
+            x=np.repeat(np.arange(BINS + 1) - 0.5, 2),
+            y=[0, *np.repeat(table[column], 2), 0],
+            mode="lines",
             name=name,
-            customdata=rows["queries"],
-            hovertemplate=f"{name}<br>%{{x}} %: %{{customdata}} queries (%{{y:.0%}})<extra></extra>",
-            **looks[measure],
+            line={"color": line, "dash": dash, "width": 1.8},
+            hoverinfo="skip",
         )
+    _add_targets(fig, table, n, f"{what}: " if what else "")
     return finished(
         fig,
-        barmode="group",
-        bargap=0.2,
-        bargroupgap=0.05,
-        xaxis={"title": "dimensions needed, in % of the query's documents"},
-        yaxis={"title": "share of queries", "range": [0, 1.02], "tickformat": ".0%"},
+        height=360,
+        barmode="stack",
+        xaxis={
+            "title": f"{what}, {SCALES[scale].axis}",
+            "tickvals": places,
+            "ticktext": SCALES[scale].bins,
+            "range": [-0.6, BINS - 0.4],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        yaxis={"title": "queries", "range": [0, 1.03 * n]},
+        legend_traceorder="normal",
+        margin={"l": 55, "r": 10, "t": 60, "b": 55},
+    )
+
+
+def _add_targets(fig: go.Figure, table: pd.DataFrame, n: int, what: str) -> None:
+    """Unseen bars as high as the figure where there are queries: a bar of one query can be hit too."""
+    hit = table[table["queries"] > 0]
+    fig.add_bar(
+        x=hit.index,
+        y=np.full(len(hit), n),
+        base=0,
+        width=1,
+        name="targets",
+        marker={"color": "rgba(0,0,0,0)"},
+        showlegend=False,
+        customdata=[[int(place)] for place in hit.index],
+        text=[
+            f"{row.bin}: {row.queries} of {n} queries<br>shuffled {row.shuffled}, allowed {row.allowed}"
+            for row in hit.itertuples()
+        ],
+        textposition="none",
+        hovertemplate=f"{what}%{{text}}<br>click to select them<extra></extra>",
     )

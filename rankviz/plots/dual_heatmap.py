@@ -62,8 +62,15 @@ def _drawn(documents: IntArray) -> IntArray:
     return documents[np.linspace(0, len(documents) - 1, MOST).round().astype(np.int64)]
 
 
-def figure(table: pd.DataFrame, matrix: str, order: str) -> go.Figure:
-    """Cividis from 0 to the largest α; where there is no pair, nothing is drawn."""
+def reach(table: pd.DataFrame) -> tuple[float, float]:
+    """From 0, or what lies below it, to the largest α."""
+    return min(0.0, float(table["alpha"].min())), float(table["alpha"].max()) or 1.0
+
+
+def figure(
+    table: pd.DataFrame, matrix: str, order: str, limits: tuple[float, float], name: str = "α"
+) -> go.Figure:
+    """Cividis over the limits, red to blue where they lie evenly about 0; blank where there is no pair."""
     shape = int(table["row"].max()), int(table["column"].max())
     alpha = np.full(shape, np.nan, np.float32)  # half the bytes to send
     alpha[table["row"] - 1, table["column"] - 1] = table["alpha"]
@@ -73,18 +80,19 @@ def figure(table: pd.DataFrame, matrix: str, order: str) -> go.Figure:
         z=alpha,
         x=x_labels,
         y=y_labels,
-        colorscale="Cividis",
-        zmin=0,
-        zmax=float(table["alpha"].max()) or 1.0,
-        colorbar={"title": "α", "thickness": 14, "exponentformat": "power"},
+        colorscale="RdBu" if limits[0] == -limits[1] else "Cividis",
+        zmin=limits[0],
+        zmax=limits[1],
+        colorbar={"title": name, "thickness": 14, "exponentformat": "power"},
         hoverongaps=False,
-        hovertemplate="%{y}<br>over %{x}<br>α = %{z:.4g}<extra></extra>",
+        hovertemplate=f"%{{y}}<br>over %{{x}}<br>{name} = %{{z:.4g}}<extra></extra>",
     )
     rows, columns = _SIDE_WORDS[matrix]
     by = "by grade, then score" if order == "grade" else "by score"
     ticks = {"showgrid": False, "zeroline": False}
     return finished(
         fig,
+        height=380,
         xaxis={"title": f"{columns}, {by} →"} | ticks | _grade_ticks(table, "column", x_labels, order),
         yaxis={"title": f"← {rows}, {by}", "autorange": "reversed"}
         | ticks

@@ -6,61 +6,78 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import finished, line_of, translucent
-from rankviz.spectra import Spectra, energy_curves
+from rankviz._typing import BoolArray
+from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, snapped_range, translucent
+from rankviz.spectra import Spectra
 
 LOW, HIGH = 0.1, 0.9  # quantiles over queries between which the band lies
 NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at which the curve may end, but not before this k
 MOST_TICKS = 12  # values of k that each get a tick; more are sparse enough to be whole numbers anyway
+NAMES = {"model": "this model", "shuffled": "the same α, shuffled"}
 
 
-def data(found: Spectra) -> pd.DataFrame:
-    """Columns k, mean, low, high (10 % and 90 % quantiles over queries), up to where nearly all is kept."""
-    k_max = max((len(values) for values in found.values), default=1)
-    curves = energy_curves(found.values, k_max)
-    low = np.quantile(curves, LOW, axis=0)
-    last = max(SHORTEST, int(np.argmax(low >= NEARLY_ALL)))
-    table = pd.DataFrame(
+def data(found: Spectra, inside: BoolArray) -> pd.DataFrame:
+    """Columns k, mean, low, high (10 % and 90 % quantiles) over the queries `inside`, for k = 1, 2, …"""
+    curves = found.energies[inside]
+    return pd.DataFrame(
         {
-            "k": np.arange(k_max + 1),
+            "k": np.arange(1, curves.shape[1] + 1),
             "mean": curves.mean(axis=0),
-            "low": low,
+            "low": np.quantile(curves, LOW, axis=0),
             "high": np.quantile(curves, HIGH, axis=0),
         }
     )
-    return table[1 : last + 1].reset_index(drop=True)
 
 
-def figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """The mean with a band that holds four fifths of the queries; 90 % of the energy as a dashed level."""
+def together(model: pd.DataFrame, shuffled: pd.DataFrame) -> pd.DataFrame:
+    """Both tables under a column `of` ("model", "shuffled"), up to where the model keeps nearly all."""
+    last = max(SHORTEST, 1 + int(np.argmax(model["low"] >= NEARLY_ALL)))
+    frames = [table[table["k"] <= last] for table in (model, shuffled)]
+    return pd.concat(frames, keys=list(NAMES), names=["of", None]).reset_index("of")
+
+
+def figure(table: pd.DataFrame, method: str, share: float) -> go.Figure:
+    """Means with bands that hold four fifths of the queries; the share of the energy to keep as a level."""
     fig = go.Figure()
+    dashed = {"line": {"color": CHOSEN_COLOUR, "dash": "dash", "width": 2}, "marker": {"size": 5}}
+    _add_curve(fig, table, "shuffled", dashed, "rgba(204, 121, 167, 0.15)")
+    _add_curve(fig, table, "model", line_of(method), translucent(method))
+    guide = {"width": 1, "dash": "dash", "color": "#999999"}
+    fig.add_hline(
+        y=share, line=guide, annotation_text=f"{100 * share:.4g} %", annotation_position="bottom right"
+    )
+    last, low = int(table["k"].max()), max(0.0, snapped_range(float(table["low"].min()), 1.0)[0])
+    return finished(
+        fig,
+        xaxis={"title": "number of singular values kept, k", "dtick": 1 if last <= MOST_TICKS else None},
+        yaxis={
+            "title": "share of the energy Σσ² kept",
+            "range": [low, 1 + 0.03 * (1 - low)],
+            "tickformat": ".0%",
+        },
+    )
+
+
+def _add_curve(fig: go.Figure, table: pd.DataFrame, of: str, look: dict[str, object], fill: str) -> None:
+    rows, name = table[table["of"] == of], NAMES[of]
     fig.add_scatter(
-        x=[*table["k"], *table["k"][::-1]],
-        y=[*table["low"], *table["high"][::-1]],
+        x=[*rows["k"], *rows["k"][::-1]],
+        y=[*rows["low"], *rows["high"][::-1]],
         mode="lines",
         line={"width": 0},
         fill="toself",
-        fillcolor=translucent(method),
-        name="four fifths of the queries",
+        fillcolor=fill,
+        name=f"{name}: four fifths of the queries",
+        showlegend=False,
         hoverinfo="skip",
     )
     fig.add_scatter(
-        x=table["k"],
-        y=table["mean"],
+        x=rows["k"],
+        y=rows["mean"],
         mode="lines+markers",
-        name="mean over queries",
-        **line_of(method),
-        customdata=table[["low", "high"]],
-        hovertemplate="first %{x} keep %{y:.2%}<br>four fifths of the queries: %{customdata[0]:.2%} to "
-        "%{customdata[1]:.2%}<extra></extra>",
-    )
-    guide = {"width": 1, "dash": "dash", "color": "#999999"}
-    fig.add_hline(y=0.9, line=guide, annotation_text="90 %", annotation_position="bottom right")
-    return finished(
-        fig,
-        xaxis={
-            "title": "number of singular values kept, k",
-            "dtick": 1 if len(table) <= MOST_TICKS else None,
-        },
-        yaxis={"title": "share of the energy Σσ² kept", "range": [0, 1.02], "tickformat": ".0%"},
+        name=f"{name}, mean and four fifths of the queries",
+        **look,
+        customdata=rows[["low", "high"]],
+        hovertemplate=f"{name}: first %{{x}} keep %{{y:.2%}}<br>four fifths of the queries: "
+        "%{customdata[0]:.2%} to %{customdata[1]:.2%}<extra></extra>",
     )

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import EDGES, figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram
 from rankviz.spectra import MATRICES, Spectra, spectra
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
+TABS = ("One query", "Energy", "Why so low?", "Numbers")
 
 
 def found(matrix: str) -> Spectra:
@@ -25,25 +27,74 @@ def found(matrix: str) -> Spectra:
 
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener) -> None:
-    app, expected = open_page("low_rank", m=10, matrix=matrix), found(matrix)
-    shown = lines(figures(app)[0])
-    for measure, rows in dim_histogram.data(expected).groupby("measure"):
-        assert shown[dim_histogram.MEASURES[str(measure)]] == pytest.approx(rows["share"].tolist())
-    table = expected.table
-    k = int(table["k_90"].quantile(0.5, "lower"))
-    assert f"{(table['k_90'] <= k).sum()} of {len(table)} queries reach 90 %" in words(app)
-    assert f"median numerical rank is {int(table['rank'].quantile(0.5, 'lower'))}" in words(app)
+    app, expected = open_page("low_rank", m=10, matrix=matrix, t="80 %", zero="10⁻²"), found(matrix)
+    needs = dim_histogram.needs(expected, expected, 0.8, 1e-2)
+    for drawn, measure in zip(figures(app)[:2], ("k", "rank"), strict=True):
+        bars = dim_histogram.data(needs, measure, "documents")
+        assert lines(drawn)["this model"] == bars["queries"].tolist()
+        assert lines(drawn)["largest rank that the grades allow"][1:-1:2] == bars["allowed"].tolist()
+    k = int(needs["k"].quantile(0.5, "lower"))
+    assert f"{(needs['k'] <= k).sum()} of {len(needs)} queries keep 80 %" in words(app)
+    assert f"10⁻² of the largest, is {int(needs['rank'].quantile(0.5, 'lower'))}" in words(app)
 
 
 def test_a_query_of_the_address_is_shown_and_an_unknown_one_is_not(open_page: Opener) -> None:
     table = found("block").table
-    query = int(table["query"].iloc[-1])
+    query, largest = int(table["query"].iloc[-1]), int(table.loc[table["pairs"].idxmax(), "query"])
     app = open_page("low_rank", m=10, block=query)
     assert f"Query {query}: " in words(app)
-    assert f"Query {int(table['query'].iloc[0])}: " in words(open_page("low_rank", m=10, block=987654))
+    assert f"Query {largest}: " in words(open_page("low_rank", m=10, block=987654))
 
 
 def test_alpha_belongs_to_the_training_part_and_left_out_queries_are_said(open_page: Opener) -> None:
     text = words(open_page("low_rank", m=10))
     assert "· training" in text
     assert "without a preference pair" in text
+
+
+def test_a_selection_of_the_address_holds_in_every_view(open_page: Opener) -> None:
+    chosen = [int(query) for query in found("block").table["query"].iloc[[1, 4, 7]]]
+    picked = ".".join(map(str, chosen))
+    app = open_page("low_rank", m=10, picked=picked)
+    assert "**3 of " in words(app)
+    assert "of 3 selected queries keep" in words(app)
+    assert [int(option) for option in app.selectbox(key="block").options] == chosen
+    assert sum(lines(figures(app)[0])["this model"]) == 3
+    energy = open_page("low_rank", m=10, picked=picked, view="Energy")
+    assert "mean of the 3 selected of" in words(energy)
+    numbers = open_page("low_rank", m=10, picked=picked, view="Numbers", onlypicked="true")
+    assert numbers.dataframe[0].value["query"].tolist() == chosen
+
+
+def test_cutting_to_rank_k_is_told_for_one_query_and_for_all(open_page: Opener) -> None:
+    text = words(open_page("low_rank", m=10, k=2))
+    assert "Cut to rank 2, query" in text
+    assert "With every query cut to rank 2" in text
+    whole = words(open_page("low_rank", m=10, k=100))
+    assert "α keeps all of its energy and is off by nothing, w by nothing" in whole
+
+
+@pytest.mark.parametrize("view", TABS)
+@pytest.mark.parametrize("kind", EDGES)
+def test_data_at_the_edges_have_their_sentence_or_their_figures(
+    kind: str, view: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set(kind)
+    app = open_page("low_rank", data="edge", map="linear", view=view)
+    if kind in ("one document", "one grade", "nothing relevant"):
+        assert "there are no preference pairs, so no dual variables" in words(app)
+    else:
+        assert len(figures(app)) >= 2
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("c", [-15, 10])
+def test_every_loss_has_spectra_at_the_ends_of_c(loss: str, c: int, open_page: Opener) -> None:
+    app = open_page("low_rank", m=5, c=c, loss=LOSSES[loss].label)
+    assert len(figures(app)) == 6
+
+
+def test_no_dual_variables_are_explained(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("tiny")
+    app = open_page("low_rank", data="edge", map="linear", c=10, norm="none")
+    assert figures(app) or "Every dual variable is 0" in words(app)

@@ -1,0 +1,188 @@
+"""The sentences of the Low rank page, computed from the tables behind its figures."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.style import small
+from rankviz.significance import compare
+from rankviz.spectra import Spectra
+from ui.low_rank_work import Cut
+
+
+def queries(n: int, which: str = "") -> str:
+    """A number of queries in words: "1 query", "62 selected queries"."""
+    return f"{n} {which}{'query' if n == 1 else 'queries'}"
+
+
+def values(n: int) -> str:
+    """A number of singular values in words."""
+    return f"{n} singular {'value' if n == 1 else 'values'}"
+
+
+def percent(share: float) -> str:
+    """A share as "90 %" or "99.5 %"."""
+    return f"{100 * share:.3g} %"
+
+
+def middle(table: pd.DataFrame, column: str) -> int:
+    """The lower median of a column of whole numbers: a number that occurs."""
+    return int(table[column].quantile(0.5, "lower"))
+
+
+def left_out(found: Spectra) -> str:
+    """Which queries the spectra leave out, in words."""
+    parts = []
+    if found.n_without_pairs:
+        parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
+    if found.n_zero:
+        parts.append(f"{queries(found.n_zero)} where every margin is at least 1, so that α = 0")
+    return f"left out: {' and '.join(parts)}" if parts else "no query is left out"
+
+
+def nothing(found: Spectra) -> str:
+    """Why there are no singular values at all."""
+    if not found.n_zero:
+        return (
+            "No query of the training part has two documents of different grades: there are no preference "
+            "pairs, so no dual variables."
+        )
+    return (
+        "Every dual variable is 0: every preference pair has a margin of 1 or more, where this loss has no "
+        f"slope ({left_out(found)}). A smaller C leaves some pairs below."
+    )
+
+
+def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
+    """How few singular values the queries need, beside the shuffled ones and what the grades allow."""
+    k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
+    reached = int((needs["k"] <= k).sum())
+    at_most = values(k) if k == 1 else f"at most {values(k)}"
+    fewer = int((needs["k"] < needs["k_shuffled"]).sum())
+    return (
+        f"{reached} of {queries(len(needs), of)} keep {percent(share)} of the energy in {at_most}, where the "
+        f"grades allow {middle(needs, 'largest_rank')} (median); the same α shuffled need {usual} (median), "
+        f"more than in order in {fewer} of {len(needs)}"
+    )
+
+
+def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
+    """The numerical rank, beside the shuffled one and what the grades allow."""
+    full = int((needs["rank"] == needs["largest_rank"]).sum())
+    return (
+        f"The median numerical rank, counting singular values above {power_of_ten(tolerance)} of the "
+        f"largest, is {middle(needs, 'rank')}; shuffled {middle(needs, 'rank_shuffled')}. In {full} of "
+        f"{queries(len(needs))} it is the largest that the grades allow."
+    )
+
+
+def what_shuffled_says(needs: pd.DataFrame) -> str:
+    """Whether the energy is in few values because of the order in α or only because no α is negative."""
+    usual, k = middle(needs, "k_shuffled"), middle(needs, "k")
+    if usual <= 2 * k:
+        return (
+            f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
+            "none is negative, so their mean alone holds much of the energy. Larger shares show what order "
+            "does."
+        )
+    return (
+        f"Shuffled, the same numbers need **{usual / k:.2g} times as many**: that these few suffice comes "
+        "from how α is arranged, not from its values."
+    )
+
+
+def energy_reading(model: pd.DataFrame, shuffled: pd.DataFrame) -> str:
+    """What the first singular value keeps of the energy and the second of the rest, in order and shuffled."""
+    (first, second), (usual, usual_second) = (_first_two(table["mean"]) for table in (model, shuffled))
+    return (
+        f"The first singular value keeps {percent(first)} of the energy on average, shuffled still "
+        f"{percent(usual)}; of what is left the second keeps {percent(second)}, shuffled "
+        f"{percent(usual_second)}"
+    )
+
+
+def _first_two(energy: pd.Series[float]) -> tuple[float, float]:
+    """PE(1), and the share that the second singular value keeps of the rest."""
+    first = float(energy.iloc[0])
+    return first, (float(energy.iloc[1]) - first) / (1 - first) if first < 1 and len(energy) > 1 else 1.0
+
+
+def power_of_ten(value: float) -> str:
+    """A power of ten as 10⁻⁶."""
+    return f"10{superscript(round(math.log10(value)))}"
+
+
+def law_reading(spec: RunSpec, table: pd.DataFrame) -> str:
+    """Where the squared hinge bounds the rank by itself, and whether that is borne out."""
+    if spec.loss != "squared_hinge" or spec.costs is not None:
+        return "The bound of rank 2 for each pair of grades is the plain squared hinge's, not this loss's."
+    lawful = table[table["active"] == table["pairs"]]
+    if len(lawful) == 0:
+        return "In no query is every pair active (margin below 1), so the rank is bounded by the grades only."
+    bound, largest = int(lawful["law"].max()), int(lawful["rank"].max())
+    return (
+        f"In {queries(len(lawful))} every pair is active (margin below 1). The squared hinge then allows a "
+        f"rank of at most {bound}, whatever the model has learned; the largest found there is {largest}."
+    )
+
+
+def superscript(k: int) -> str:
+    """A whole number as a superscript."""
+    return str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def lost(query: int, k: int, cut: Cut) -> str:
+    """What cutting one query's block to rank k loses of its α and of the model's w."""
+    row = _at(cut.table, "query", k)
+    return (
+        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
+        f"{_off(row['alpha_error'])} of its norm and w, where this query alone is cut, by "
+        f"{_off(row['w_error'])} of its length"
+    )
+
+
+def lost_by_all(k: int, cut: Cut) -> str:
+    """What cutting every block to rank k loses of α, w and the ranking of other queries."""
+    row, metric = _at(cut.table, "all", k), cut.metric["all"]
+    found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
+    ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
+    surprise = (
+        " Energy of α says little of w: most of α cancels in the sum over pairs that is w, and what is cut "
+        "off does not."
+        if row["w_error"] > max(0.05, 3 * row["alpha_error"])
+        else ""
+    )
+    return (
+        f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and is off by "
+        f"{_off(row['alpha_error'])}, w by {_off(row['w_error'])}.{surprise} Validation queries: {ranking}."
+    )
+
+
+def bold_free(sentence: str) -> str:
+    """A sentence that begins with a capital and has no stop."""
+    return sentence[0].upper() + sentence[1:].rstrip(".")
+
+
+def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
+    """The row of a scope at rank k; where it has fewer, the last, which cuts nothing."""
+    rows = table[table["scope"] == scope]
+    return rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
+
+
+def _kept(share: float) -> str:
+    """A share of the energy; "all" only where nothing but rounding is lost."""
+    if share > 1 - 1e-12:
+        return "all"
+    return f"{100 * share:.4g} %" if share < 0.9999 else "over 99.99 %"
+
+
+def _off(error: float) -> str:
+    """A relative error: nothing, a percentage, or that many times."""
+    if error < 1e-10:
+        return "nothing"
+    if error >= 1:
+        return f"{error:.2g} times"
+    return f"{small(100 * error)} %"
