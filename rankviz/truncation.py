@@ -181,7 +181,9 @@ def _weights(
     W = np.zeros((feature_map.n_components, c.shape[1]))
     for part in _pieces(feature_map, rows):
         at = slice(part.start - rows.start, part.stop - rows.start)
-        W += feature_map.operator(X[part], report).adjoint(c[at])
+        features = feature_map.operator(X[part], report)
+        for k, column in enumerate(np.ascontiguousarray(c[at].T)):
+            W[:, k] += features.adjoint(column)
     return W, np.linalg.norm(W, axis=0)
 
 
