@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import low_rank_views
-from ui.jobs import run_or_wait
+from ui.jobs import run_or_submit
 from ui.navigation import experiment
 from ui.runs import errors_as_sentences, normalised
 from ui.show import what_is_shown
@@ -15,7 +15,12 @@ st.markdown(
     "Training gives every preference pair a weight, its dual variable α, and the model is "
     "w = Σ α (φᵢ − φⱼ). Written as a matrix for each query, are the α low-rank, as xu2019 found?"
 )
+figures, training = st.container(), st.container()
 with errors_as_sentences():
-    (record,) = run_or_wait([spec], title=f"Low rank, {spec.dataset}")
-    train = normalised(spec).train
-    low_rank_views.linked(record, train)
+    with training:
+        record, *others = run_or_submit(
+            [spec, *low_rank_views.specs(spec)], title=f"Low rank, {spec.dataset}"
+        )
+    if record is not None:
+        with figures:
+            low_rank_views.linked(record, normalised(spec).train, others)

@@ -17,6 +17,9 @@ from rankviz.plots import (
     dual_heatmap,
     energy_curve,
     rank_by_activity,
+    rank_by_c,
+    rank_by_error,
+    rank_by_stairs,
     truncation_loss,
 )
 from rankviz.shuffled import ShuffledDuals
@@ -161,9 +164,7 @@ def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:
 
 
 def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:
-    table = rank_by_activity.data(
-        Spectra(needed(rank=[1, 5], pairs=[4, 4], active=[4, 3]).assign(law=2), [], 0, 0)
-    )
+    table = rank_by_activity.data(needed(rank=[1, 5], pairs=[4, 4], active=[4, 3]).assign(law=2))
     assert table["active_share"].tolist() == [1, 0.75]
     some, every = rank_by_activity.figure(table, "fourier").data
     assert (list(some.y), list(every.y)) == ([5], [1])
@@ -175,7 +176,7 @@ def test_every_figure_is_drawn_of_one_query_of_two_documents(matrix: str) -> Non
     part = part_of(y, ptr)
     duals = RunDuals(record_of(np.zeros(2)), part)
     found, block = spectra_of(duals, matrix), dual_block(np.zeros(2), part, 0, C, LOSS)
-    assert rank_by_activity.figure(rank_by_activity.data(found), "linear").data
+    assert rank_by_activity.figure(rank_by_activity.data(found.table), "linear").data
     needs = dim_histogram.needs(found, spectra_of(ShuffledDuals(duals), matrix), 0.9, 1e-6)
     for scale in dim_histogram.SCALES:
         assert dim_histogram.figure(dim_histogram.data(needs, "k", scale), "linear", scale, "k").data
@@ -185,3 +186,30 @@ def test_every_figure_is_drawn_of_one_query_of_two_documents(matrix: str) -> Non
     assert block_spectrum.figure(table, "linear", tolerance=1e-6, share=0.9, chosen=5, last=12).data
     drawn = dual_heatmap.data(block, matrix, "grade")
     assert dual_heatmap.figure(drawn, matrix, "grade", dual_heatmap.reach(drawn)).data
+
+
+def test_rank_is_told_for_every_c_with_its_band() -> None:
+    rows = {"C": [0.5, 0.5, 0.25, 0.25], "rank": [4, 6, 2, 2], "law": 4, "largest_rank": 9}
+    rows |= {"pairs": 10, "active": [10, 5, 10, 10], "active_share": [1, 0.5, 1, 1]}
+    table = rank_by_c.data(pd.DataFrame(rows))
+    assert table["C"].tolist() == [0.25, 0.5]
+    assert table["rank"].tolist() == [2, 5]
+    assert table["active_share"].tolist() == [1, 0.75]
+    assert table["lawful"].tolist() == [1, 0.5]
+    drawn = next(t for t in rank_by_c.figure(table, "fourier", 0.5).data if t.name == "median rank")
+    assert list(drawn.x) == [-2, -1]
+
+
+def test_stairs_and_errors_are_drawn() -> None:
+    stairs = pd.DataFrame({"query": [1, 2], "pairs": 9, "boundary": 1, "stairs": [3, 5], "rank": [3, 6]})
+    ranks = rank_by_stairs.figure(stairs.assign(k_90=1), "linear").data
+    assert [list(trace.y) for trace in ranks] == [[0, 6], [3, 6], [1, 1]]
+    assert rank_by_stairs.figure(stairs.assign(k_90=1)[:0], "linear").data
+    rough = pd.DataFrame(
+        {"error": [1e-9, 1e-3] * 2, "tolerance": [1e-6] * 2 + [1e-2] * 2, "rank": [2, 9, 2, 2]}
+    )
+    fits = pd.DataFrame({"tol": [1e-1, 1e-8], "error": [1e-2, 0.0], "rank": [2, 2]})
+    *lines, own = rank_by_error.figure(rough, fits, "linear", tolerance=1e-6, largest=9).data
+    assert [list(line.y) for line in lines] == [[2, 9], [2, 2]]
+    assert lines[0].line.width > lines[1].line.width
+    assert list(own.x) == [1e-2, rank_by_error.LEAST]

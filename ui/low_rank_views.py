@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.plots.style import describe
 from rankviz.spectra import MATRICES, RANK_TOLERANCE
 from ui import low_rank_numbers, low_rank_query, low_rank_why, selection
 from ui import low_rank_words as words
-from ui.low_rank_work import Choice, Shown, kept_spectra, shown
+from ui.low_rank_work import ZEROS, Choice, Shown, kept_spectra, shown
 from ui.show import bold_sentence, show_figure
 
 SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
-ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
 HOW = (
     "A click takes the queries of a bar, once more lets them go; a box those of the bars that it touches. "
     "They stay selected in every view of this page."
 )
 TABS = ("One query", "Energy", "Why so low?", "Numbers")
+VIEW = "view"
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """What the open tab needs besides the run itself."""
+    return low_rank_why.specs(spec) if st.session_state.get(VIEW) == TABS[2] else []
 
 
 @st.fragment
-def linked(record: RunRecord, train: RankingData) -> None:
-    """All views of the page, which share one selection of queries."""
+def linked(record: RunRecord, train: RankingData, others: Sequence[RunRecord | None]) -> None:
+    """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
     choice = _controls()
     found = kept_spectra(record, train, choice.matrix).found
     if len(found.table) == 0:
@@ -33,7 +41,7 @@ def linked(record: RunRecord, train: RankingData) -> None:
         return
     what = shown(record, train, choice, selection.picked)
     _headline(what)
-    one_query, energy, why, numbers = st.tabs(TABS, key="view", bind="query-params", on_change="rerun")
+    one_query, energy, why, numbers = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
     if one_query.open:
         with one_query:
             low_rank_query.show(what)
@@ -41,8 +49,10 @@ def linked(record: RunRecord, train: RankingData) -> None:
         with energy:
             _energy(what)
     if why.open:
+        if not others:  # the tab was opened just now: the page sees to its runs
+            st.rerun()
         with why:
-            low_rank_why.show(what)
+            low_rank_why.show(what, others)
     if numbers.open:
         with numbers:
             low_rank_numbers.show(what)

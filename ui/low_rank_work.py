@@ -18,12 +18,14 @@ from rankviz.model_duals import RunDuals
 from rankviz.plots import dim_histogram, truncation_loss
 from rankviz.progress import Progress
 from rankviz.shuffled import ShuffledDuals
-from rankviz.spectra import Spectra, spectra_of
+from rankviz.spectra import RANK_TOLERANCE, Spectra, spectra_of
 from rankviz.truncation import Truncation, Truncator
 from ui.runs import normalised
 
 PART = "vali"
 """What rankings are judged on where dual variables are cut down."""
+ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
+"""Shares of the largest singular value up to which others may count as zero."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks to cut dual variables down to."""
 

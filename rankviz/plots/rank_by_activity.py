@@ -6,12 +6,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.plots.style import METHODS, finished, snapped_range
-from rankviz.spectra import Spectra
 
 
-def data(found: Spectra) -> pd.DataFrame:
-    """Columns query, documents, pairs, active, active_share, rank, law, one row per query."""
-    table = found.table[["query", "documents", "pairs", "active", "rank", "law"]]
+def data(table: pd.DataFrame) -> pd.DataFrame:
+    """Columns query, documents, pairs, active, active_share, rank, law; all but the share are in `table`."""
+    table = table[["query", "documents", "pairs", "active", "rank", "law"]]
     return table.assign(active_share=table["active"] / table["pairs"])
 
 

@@ -94,6 +94,15 @@ def test_every_loss_has_spectra_at_the_ends_of_c(loss: str, c: int, open_page: O
     assert len(figures(app)) == 6
 
 
+def test_the_three_reasons_are_shown_with_their_figures(open_page: Opener) -> None:
+    app = open_page("low_rank", m=10, view="Why so low?", loss="hinge")
+    text = words(app)
+    assert len(figures(app)) == 2 + 2 + 2 + 1
+    for said in ("every pair is active", "stairs, numerical rank", "raise the median rank from"):
+        assert said in text
+    assert "Trained for these figures with the squared hinge" in text
+
+
 def test_no_dual_variables_are_explained(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("tiny")
     app = open_page("low_rank", data="edge", map="linear", c=10, norm="none")
