@@ -14,6 +14,7 @@ from rankviz.dual import Duals, SlopeDuals
 from rankviz.estimators import RankSVM
 from rankviz.experiments.record import RunRecord
 from rankviz.losses import LOSSES, Loss, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.low_rank.duals import entry_duals, factor_duals
 from rankviz.pairs import count_pairs
 from rankviz.ranker import Ranker
 from rankviz.risk.all_pairs import AllPairs
@@ -46,6 +47,29 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
     loss = _trained_loss(model.loss, model.C, data, costs, trace)
     return SlopeDuals(data, model.predict(data.X), float(model.C), loss, costs, _last(trace, "gap"))
+
+
+def run_duals(record: RunRecord, train: RankingData) -> Duals:
+    """The dual variables of a run of any method; `train` is its training part, normalised."""
+    if record.spec.method == "ranksvm":
+        return RunDuals(record, train)
+    if record.spec.method == "factorized":
+        scores, gap = record.scores["train"], float(record.solution["gap"][0])
+        return factor_duals(train, scores, record.spec.C, record.solution["factors"], gap)
+    return _entries(record, train, "alpha")
+
+
+def thresholded_blocks(record: RunRecord, train: RankingData) -> Duals:
+    """The low-rank matrices A of a run of the regularised model, which stand beside its dual variables."""
+    if record.spec.method != "regularized":
+        raise ValueError(f"method={record.spec.method!r} has no matrices beside its dual variables")
+    return _entries(record, train, "low_rank")
+
+
+def _entries(record: RunRecord, train: RankingData, name: str) -> Duals:
+    solution = record.solution
+    scores, gap = record.scores["train"], float(solution["gap"][0])
+    return entry_duals(train, scores, record.spec.C, solution[name], gap)
 
 
 class RunDuals(SlopeDuals):

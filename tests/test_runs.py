@@ -82,8 +82,19 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         "frequencies": "orthogonal",
         "costs": ((0.0, 0.0), (1.0, 0.0)),
         "solver": "lbfgs",
+        "method": "factorized",
     }
-    numbers = {"n_components": 6, "C": 1.5, "gamma": 2.5, "seed": 3, "tol": 0.5, "rank": None}
+    numbers = {
+        "factors": 4,
+        "nuclear": 0.5,
+        "coupling": 3.0,
+        "n_components": 6,
+        "C": 1.5,
+        "gamma": 2.5,
+        "seed": 3,
+        "tol": 0.5,
+        "rank": None,
+    }
     others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]
     assert {f.name for f in dataclasses.fields(RunSpec)} == set(changes | numbers)
     assert len({plain.hash, *(s.hash for s in others)}) == 1 + len(others)
@@ -267,10 +278,10 @@ def assert_same(one: RunRecord, other: RunRecord) -> None:
             assert list(a) == list(b)
             for part in a:
                 pd.testing.assert_frame_equal(a[part], b[part])
-        elif field.name == "scores":
+        elif field.name in ("scores", "solution"):
             assert list(a) == list(b)
-            for part in a:
-                np.testing.assert_array_equal(a[part], b[part])
+            for name in a:
+                np.testing.assert_array_equal(a[name], b[name])
         elif field.name == "trace":
             pd.testing.assert_frame_equal(a, b)
         elif field.name == "weights":
@@ -279,7 +290,12 @@ def assert_same(one: RunRecord, other: RunRecord) -> None:
             assert a == b, field.name
 
 
-@pytest.mark.parametrize("change", [{}, {"feature_map": "linear"}, {"feature_map": "fourier"}, {"rank": 5}])
+LOW_RANK = {"method": "factorized", "solver": "lbfgs"}, {"method": "regularized", "solver": "fista"}
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"feature_map": "linear"}, {"feature_map": "fourier"}, {"rank": 5}, *LOW_RANK]
+)
 def test_record_round_trip(fold: Fold, tmp_path: Path, change: dict[str, object]) -> None:
     record = execute(dataclasses.replace(SPEC, **change), fold=fold)
     assert_same(RunRecord.load(record.save(tmp_path / "r.npz")), record)

@@ -145,7 +145,7 @@ def test_one_spec_is_a_family_of_its_own(fold: Fold) -> None:
 
 
 def test_families_differ_in_m_gamma_and_c_only() -> None:
-    numbers = {"seed": 4, "tol": 0.5, "rank": 7}
+    numbers = {"seed": 4, "tol": 0.5, "rank": 7, "factors": 8, "nuclear": 0.25, "coupling": 0.75}
     words = {f.name for f in dataclasses.fields(RunSpec)} - set(numbers) - {"n_components", "gamma", "C"}
     others = numbers | dict.fromkeys(words, "another")
     for name, value in others.items():

@@ -14,12 +14,14 @@ from itertools import groupby
 import numpy as np
 
 from rankviz.datasets.types import Fold
+from rankviz.experiments.low_rank_estimate import solver_bytes, solver_seconds
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.kernel_objective import first_landmarks
 from rankviz.losses import trainable
+from rankviz.low_rank.blocks import rectangle_entries
 from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
 from rankviz.pairs import count_pairs, grade_codes
@@ -66,6 +68,8 @@ class Shape:
         Different relevance grades there.
     documents, largest_part : int
         Documents of all parts together and of the largest one.
+    queries, entries : int
+        Queries of the training part, and entries of the rectangles that their pairs are in.
     """
 
     n: int
@@ -74,6 +78,8 @@ class Shape:
     documents: int
     largest_part: int
     grades: int = 3
+    queries: int = 1
+    entries: int = 0
 
     @classmethod
     def of(cls, fold: Fold) -> Shape:
@@ -82,10 +88,16 @@ class Shape:
         train = fold.train
         pairs = int(count_pairs(train.y, train.ptr).sum()) if train.n_documents else 0
         grades = len(grade_codes(train.y, train.ptr).levels)
-        return cls(train.n_documents, train.n_features, pairs, sum(sizes), max(sizes), grades)
+        entries = rectangle_entries(train.y, train.ptr)
+        features, documents = train.n_features, sum(sizes)
+        return cls(
+            train.n_documents, features, pairs, documents, max(sizes), grades, train.n_queries, entries
+        )
 
     def training(self, spec: RunSpec) -> TrainingSizes:
         """What of it decides the memory that training takes."""
+        if spec.method != "ranksvm":
+            return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d)
         cuts = max(self.grades - 1, 0) * self.n
         listed = SOLVERS[spec.solver].lists_pairs or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
         risk = (self.pairs, 0) if listed else (0, cuts)
@@ -146,6 +158,8 @@ def estimate(
         0 if sizes.feature_map == "linear" else min(shape.largest_part * sizes.width, PREDICT_ENTRIES)
     )
     data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
+    if spec.method != "ranksvm":
+        data += solver_bytes(spec, shape.n, shape.entries)
     if not sizes.in_kernel_space:
         size = data + max(sizes.bytes, 8 * evaluation)
         storage = "kernel factored" if sizes.feature_map == "exact" else ""
@@ -220,15 +234,22 @@ def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> 
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
         factor += _spread(shape, k, rates) if spec.landmarks == "kmeans++" else 0.0
     product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
-    newton = spec.solver == "newton"
+    newton = spec.solver == "newton" or spec.method != "ranksvm"
+    plain = plain or spec.method == "factorized"
     return {
         "features": FIXED_SECONDS + features,
         "factor": factor,
         "preconditioner": 0.0 if plain or not newton else _preconditioner(shape.n, k, rates),
-        "newton": _newton(spec, sizes, product, rates) if newton else _others(spec, sizes, product, rates),
+        "newton": _solver(spec, shape, sizes, product, rates),
         "evaluate": _features(spec.feature_map, shape.documents, shape.d, k, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
+
+
+def _solver(spec: RunSpec, shape: Shape, sizes: TrainingSizes, product: float, rates: Rates) -> float:
+    if spec.method != "ranksvm":
+        return solver_seconds(spec, shape.n, shape.queries, shape.entries, product, rates)
+    return (_newton if spec.solver == "newton" else _others)(spec, sizes, product, rates)
 
 
 def _newton(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
@@ -260,11 +281,14 @@ def _kernel_stages(
     product = 2 * matrix / rates.memory if matrix else kernel
     plain = spec.preconditioner == "none"
     cg = PLAIN_CG_ITERATIONS if plain else KERNEL_CG_ITERATIONS
+    newton = KERNEL_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
+    if spec.method != "ranksvm":
+        newton = solver_seconds(spec, n, shape.queries, shape.entries, product, rates)
     preconditioner = n * m * entry + (2 * n * m**2 + 3 * m**3) / rates.flops
     return {
         "features": FIXED_SECONDS + (kernel if matrix else 0.0),
         "preconditioner": 0.0 if plain else preconditioner,
-        "newton": KERNEL_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates)),
+        "newton": newton,
         "evaluate": (shape.documents - n) * n * entry,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +15,7 @@ from rankviz.npz import Arrays, read_npz, unreadable, write_npz
 
 FORMAT = 1
 PARTS = ("train", "vali", "test")
+SOLUTION = "solution_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,8 @@ class RunRecord:
         Package -> version.
     start : str
         What training started from, in words: "zero", or "the weights for m = 200".
+    solution : dict of float64 arrays
+        What a low-rank model has found beside its weights (see `LowRankRanker.solution`); empty for others.
     """
 
     spec: RunSpec
@@ -65,6 +68,7 @@ class RunRecord:
     peak_memory: int
     versions: dict[str, str]
     start: str = "zero"
+    solution: dict[str, FloatArray] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
@@ -73,6 +77,7 @@ class RunRecord:
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
+        arrays |= {f"{SOLUTION}{name}": found for name, found in self.solution.items()}
         for part, frame in self.metrics.items():
             arrays |= {
                 f"metrics_{part}": frame.to_numpy(np.float64),
@@ -96,6 +101,7 @@ class RunRecord:
                 weights=arrays["weights"],
                 trace=_trace(arrays["trace"], meta["trace"]),
                 start=str(meta.get("start", "zero")),  # records were written without it at first
+                solution=_solution(arrays),
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -103,6 +109,11 @@ class RunRecord:
 
 
 _PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+
+
+def _solution(arrays: Arrays) -> dict[str, FloatArray]:
+    names = [name for name in arrays if name.startswith(SOLUTION)]
+    return {name.removeprefix(SOLUTION): np.asarray(arrays[name], np.float64) for name in names}
 
 
 def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:

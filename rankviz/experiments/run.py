@@ -12,10 +12,13 @@ from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
+from rankviz.experiments.methods import arrays_of, model_of
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import STARTS, RunSpec
-from rankviz.experiments.sweep import SharedRuns, families
-from rankviz.progress import Callback, Progress, reporter
+from rankviz.experiments.single import SingleRuns
+from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.sweep import Evaluated, SharedRuns, families
+from rankviz.low_rank.estimators import LowRankRanker
+from rankviz.progress import Callback, Progress, Report, reporter
 from rankviz.solvers.result import Status
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
@@ -55,10 +58,7 @@ def _family(
     _check_digest(specs[0], fold)
     used = normalise(fold, specs[0].normalisation)
     clock.lap("data")
-    models = {spec: model_of(spec) for spec in specs}
-    shared = SharedRuns(list(models.values()), used, report)
-    for spec, model in models.items():
-        result = shared.run(model, report, alone=spec.start == "zero")
+    for spec, model, result in _evaluated(specs, used, report):
         yield (
             spec,
             RunRecord(
@@ -75,12 +75,28 @@ def _family(
                 peak_memory=peak_memory(),
                 versions=dict(_versions()),
                 start=model.start_,
+                solution=arrays_of(model),
             ),
         )
         reset_peak_memory()
 
 
-def model_from(record: RunRecord, train: RankingData) -> RankSVM:
+def _evaluated(
+    specs: list[RunSpec], fold: Fold, report: Report
+) -> Iterator[tuple[RunSpec, RankSVM | LowRankRanker, Evaluated]]:
+    """The fitted models of a family with their scores and metrics."""
+    models = {spec: model_of(spec) for spec in specs}
+    related = {spec: model for spec, model in models.items() if isinstance(model, RankSVM)}
+    if related:
+        shared = SharedRuns(list(related.values()), fold, report)
+        for spec, plain in related.items():
+            yield spec, plain, shared.run(plain, report, alone=spec.start == "zero")
+    for spec, model in models.items():
+        if isinstance(model, LowRankRanker):
+            yield spec, model, SingleRuns(fold).run(model, report)
+
+
+def model_from(record: RunRecord, train: RankingData) -> RankSVM | LowRankRanker:
     """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
 
     `train` is the training part it was fitted on, normalised as the spec says.
@@ -90,28 +106,9 @@ def model_from(record: RunRecord, train: RankingData) -> RankSVM:
     model.coef_, model.gamma_, model.objective_ = record.weights, spec.gamma, record.objective
     model.n_components_, model.n_features_in_ = record.n_components, train.n_features
     model.n_pairs_ = record.n_pairs
+    if isinstance(model, LowRankRanker):
+        model.keep(record.solution)
     return model
-
-
-def model_of(spec: RunSpec) -> RankSVM:
-    """The unfitted estimator that a spec describes."""
-    if spec.start not in STARTS:
-        raise ValueError(f"start={spec.start!r} is not known; choose one of {', '.join(map(repr, STARTS))}")
-    return RankSVM(
-        feature_map=spec.feature_map,
-        n_components=spec.n_components,
-        gamma=spec.gamma,
-        C=spec.C,
-        loss=spec.loss,
-        random_state=spec.seed,
-        rank=spec.rank,
-        tol=spec.tol,
-        preconditioner=spec.preconditioner,
-        landmarks=spec.landmarks,
-        frequencies=spec.frequencies,
-        costs=spec.costs,
-        solver=spec.solver,
-    )
 
 
 def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Callback | None = None) -> Fold:

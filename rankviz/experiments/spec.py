@@ -14,6 +14,9 @@ from rankviz.costs import frozen_costs
 STARTS = ("near", "zero")
 """What training may start from; see `RunSpec.start`."""
 
+LOW_RANK_TOL = 1e-3
+"""Tolerance of the factorised and the regularised model."""
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -53,7 +56,14 @@ class RunSpec:
     costs : None, str or nested tuple
         What pairs cost: None, a name in `rankviz.costs.RULES`, a table, or ("query", a table).
     solver : str
-        A name in `rankviz.solvers.choose.SOLVERS`.
+        A name in `rankviz.solvers.choose.SOLVERS`, or for other methods one of their own.
+    method : str
+        "ranksvm", "factorized" or "regularized" (see `rankviz.experiments.methods.METHODS`). The last two
+        train the hinge.
+    factors : int
+        Factorised: K.
+    nuclear, coupling : float
+        Regularised: weights of the nuclear norm and of the distance between α and A.
     """
 
     dataset: str
@@ -74,12 +84,16 @@ class RunSpec:
     start: str = "near"
     costs: str | tuple[object, ...] | None = None
     solver: str = "newton"
+    method: str = "ranksvm"
+    factors: int = 5
+    nuclear: float = 1.0
+    coupling: float = 10.0
 
     def __post_init__(self) -> None:
         """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""
-        for name in ("C", "gamma", "tol"):
+        for name in ("C", "gamma", "tol", "nuclear", "coupling"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("n_components", "seed", "rank"):
+        for name in ("n_components", "seed", "rank", "factors"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, operator.index(getattr(self, name)))
         object.__setattr__(self, "costs", frozen_costs(self.costs))
@@ -114,6 +128,20 @@ class RunSpec:
     def hash(self) -> str:
         """Sixteen hexadecimal digits that name the spec."""
         return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
+
+    def factorized(self, factors: int, C: float, solver: str = "lbfgs") -> Self:
+        """The factorised model on the same data and features (xu2019 §5.1)."""
+        return replace(self._low_rank(C), method="factorized", factors=factors, solver=solver)
+
+    def regularized(self, nuclear: float, coupling: float, C: float, solver: str = "fista") -> Self:
+        """The regularised model on the same data and features (xu2019 §5.2)."""
+        shared = replace(self._low_rank(C), method="regularized", solver=solver)
+        return replace(shared, nuclear=nuclear, coupling=coupling)
+
+    def _low_rank(self, C: float) -> Self:
+        """What low-rank models do not know is put aside; they train the hinge, to their own tolerance."""
+        plain = replace(self, C=C, loss="hinge", costs=None, rank=None, preconditioner="auto", start="zero")
+        return replace(plain, tol=LOW_RANK_TOL)
 
     def linear(self, C: float) -> Self:
         """The linear baseline on the same data: no kernel, so no m, γ, rank, choices or seed of its own."""

@@ -24,12 +24,13 @@ def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
     """Group specs that share features, each group in the order that suits warm starts; doubles go.
 
     A family differs in m, γ and C only: γ is outermost, then m and then C ascend. Maps truncated to a rank
-    are not nested, so there each m is a family of its own.
+    are not nested, so there each m is a family of its own; so is each run of a low-rank model.
     """
     found: dict[RunSpec, list[RunSpec]] = {}
     for spec in dict.fromkeys(specs):
         m = 0 if spec.rank is None else spec.n_components
-        found.setdefault(replace(spec, n_components=m, gamma=0.0, C=0.0), []).append(spec)
+        shared = replace(spec, n_components=m, gamma=0.0, C=0.0) if spec.method == "ranksvm" else spec
+        found.setdefault(shared, []).append(spec)
     return [sorted(family, key=lambda s: (s.gamma, s.n_components, s.C)) for family in found.values()]
 
 

@@ -41,6 +41,16 @@ FACTOR_VECTORS, DUAL_VECTORS = 40, 12
 """Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
 
 
+def factor_bytes(n: int, rank: int) -> int:
+    """Bytes that training takes for factors (n, rank)."""
+    return 8 * FACTOR_VECTORS * n * rank
+
+
+def dual_bytes(entries: int) -> int:
+    """Bytes that training takes for rectangles with so many entries in all."""
+    return 8 * DUAL_VECTORS * entries
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """What a model is trained on."""
@@ -78,7 +88,7 @@ class LowRankRanker(Ranker):
         clock.lap("newton")
         self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
         self.n_features_in_, self.n_components_ = data.n_features, fitted.n_components
-        self.status_, self.trace_ = result.status, result.frame
+        self.status_, self.trace_, self.start_ = result.status, result.frame, self._start_words()
         self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
         self.objective_, self.seconds_ = point.value, clock.laps
         self._certify(data, point)
@@ -114,6 +124,20 @@ class LowRankRanker(Ranker):
         """Tolerance and number of iterations, for the solver."""
         given = {} if self.max_iter is None else {"max_iter": int(self.max_iter)}
         return {"tol": float(self.tol), **given}
+
+    @property
+    @abstractmethod
+    def solution(self) -> dict[str, FloatArray]:
+        """What was found beside the weights, as arrays, to be stored; `keep` takes it back."""
+
+    def keep(self, solution: dict[str, FloatArray]) -> None:
+        """Take what `solution` gave: attributes of the same names with an underscore."""
+        for name, found in solution.items():
+            setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
+
+    @abstractmethod
+    def _start_words(self) -> str:
+        """What training started from, in words."""
 
     @abstractmethod
     def _own_bytes(self, data: RankingData) -> int:
@@ -197,6 +221,11 @@ class FactorizedRankSVM(LowRankRanker):
         """Its dual variables α, one block per query; `data` is what it was trained on."""
         return factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
 
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """The factors V, and the duality gap."""
+        return {"factors": self.factors_, "gap": np.array([self.gap_])}
+
     def _trained(self, problem: _Problem, report: Report) -> tuple[FactorPoint, LowRankResult[FactorPoint]]:
         cells = Cells(problem.data.y, problem.data.ptr)
         task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
@@ -205,8 +234,11 @@ class FactorizedRankSVM(LowRankRanker):
         self.n_pairs_, self.factors_ = cells.n_pairs, result.point.V
         return result.point, result
 
+    def _start_words(self) -> str:
+        return "positive factors drawn at random"
+
     def _own_bytes(self, data: RankingData) -> int:
-        return 8 * FACTOR_VECTORS * data.n_documents * int(self.rank)
+        return factor_bytes(data.n_documents, int(self.rank))
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -290,6 +322,11 @@ class RegularizedRankSVM(LowRankRanker):
         """The matrices A as blocks; with three grades or more they have entries where there is no pair."""
         return entry_duals(data, self.predict(data.X), float(self.C), self.low_rank_, self.gap_)
 
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """α and A, and the duality gap."""
+        return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
+
     def _trained(self, problem: _Problem, report: Report) -> tuple[DualPoint, LowRankResult[DualPoint]]:
         data = problem.data
         blocks, cells = Blocks(data.y, data.ptr), Cells(data.y, data.ptr)
@@ -326,8 +363,11 @@ class RegularizedRankSVM(LowRankRanker):
         alpha: FloatArray = np.where(blocks.is_pair, -self.C * slopes, 0.0)
         return alpha
 
+    def _start_words(self) -> str:
+        return "α drawn at random" if self.solver == "alternating" else "α of RankSVM"
+
     def _own_bytes(self, data: RankingData) -> int:
-        return 8 * DUAL_VECTORS * rectangle_entries(data.y, data.ptr)
+        return dual_bytes(rectangle_entries(data.y, data.ptr))
 
     def _check_settings(self) -> None:
         super()._check_settings()

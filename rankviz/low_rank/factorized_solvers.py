@@ -6,7 +6,7 @@ The problem is not convex: where they end depends on where they start, and both 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
@@ -46,6 +46,8 @@ class BoxedLBFGS:
         Gap at which to end (see `StepRow`).
     max_iter : int
     """
+
+    label: ClassVar[str] = "L-BFGS-B on all factors (SciPy)"
 
     tol: float = 1e-3
     max_iter: int = 1000
@@ -130,6 +132,8 @@ class QuerySteps:
     max_iter : int
         Passes over all queries.
     """
+
+    label: ClassVar[str] = "projected gradients, query by query (xu2019)"
 
     tol: float = 1e-3
     max_iter: int = 500

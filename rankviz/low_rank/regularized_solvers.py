@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from rankviz._typing import FloatArray
 from rankviz.low_rank.factorized import box_gap
@@ -40,6 +40,8 @@ class Fista:
         Gap at which to end (see `StepRow`): a proved bound on the distance from the minimum.
     max_iter : int
     """
+
+    label: ClassVar[str] = "FISTA, from the plain model"
 
     tol: float = 1e-3
     max_iter: int = 500
@@ -114,6 +116,8 @@ class Alternating:
     inner : int
         Steps on α in a round, T'.
     """
+
+    label: ClassVar[str] = "alternating steps from random α (xu2019)"
 
     tol: float = 1e-3
     max_iter: int = 200

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from rankviz.costs import Costs
 from rankviz.datasets.normalise import NORMALISATIONS
+from rankviz.experiments.methods import METHODS as MODELS
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
 from rankviz.losses import LOSSES
@@ -107,7 +108,7 @@ def describe(spec: RunSpec, part: str | None = None) -> str:
     else:
         words += [f"{model} m = {spec.n_components}{choices(spec)}", f"C = {power_of_two(spec.C)}"]
         words += [f"γ = {power_of_two(spec.gamma)}", f"seed {spec.seed}"]
-    words += training_words(spec)
+    words += training_words(spec) if spec.method == "ranksvm" else low_rank_words(spec)
     if spec.normalisation != "none":
         words.append(f"normalised: {NORMALISATIONS[spec.normalisation].label}")
     return " · ".join(words + ([PART_NAMES[part]] if part else []))
@@ -118,6 +119,15 @@ def training_words(spec: RunSpec) -> list[str]:
     words = [LOSSES[spec.loss].label]
     words += [] if spec.costs is None else [cost_words(spec.costs)]
     return words + ([] if spec.solver == RunSpec.solver else [f"solver: {SOLVERS[spec.solver].label}"])
+
+
+def low_rank_words(spec: RunSpec) -> list[str]:
+    """What a low-rank model is: its name with its own settings, and its solver where it is not the first."""
+    own = f"K = {spec.factors}"
+    if spec.method == "regularized":
+        own = f"nuclear {spec.nuclear:g}, coupling {spec.coupling:g}"
+    words, solvers = [f"{MODELS[spec.method].label} RankSVM, {own}"], MODELS[spec.method].solvers
+    return words + ([] if spec.solver == next(iter(solvers)) else [f"solver: {solvers[spec.solver]}"])
 
 
 def cost_words(costs: Costs) -> str:

@@ -1,0 +1,137 @@
+"""Runs of the factorised and the regularised model: from a spec to a record, and what records give back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rankviz
+from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
+from rankviz.datasets import make_fold
+from rankviz.experiments.estimate import Shape, check_budget, estimate, total_seconds
+from rankviz.experiments.methods import METHODS, model_of
+from rankviz.experiments.run import model_from
+from rankviz.experiments.sweep import families
+from rankviz.low_rank.blocks import Blocks
+from rankviz.low_rank.estimators import LowRankRanker
+from rankviz.model_duals import run_duals, thresholded_blocks
+from rankviz.plots.style import describe
+from rankviz.solvers.result import Status
+
+PLAIN = RunSpec("demo", "Fold1", feature_map="linear", n_components=25, gamma=0.5, seed=3)
+SPECS = (
+    PLAIN.factorized(2, 0.05),
+    PLAIN.factorized(2, 0.05, solver="query_steps"),
+    PLAIN.regularized(0.05, 1.0, 0.05),
+    PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating"),
+    replace(PLAIN, feature_map="nystroem").factorized(3, 0.1),
+)
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
+
+
+def test_a_spec_says_all_that_its_model_is() -> None:
+    for spec in SPECS:
+        params = model_of(spec).get_params()
+        assert params.pop("random_state") == 3
+        assert params.pop("max_iter") is None
+        assert params.pop("memory_limit") is None
+        assert params.pop("rank", spec.factors) == spec.factors
+        assert params == {name: getattr(spec, name) for name in params}
+
+
+def test_what_only_rank_svm_knows_is_put_aside() -> None:
+    odd = replace(PLAIN, loss="logistic", costs="grade", rank=3, preconditioner="none", tol=1e-9)
+    assert odd.factorized(2, 0.05) == SPECS[0]
+    assert odd.regularized(0.05, 1.0, 0.05) == SPECS[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"method": "x"}, "ranksvm"), ({"solver": "newton"}, "query_steps")]
+)
+def test_names_that_are_not_known(change: dict[str, str], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        model_of(replace(SPECS[0], **change))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_run_is_training_and_evaluating_by_hand(spec: RunSpec, fold: Fold) -> None:
+    record, model = execute(spec, fold=fold), model_of(spec).fit_data(fold.train)
+    assert isinstance(model, LowRankRanker)
+    np.testing.assert_allclose(record.weights, model.coef_, rtol=1e-12, atol=1e-14)
+    for part, data in fold.parts.items():
+        np.testing.assert_allclose(record.scores[part], model.predict(data.X), rtol=1e-9, atol=1e-12)
+        assert len(record.metrics[part]) == data.n_queries
+    assert (record.objective, record.status) == (model.objective_, model.status_.value)
+    assert set(record.seconds) == {"data", "features", "newton", "evaluate"}
+    again = model_from(record, fold.train)
+    np.testing.assert_allclose(again.predict(fold.test.X), record.scores["test"], rtol=1e-9, atol=1e-12)
+    for one, other in zip(rankviz.duals(again, fold.train), run_duals(record, fold.train), strict=True):
+        np.testing.assert_allclose(one.alpha, other.alpha, rtol=1e-12, atol=1e-14)
+
+
+def test_blocks_of_a_record_are_those_that_make_its_weights(fold: Fold) -> None:
+    for spec in (SPECS[0], SPECS[2], PLAIN):
+        record = execute(spec, fold=fold)
+        found = run_duals(record, fold.train)
+        w = fold.train.X.T @ found.document_weights()
+        np.testing.assert_allclose(w, record.weights, atol=2e-3 * float(np.abs(record.weights).max()))
+
+
+def test_only_the_regularised_model_has_matrices_beside_alpha(fold: Fold) -> None:
+    record = execute(SPECS[2], fold=fold)
+    blocks = thresholded_blocks(record, fold.train)
+    cut, whole = np.zeros(0), np.zeros(0)
+    for query, _, _ in Blocks(fold.train.y, fold.train.ptr).queries():
+        cut = np.append(cut, np.linalg.svd(blocks.block(query).alpha, compute_uv=False)[0])
+        top = np.linalg.svd(run_duals(record, fold.train).block(query).alpha, compute_uv=False)[0]
+        whole = np.append(whole, top)
+    np.testing.assert_allclose(cut, np.maximum(whole - 0.05 / 2.0, 0.0), atol=1e-9)
+    assert cut.max() > 0.0
+    with pytest.raises(ValueError, match="factorized"):
+        thresholded_blocks(execute(SPECS[0], fold=fold), fold.train)
+
+
+def test_low_rank_runs_are_families_of_their_own_and_mix_with_others(fold: Fold) -> None:
+    specs = [SPECS[0], replace(PLAIN, C=0.5), SPECS[2], replace(PLAIN, C=0.25), replace(SPECS[0], C=0.5)]
+    assert sorted(map(len, families(specs))) == [1, 1, 1, 2]
+    assert {spec for spec, _ in execute_all(specs, fold=fold)} == set(specs)
+
+
+@pytest.mark.parametrize("spec", SPECS[:4])
+def test_progress_is_told_and_a_stop_gives_the_weights_so_far(spec: RunSpec, fold: Fold) -> None:
+    told: list[Progress] = []
+    execute(spec, told.append, fold=fold)
+    stages = list(dict.fromkeys(progress.stage for progress in told))
+    assert stages == ["features", "newton", "evaluate"]
+    record = execute(spec, lambda p: bool(p.record) and p.record["iteration"] >= 2, fold=fold)
+    assert record.status == Status.STOPPED.value
+    assert record.trace["iteration"].iloc[-1] >= 2
+    with pytest.raises(StopRequested):
+        execute(spec, lambda p: p.stage == "features", fold=fold)
+
+
+def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
+    shape = Shape.of(fold)
+    large = replace(shape, n=100 * shape.n, entries=100 * shape.entries, queries=100 * shape.queries)
+    for spec in SPECS:
+        small, more = estimate(spec, shape), estimate(spec, large)
+        assert 0 < small.seconds < more.seconds
+        assert small.bytes < more.bytes
+    assert estimate(replace(SPECS[0], factors=20), large).bytes > estimate(SPECS[0], large).bytes
+    pair = [estimate(spec, large) for spec in (SPECS[0], SPECS[2])]
+    assert total_seconds(pair) == pytest.approx(sum(each.seconds for each in pair))
+    with pytest.raises(DataError, match="memory"):
+        check_budget(estimate(SPECS[2], large), budget=1e5)
+
+
+def test_captions_name_the_model_and_its_settings() -> None:
+    assert "factorised RankSVM, K = 2" in describe(SPECS[0])
+    assert "query by query" in describe(SPECS[1])
+    assert "regularised RankSVM, nuclear 0.05, coupling 1" in describe(SPECS[2])
+    assert list(METHODS) == ["ranksvm", "factorized", "regularized"]
