@@ -166,7 +166,8 @@ def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:
 def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:
     table = rank_by_activity.data(needed(rank=[1, 5], pairs=[4, 4], active=[4, 3]).assign(law=2))
     assert table["active_share"].tolist() == [1, 0.75]
-    some, every = rank_by_activity.figure(table, "fourier").data
+    some, every, law = rank_by_activity.figure(table, "fourier").data
+    assert set(law.y) == {2}
     assert (list(some.y), list(every.y)) == ([5], [1])
 
 

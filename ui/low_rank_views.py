@@ -19,7 +19,7 @@ from ui.show import bold_sentence, show_figure
 
 SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 HOW = (
-    "A click takes the queries of a bar, once more lets them go; a box those of the bars that it touches. "
+    "A click takes the queries of a bar, once more lets them go; a box those of the bars whose middle it holds. "
     "They stay selected in every view of this page."
 )
 TABS = ("One query", "Energy", "Why so low?", "Numbers")

@@ -7,7 +7,7 @@ import pandas as pd
 from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots.style import power_of_two, small
-from ui.low_rank_words import percent, power_of_ten, queries
+from ui.low_rank_words import off, power_of_ten, queries
 
 ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
 
@@ -33,7 +33,8 @@ ACCURACY = """
 A solver of the dual problem that stops early leaves errors in every αᵢⱼ, alike to nothing in its row or
 column. However small, they make the rank as large as the grades allow, once they exceed what counts as zero.
 Here such errors are put in on purpose. This app's solvers work on w and take α from the slope of the loss at
-the scores, so that stopping early changes α, but keeps its form.
+the scores, so that stopping early changes α, but keeps its form. Where they stop is set by the Tolerance
+in the sidebar's More settings.
 """
 
 PAPER = """
@@ -66,8 +67,8 @@ def staircase(stairs: pd.DataFrame) -> str:
     between = stairs["boundary"].sum() / max(int(stairs["pairs"].sum()), 1)
     return (
         f"Medians over queries: {middle['stairs']:.0f} stairs, numerical rank {middle['rank']:.0f}, but "
-        f"{middle['k_90']:.0f} for 90 % of the energy; {percent(between)} of the pairs lie between 0 and "
-        f"C, and α differs from the staircase by {percent(middle['error'])} of its norm"
+        f"{middle['k_90']:.0f} for 90 % of the energy; {off(between)} of the pairs lie between 0 and "
+        f"C, and α differs from the staircase by {off(middle['error'])} of its norm"
     )
 
 

@@ -63,9 +63,9 @@ def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
     at_most = values(k) if k == 1 else f"at most {values(k)}"
     fewer = int((needs["k"] < needs["k_shuffled"]).sum())
     return (
-        f"{reached} of {queries(len(needs), of)} keep {percent(share)} of the energy in {at_most}, where the "
-        f"grades allow {middle(needs, 'largest_rank')} (median); the same α shuffled need {usual} (median), "
-        f"more than in order in {fewer} of {len(needs)}"
+        f"{reached} of {queries(len(needs), of)} keep {percent(share)} of the energy in {at_most}; the same "
+        f"α shuffled need {usual} (median; more in {fewer} of {len(needs)}), and the grades allow a rank of "
+        f"{middle(needs, 'largest_rank')} (median)"
     )
 
 
@@ -139,8 +139,8 @@ def lost(query: int, k: int, cut: Cut) -> str:
     row = _at(cut.table, "query", k)
     return (
         f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
-        f"{_off(row['alpha_error'])} of its norm and w, where this query alone is cut, by "
-        f"{_off(row['w_error'])} of its length"
+        f"{off(row['alpha_error'])} of its norm and w, where this query alone is cut, by "
+        f"{off(row['w_error'])} of its length"
     )
 
 
@@ -157,7 +157,7 @@ def lost_by_all(k: int, cut: Cut) -> str:
     )
     return (
         f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and is off by "
-        f"{_off(row['alpha_error'])}, w by {_off(row['w_error'])}.{surprise} Validation queries: {ranking}."
+        f"{off(row['alpha_error'])}, w by {off(row['w_error'])}.{surprise} Validation queries: {ranking}."
     )
 
 
@@ -179,7 +179,7 @@ def _kept(share: float) -> str:
     return f"{100 * share:.4g} %" if share < 0.9999 else "over 99.99 %"
 
 
-def _off(error: float) -> str:
+def off(error: float) -> str:
     """A relative error: nothing, a percentage, or that many times."""
     if error < 1e-10:
         return "nothing"

@@ -36,33 +36,38 @@ def _doublings(k: IntArray) -> IntArray:
 
 @dataclass(frozen=True)
 class Scale:
-    """A way to count dimensions: its axis, the names of ten bins, and the bin of each query."""
+    """A way to count dimensions: its axis, the names of ten bins, where ticks go, the bin of each query."""
 
     label: str
     axis: str
     bins: tuple[str, ...]
+    ticks: dict[float, str]
     bin_of: Callable[[pd.DataFrame, str], IntArray]
 
 
 _PERCENT = tuple(f"{10 * low}–{10 * low + 10}" for low in range(BINS))
+_EDGES = {place - 0.5: str(10 * place) for place in range(BINS + 1)}
 _DOUBLING = ("1", "2", "3–4", "5–8", "9–16", "17–32", "33–64", "65–128", "129–256", "> 256")
 SCALES = {
     "documents": Scale(
         "% of the documents",
         "in % of the query's documents",
         _PERCENT,
+        _EDGES,
         lambda table, name: _tenths(table[name].to_numpy(), table["documents"].to_numpy()),
     ),
     "largest": Scale(
         "% of the largest rank",
         "in % of the largest rank that the grades allow",
         _PERCENT,
+        _EDGES,
         lambda table, name: _tenths(table[name].to_numpy(), table["largest_rank"].to_numpy()),
     ),
     "number": Scale(
         "number",
         "singular values",
         _DOUBLING,
+        dict(enumerate(_DOUBLING)),
         lambda table, name: _doublings(table[name].to_numpy()),
     ),
 }
@@ -144,14 +149,15 @@ def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure
         barmode="stack",
         xaxis={
             "title": f"{what}, {SCALES[scale].axis}",
-            "tickvals": places,
-            "ticktext": SCALES[scale].bins,
+            "tickvals": list(SCALES[scale].ticks),
+            "ticktext": list(SCALES[scale].ticks.values()),
             "range": [-0.6, BINS - 0.4],
             "zeroline": False,
             "showgrid": False,
         },
         yaxis={"title": "queries", "range": [0, 1.03 * n]},
         legend_traceorder="normal",
+        selectdirection="h",  # a box takes the bars that it is as wide as, however high it is
         margin={"l": 55, "r": 10, "t": 60, "b": 55},
     )
 

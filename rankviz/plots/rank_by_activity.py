@@ -34,11 +34,13 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         )
     low = snapped_range(float(table["active_share"].min()), 1.0)[0] if len(table) else 0.0
     if len(table):
-        fig.add_hline(
-            y=float(table["law"].max()),
-            line={"width": 1, "dash": "dash", "color": "#999999"},
-            annotation_text="largest rank if every pair is active",
-            annotation_position="top left",
+        fig.add_scatter(
+            x=[low - 1, 2],
+            y=[float(table["law"].max())] * 2,
+            mode="lines",
+            name="largest rank if every pair is active",
+            line={"width": 1.5, "dash": "dash", "color": "#7f7f7f"},
+            hoverinfo="skip",
         )
     return finished(
         fig,

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
 
+DASHES = ("dot", "dash", "solid", "dashdot")
 LEAST = 1e-15
 """Errors below this are drawn here: rounding."""
 
@@ -22,7 +23,7 @@ def figure(
     (of the solver), error and rank.
     """
     fig, style = go.Figure(), METHODS[method]
-    for value in sorted(set(rough["tolerance"].tolist())):
+    for place, value in enumerate(sorted(set(rough["tolerance"].tolist()))):
         rows, chosen = rough[rough["tolerance"] == value], math.isclose(value, tolerance)
         fig.add_scatter(
             x=rows["error"],
@@ -31,7 +32,8 @@ def figure(
             name=f"zero up to 10<sup>{round(math.log10(value))}</sup>",
             line={
                 "color": style.colour if chosen else "#999999",
-                "width": 3 if chosen else 1.2,
+                "width": 3 if chosen else 1.5,
+                "dash": DASHES[place % len(DASHES)],
                 "shape": "hvh",
             },
             hovertemplate="random errors of %{x:.0e}: median rank %{y}<extra></extra>",
