@@ -46,7 +46,8 @@ class RankSVM(Ranker):
     frequencies : {"gaussian", "orthogonal"}
         Random Fourier only: how frequencies are drawn.
     tol : float
-        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap.
+        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap. Values
+        and gradients are in double precision; Hessian products may be in single (see `rankviz.curvature`).
     max_iter : int or None
         Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
         that suits the solver.
@@ -84,7 +85,8 @@ class RankSVM(Ranker):
     trace_ : DataFrame
         One row per iteration (see `rankviz.solvers.result.TraceRow`).
     memory_need_ : int
-        Bytes that training was counted to take before it started, the matrix of an exact kernel apart.
+        Bytes that training was counted to take before it started, apart from what it takes only where there
+        is room: the matrix of an exact kernel, and a copy of wide features in single precision.
     start_ : str
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rankviz.curvature import copy_bytes
 from rankviz.datasets.types import DataError
 from rankviz.features.exact import SMALL
 from rankviz.kernel_objective import first_landmarks, preconditioner_bytes
@@ -58,6 +59,12 @@ class TrainingSizes:
         """Peak bytes beyond the data; for an exact kernel without a factor those beside the kernel matrix."""
         risk = self.pairs * PAIR_BYTES + self.cuts * CUT_BYTES
         return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
+
+    @property
+    def copy_bytes(self) -> int:
+        """Bytes beside that products in single precision take, where they are spare."""
+        nested = not self.in_kernel_space and self.feature_map != "linear"
+        return copy_bytes(self.n, self.width) if nested else 0
 
     def _beside_kernel(self) -> int:
         """Entries: the preconditioner, vectors with their images, and documents as factors of the kernel."""

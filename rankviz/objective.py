@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from rankviz._typing import FloatArray
+from rankviz.curvature import curvature_features
 from rankviz.features.operator import FeatureOperator
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk import Risk, RiskPoint, limit_of
@@ -197,7 +198,7 @@ class CholeskyPreconditioner:
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RankObjective:
     """½‖w‖² + C Σ_P ℓ((Φw)_i − (Φw)_j), chen2017 eq. 22 for the squared hinge.
 
@@ -210,17 +211,21 @@ class RankObjective:
         Multiplies the plain loss (no ½).
     seed : int
         Of the pairs that the sampled preconditioner draws.
+    spare : float
+        Bytes that Φ in single precision may take beside (see `rankviz.curvature`).
     """
 
     features: FeatureOperator
     risk: Risk
     C: float
     seed: int = 0
+    spare: float = 0.0
     _rng: np.random.Generator = field(init=False, repr=False)
+    _curved: FeatureOperator | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Give the sampled preconditioner its own stream."""
-        object.__setattr__(self, "_rng", np.random.default_rng(self.seed))
+        self._rng = np.random.default_rng(self.seed)
 
     @property
     def n_pairs(self) -> int:
@@ -252,7 +257,8 @@ class RankObjective:
 
     def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
         """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
-        return s + self.C * self.features.adjoint(point.risk.hessian_product(self.features.product(s)))
+        features = self._curvature_features(point)
+        return s + self.C * features.adjoint(point.risk.hessian_product(features.product(s)))
 
     def ray(self, point: Point, s: FloatArray) -> Ray:
         """The objective from a point along s (m,)."""
@@ -296,10 +302,16 @@ class RankObjective:
         """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs."""
         m, n_active = self.features.shape[1], point.risk.n_active
         pairs = point.risk.sample_active(self._rng, m)
-        B = self.features.row_differences(pairs.winner, pairs.loser)
+        B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
         B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
-        M = B @ B.T
+        M = (B @ B.T).astype(np.float64, copy=False)
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "sampled pairs")
+
+    def _curvature_features(self, point: Point) -> FeatureOperator:
+        """Φ in the precision that suits the first point that is asked about."""
+        if self._curved is None:
+            self._curved = curvature_features(self.features, point.risk, self.C, self.spare)
+        return self._curved

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rankviz._typing import FloatArray
+from rankviz.curvature import copy_bytes
 from rankviz.features.exact import AllDocuments
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
@@ -25,7 +26,7 @@ from rankviz.progress import Report, silent
 from rankviz.risk import Risk
 from rankviz.timing import Stopwatch
 
-COARSER, WIDE = 8, 1000
+COARSER, WIDE = 12, 1000
 """Maps with at least WIDE features are trained with a COARSER-th of them first: that costs little, and leaves
 half as much to do for the rest."""
 
@@ -91,12 +92,16 @@ class FeatureSpace:
     ----------
     family : MapFamily
     X : (n, d) float64
+    budget : float
+        Bytes that may be taken for speed.
     keep_arguments : bool
         See `FamilyFeatures`.
     """
 
-    def __init__(self, family: MapFamily, X: FloatArray, *, keep_arguments: bool = False) -> None:
-        self.family, self.X = family, X
+    def __init__(
+        self, family: MapFamily, X: FloatArray, budget: float = 0.0, *, keep_arguments: bool = False
+    ) -> None:
+        self.family, self.X, self._budget = family, X, budget
         self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
@@ -106,7 +111,8 @@ class FeatureSpace:
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
-        return RankObjective(features, risk, task.C, seed)
+        pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
+        return RankObjective(features, risk, task.C, seed, self._budget if pays else 0.0)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The weights padded with zeros, in the scale of the map's basis."""
@@ -187,7 +193,7 @@ class KernelSpace:
 def space_of(
     family: MapFamily, X: FloatArray, budget: float, *, keep_arguments: bool = False
 ) -> FeatureSpace | KernelSpace:
-    """The space in which to train on documents X (n, d); an exact kernel may take `budget` bytes."""
+    """The space in which to train on documents X (n, d); an exact kernel or speed may take `budget` bytes."""
     if isinstance(family.drawn, AllDocuments):
         return KernelSpace(family, X, budget)
-    return FeatureSpace(family, X, keep_arguments=keep_arguments)
+    return FeatureSpace(family, X, budget, keep_arguments=keep_arguments)

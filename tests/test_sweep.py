@@ -288,7 +288,7 @@ def test_wide_maps_start_from_fewer_features(fold: Fold, name: str, monkeypatch:
     monkeypatch.setattr("rankviz.spaces.WIDE", 40)
     model = RankSVM(name, n_components=60, gamma=0.25, C=0.5, tol=1e-8)
     wide, narrow = (clone(model).set_params(n_components=m).fit_data(fold.train) for m in (60, 30))
-    assert wide.start_ == "the weights for m = 7"
+    assert wide.start_ == "the weights for m = 5"
     assert wide.seconds_["start"] > 0
     assert narrow.start_ == "zero"
     alone = clone(model)

@@ -121,6 +121,8 @@ class Estimate:
     storage : str
         How the exact kernel's matrix would be kept in the memory that is free, in words, or that it would be
         factored; "" for other maps.
+    spare : int
+        Of these bytes those that a run takes for speed only, where they are free.
     """
 
     spec: RunSpec
@@ -129,6 +131,7 @@ class Estimate:
     stages: dict[str, float]
     bytes: int
     storage: str = ""
+    spare: int = 0
 
     @property
     def seconds(self) -> float:
@@ -160,11 +163,12 @@ def estimate(
     data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
     if spec.method != "ranksvm":
         data += solver_bytes(spec, shape.n, shape.entries)
-    if not sizes.in_kernel_space:
-        size = data + max(sizes.bytes, 8 * evaluation)
-        storage = "kernel factored" if sizes.feature_map == "exact" else ""
-        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size, storage)
     budget = default_budget() if budget is None else budget
+    if not sizes.in_kernel_space:
+        copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
+        size = data + max(sizes.bytes + copy, 8 * evaluation)
+        storage = "kernel factored" if sizes.feature_map == "exact" else ""
+        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size, storage, copy)
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
     stages = _kernel_stages(spec, shape, sizes, rates, matrix)
@@ -222,7 +226,7 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
 
     The default budget is 70 % of the memory that is free.
     """
-    beside = predicted.bytes - predicted.sizes.bytes
+    beside = predicted.bytes - predicted.spare - predicted.sizes.bytes
     check_fits(predicted.sizes, default_budget() if budget is None else budget, beside)
 
 

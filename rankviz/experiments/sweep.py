@@ -113,7 +113,8 @@ class _Room:
         m, n, d = int(widest.n_components), train.n_documents, train.n_features
         sizes = TrainingSizes(widest.feature_map, m, n, d)
         # the kernel matrix of an exact kernel takes what there is: then a part of the rest
-        left = (1 - BUDGET_SHARE) / 2 * free if sizes.in_kernel_space else BUDGET_SHARE * free - sizes.bytes
+        need = sizes.bytes + sizes.copy_bytes
+        left = (1 - BUDGET_SHARE) / 2 * free if sizes.in_kernel_space else BUDGET_SHARE * free - need
         others = sum(part.n_documents for part in fold.parts.values()) - n
         self.for_parts = 8 * sizes.width * others <= left
         self.for_arguments = 8 * sizes.width * (n + 2 * others) <= left and not sizes.in_kernel_space

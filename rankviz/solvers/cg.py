@@ -40,15 +40,16 @@ def conjugate_gradients(
 
     For M = H the share rtol² of the decrement ½⟨b, H^-1b⟩ is then missing at most; for other M that is a
     guess. So where the decrement found, ½⟨b, s⟩, is not above `floor`, iterations go on until it is, or until
-    the decrement is proved to be no larger: what is missing of it, ½⟨r, H^-1r⟩, is at most
-    ½⟨r, r⟩. Any iterate is a descent direction.
+    the decrement is proved to be no larger, which also ends them earlier: what is missing of it,
+    ½⟨r, H^-1r⟩, is at most ½⟨r, r⟩. Any iterate is a descent direction.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
     p, rho = z.copy(), inner(r, z)
     target, decrement = rtol**2 * rho, 0.0
     for iteration in range(max_iterations + 1):
-        if rho <= target and (decrement > floor or decrement + 0.5 * inner(r, r) <= floor or rho == 0.0):
+        reached = rho == 0.0 or (rho <= target and decrement > floor)
+        if reached or 0.0 < decrement <= floor - 0.5 * inner(r, r):
             return CGResult(s, iteration, converged=True)
         if iteration == max_iterations:
             break

@@ -1,0 +1,113 @@
+"""Curvature in single precision: the same objective, nearly the same Hessian, and where it is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankviz import curvature
+from rankviz import objective as objectives
+from rankviz.curvature import copy_bytes, curvature_features, largest_eigenvalue, single_noise
+from rankviz.datasets import make_data
+from rankviz.estimators import RankSVM
+from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features.operator import FeatureOperator
+from rankviz.losses import LOSSES
+from rankviz.memory import TrainingSizes
+from rankviz.objective import RankObjective
+from rankviz.risk import risk_of
+from rankviz.solvers.newton import TruncatedNewton
+
+DATA = make_data(n_queries=60, documents_per_query=(20, 30), n_features=8, seed=0)
+RISK = risk_of(DATA.y, DATA.ptr, LOSSES["squared_hinge"])
+each_map = pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
+
+
+def features_of(feature_map: str, m: int = 300, gamma: float = 1.0) -> FeatureOperator:
+    return FEATURE_MAPS[feature_map](MapSettings(m, gamma, None, 3)).fit(DATA.X).operator(DATA.X)
+
+
+@each_map
+@pytest.mark.parametrize("C", [2.0**-8, 2.0**-2, 2.0**6])
+def test_the_objective_agrees(feature_map: str, C: float) -> None:
+    features = features_of(feature_map)
+    objective = RankObjective(features, RISK, C, spare=np.inf)
+    rounded = TruncatedNewton().solve(objective)
+    exact = TruncatedNewton(tol=1e-10).solve(RankObjective(features, RISK, C))
+    assert objective._curvature_features(rounded.point).base.dtype == np.float32
+    assert rounded.point.value == pytest.approx(exact.point.value, rel=2e-6)  # the tolerance is 1e-6
+    at = RankObjective(features, RISK, C).at(rounded.point.w)
+    assert rounded.point.value == pytest.approx(at.value, rel=1e-12)  # values are in double precision
+    np.testing.assert_allclose(rounded.point.gradient, at.gradient, rtol=1e-6, atol=1e-9 * C)
+
+
+@each_map
+def test_products_agree_to_the_noise_that_was_predicted(feature_map: str) -> None:
+    features, C = features_of(feature_map), 4.0
+    single, double = (RankObjective(features, RISK, C, spare=spare) for spare in (np.inf, 0.0))
+    s = np.random.default_rng(0).normal(size=features.shape[1])
+    point = double.at(0.1 * s)
+    expected, found = double.hessian_product(point, s), single.hessian_product(point, s)
+    assert found.dtype == np.float64
+    noise = single_noise(features, point.risk, C)
+    assert 0 < abs(s @ found - s @ expected) <= 2 * noise * (s @ expected)
+    B, rounded = (f.row_differences(RISK.y[:5], RISK.y[5:10]) for f in (features, features.single))
+    np.testing.assert_allclose(rounded, B, atol=1e-3)
+
+
+def test_single_precision_is_refused_where_rounding_tells_or_memory_is_short() -> None:
+    well, ill = features_of("nystroem"), features_of("nystroem", gamma=2.0**-12)
+    risk, size = RISK.at(np.zeros(RISK.y.size)), 4 * well.base.size
+    assert curvature_features(well, risk, 1.0, size).base.dtype == np.float32
+    assert curvature_features(well, risk, 1.0, size - 1) is well
+    assert single_noise(ill, risk, 1.0) > curvature.NOISE > single_noise(well, risk, 1.0)
+    assert curvature_features(ill, risk, 1.0, np.inf) is ill
+
+
+def test_the_preconditioner_in_single_precision_takes_as_many_iterations() -> None:
+    features = features_of("nystroem")
+    assert features.basis.shape[0] > objectives.CLOSED_FORM_COLUMNS
+    runs = [
+        TruncatedNewton().solve(RankObjective(features, RISK, 1.0, spare=spare)) for spare in (0.0, np.inf)
+    ]
+    double, single = (sum(row.cg_iterations for row in run.trace) for run in runs)
+    assert abs(double - single) <= 1
+
+
+def test_wide_maps_of_many_documents_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert copy_bytes(42_000, 2000) == 4 * 42_000 * 2000
+    assert copy_bytes(4000, 2000) == 0
+    seen: list[np.dtype] = []
+
+    def noted(*given: object) -> FeatureOperator:
+        seen.append((features := curvature_features(*given)).base.dtype)
+        return features
+
+    monkeypatch.setattr(objectives, "curvature_features", noted)
+    settings = {"feature_map": "nystroem", "n_components": 300, "gamma": 1.0, "C": 1.0}
+    double = RankSVM(**settings).fit_data(DATA)
+    monkeypatch.setattr(curvature, "LARGE", 1)
+    single = RankSVM(**settings).fit_data(DATA)
+    assert set(seen) == {np.dtype(np.float64), np.dtype(np.float32)}
+    assert single.objective_ == pytest.approx(double.objective_, rel=2e-6)
+    seen.clear()
+    RankSVM(**settings, memory_limit=single.memory_need_ + 1e4).fit_data(DATA)
+    RankSVM("linear").fit_data(DATA)  # whose entries may be of any size
+    assert set(seen) == {np.dtype(np.float64)}
+
+
+def test_sizes() -> None:
+    for feature_map, expected in {"nystroem": 4 * 50_000 * 1000, "fourier": 4 * 50_000 * 1000}.items():
+        assert TrainingSizes(feature_map, 1000, 50_000, 46).copy_bytes == expected
+    assert TrainingSizes("linear", 1000, 50_000, 700).copy_bytes == 0
+    assert TrainingSizes("exact", 1000, 50_000, 46).copy_bytes == 0
+    assert TrainingSizes("nystroem", 100, 50_000, 46).copy_bytes == 0
+
+
+def test_largest_eigenvalue() -> None:
+    A = np.random.default_rng(1).normal(size=(30, 30))
+    assert largest_eigenvalue(lambda v: A.T @ (A @ v), 30) == pytest.approx(
+        np.linalg.norm(A, 2) ** 2, rel=0.2
+    )
+    assert largest_eigenvalue(np.zeros_like, 30) == 0.0
+    assert largest_eigenvalue(lambda v: v, 0) == 0.0
