@@ -11,23 +11,24 @@ import numpy as np
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.dual import GivenDuals
-from rankviz.estimators import RankSVM
 from rankviz.features.exact import FittedExact
 from rankviz.features.kernel_matrix import kernel_matrix
-from rankviz.losses import LOSSES, SmoothedHinge
+from rankviz.features.maps import FittedMap
+from rankviz.losses import LOSSES
 from rankviz.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.low_rank.cells import Cells
 from rankviz.low_rank.duals import entry_duals, factor_duals
 from rankviz.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
+from rankviz.low_rank.factorized_solvers import NEEDS_ROWS, BoxedLBFGS, FactorSolver, QuerySteps
 from rankviz.low_rank.gram import FeatureGram, Gram, KernelGram, pair_curvature
+from rankviz.low_rank.plain import plain_alpha
 from rankviz.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.low_rank.regularized_solvers import Alternating, DualSolver, Fista
 from rankviz.low_rank.trace import LowRankResult
 from rankviz.memory import TrainingSizes, check_fits, default_budget
 from rankviz.progress import Callback, Progress, Report, reporter
 from rankviz.ranker import Ranker, refuse_unusable
-from rankviz.risk import risk_of
+from rankviz.risk import risk_of, risk_sizes
 from rankviz.settings_checks import one_of, positive, whole
 from rankviz.timing import Stopwatch
 
@@ -36,6 +37,9 @@ FACTOR_SOLVERS: dict[str, type[BoxedLBFGS | QuerySteps]] = {"lbfgs": BoxedLBFGS,
 
 DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
 """Solvers by the names that `RegularizedRankSVM(solver=...)` uses; the second is the paper's."""
+
+PLAIN_TOL = 1e-4
+"""Duality gap of the RankSVM whose α is a start, at most."""
 
 FACTOR_VECTORS, DUAL_VECTORS = 40, 12
 """Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
@@ -79,10 +83,7 @@ class LowRankRanker(Ranker):
         self.gamma_ = self.gamma_for(data.X)
         report(Progress("features", 0.0))
         fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
-        if isinstance(fitted, FittedExact):
-            gram: Gram = KernelGram(kernel_matrix(data.X, self.gamma_, left, report))
-        else:
-            gram = FeatureGram(fitted.operator(data.X, report))
+        gram = self._gram(fitted, data, left, report)
         clock.lap("features")
         point, result = self._trained(_Problem(data, gram, seed), report)
         clock.lap("newton")
@@ -93,6 +94,16 @@ class LowRankRanker(Ranker):
         self.objective_, self.seconds_ = point.value, clock.laps
         self._certify(data, point)
         return self
+
+    def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
+        """G of the training documents; a kernel matrix may take `left` bytes."""
+        if not isinstance(fitted, FittedExact):
+            return FeatureGram(fitted.operator(data.X, report))
+        self._check_kernel_space()
+        return KernelGram(kernel_matrix(data.X, self.gamma_, left, report), self.gamma_)
+
+    def _check_kernel_space(self) -> None:
+        """Raise ValueError for a solver that needs rows of features, which an exact kernel has not."""
 
     def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
         """The duality gap of the hinge between w and α."""
@@ -105,7 +116,9 @@ class LowRankRanker(Ranker):
     def _room(self, data: RankingData) -> float:
         """Bytes left for a kernel matrix; raises `DataError` where training does not fit."""
         limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
-        sizes = TrainingSizes(self.feature_map, int(self.n_components), data.n_documents, data.n_features)
+        shape = data.n_documents, data.n_features
+        risk = risk_sizes(data.y, data.ptr, LOSSES["squared_hinge"])
+        sizes = TrainingSizes(self.feature_map, int(self.n_components), *shape, *risk)
         own = self._own_bytes(data)
         check_fits(sizes, limit, own)
         self.memory_need_ = sizes.bytes + own
@@ -245,6 +258,10 @@ class FactorizedRankSVM(LowRankRanker):
         whole("rank", self.rank)
         one_of("solver", self.solver, FACTOR_SOLVERS)
 
+    def _check_kernel_space(self) -> None:
+        if self.solver == "query_steps":
+            raise ValueError(NEEDS_ROWS)
+
 
 class RegularizedRankSVM(LowRankRanker):
     """Regularised RankSVM: the hinge's dual problem with a nuclear norm on its blocks (xu2019 §5.2).
@@ -339,28 +356,18 @@ class RegularizedRankSVM(LowRankRanker):
             pair_curvature(problem.gram, cells),
         )
         solver: DualSolver = DUAL_SOLVERS[self.solver](**self._limits())
-        start = (
-            self._drawn(blocks, problem.seed) if self.solver == "alternating" else self._plain(blocks, data)
-        )
-        result = solver.solve(task, start, report)
+        result = solver.solve(task, self._start(problem, blocks, report), report)
         self.n_pairs_, self.alpha_ = blocks.n_pairs, result.point.alpha
         self.low_rank_, self.ranks_ = result.point.low.A, result.point.low.ranks
         return result.point, result
 
-    def _drawn(self, blocks: Blocks, seed: int) -> FloatArray:
-        """α drawn uniformly between 0 and C (Algorithm 2, line 2)."""
-        alpha = np.random.default_rng(seed).uniform(0.0, self.C, blocks.size)
+    def _start(self, problem: _Problem, blocks: Blocks, report: Report) -> FloatArray:
+        """α of RankSVM, nearly there where nuclear and coupling are small; or drawn (Algorithm 2, line 2)."""
+        if self.solver == "fista":
+            tol = min(float(self.tol), PLAIN_TOL)
+            return plain_alpha(problem.data, blocks, problem.gram, float(self.C), tol, report)
+        alpha = np.random.default_rng(problem.seed).uniform(0.0, self.C, blocks.size)
         alpha *= blocks.is_pair
-        return alpha
-
-    def _plain(self, blocks: Blocks, data: RankingData) -> FloatArray:
-        """α of RankSVM with the hinge: where both nuclear and coupling are small, it is nearly there."""
-        names = ("C", "feature_map", "n_components", "gamma", "random_state", "landmarks", "frequencies")
-        settings = {name: getattr(self, name) for name in names}
-        plain = RankSVM(loss="hinge", tol=min(self.tol, 1e-4), **settings).fit_data(data)
-        width = float(plain.trace_["smoothing"].iloc[-1]) if len(plain.trace_) else 1.0
-        slopes = SmoothedHinge(width).derivative(blocks.margins(plain.predict(data.X)))
-        alpha: FloatArray = np.where(blocks.is_pair, -self.C * slopes, 0.0)
         return alpha
 
     def _start_words(self) -> str:

@@ -23,6 +23,11 @@ from rankviz.solvers.result import Status
 MEMORY = 10
 """Corrections that approximate the Hessian."""
 
+NEEDS_ROWS = (
+    "solver='query_steps' needs rows of features, and the exact kernel of so many documents is trained in "
+    "coefficients of documents; choose solver='lbfgs', which can, or feature_map='nystroem'"
+)
+
 
 class FactorSolver(Protocol):
     """What minimises a `FactorProblem`."""
@@ -143,7 +148,7 @@ class QuerySteps:
     ) -> LowRankResult[FactorPoint]:
         """Run from factors V (n, K); ValueError for an exact kernel that is not stored as features."""
         if not isinstance(problem.gram, FeatureGram):
-            raise ValueError("steps by query need rows of features; choose solver='lbfgs', which does not")
+            raise ValueError(NEEDS_ROWS)
         point, tracer = problem.at(V), Tracer(report, self.tol)
         try:
             done = _note(tracer, problem, point)

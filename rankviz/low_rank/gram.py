@@ -45,9 +45,10 @@ class FeatureGram:
 
 @dataclass(frozen=True, eq=False)
 class KernelGram:
-    """G = K, the exact kernel of documents."""
+    """G = K, the exact kernel of documents, and its γ."""
 
     kernel: KernelMatrix
+    gamma: float
 
     def scores(self, c: FloatArray) -> FloatArray:
         """K c."""
