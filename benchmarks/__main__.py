@@ -16,6 +16,7 @@ from benchmarks import (
     published,
     scaling,
     training,
+    xu2019,
 )
 
 MEASUREMENTS = {
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "published": published.main,
     "estimates": estimates.main,
     "he2009": he2009.main,
+    "xu2019": xu2019.main,
 }
 
 
