@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -12,27 +12,34 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.plots.style import describe
 from rankviz.spectra import MATRICES, RANK_TOLERANCE
-from ui import low_rank_numbers, low_rank_query, low_rank_why, selection
+from ui import low_rank_models, low_rank_numbers, low_rank_query, low_rank_why, selection
 from ui import low_rank_words as words
+from ui.low_rank_settings import Records, bare
 from ui.low_rank_work import ZEROS, Choice, Shown, kept_spectra, shown
 from ui.show import bold_sentence, show_figure
 
 SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 HOW = (
-    "A click takes the queries of a bar, once more lets them go; a box those of the bars whose middle it holds. "
-    "They stay selected in every view of this page."
+    "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
+    "it holds. They stay selected in every view of this page."
 )
-TABS = ("One query", "Energy", "Why so low?", "Numbers")
+TABS = ("One query", "Energy", "Why so low?", "Three models", "Numbers")
 VIEW = "view"
+SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
+    "Why so low?": low_rank_why.specs,
+    "Three models": low_rank_models.specs,
+}
+"""What tabs need besides the run itself."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """What the open tab needs besides the run itself."""
-    return low_rank_why.specs(spec) if st.session_state.get(VIEW) == TABS[2] else []
+    needed = SPECS.get(str(st.session_state.get(VIEW)))
+    return needed(spec) if needed else []
 
 
 @st.fragment
-def linked(record: RunRecord, train: RankingData, others: Sequence[RunRecord | None]) -> None:
+def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
     choice = _controls()
     found = kept_spectra(record, train, choice.matrix).found
@@ -41,7 +48,7 @@ def linked(record: RunRecord, train: RankingData, others: Sequence[RunRecord | N
         return
     what = shown(record, train, choice, selection.picked)
     _headline(what)
-    one_query, energy, why, numbers = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
+    one_query, energy, why, models, numbers = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
     if one_query.open:
         with one_query:
             low_rank_query.show(what)
@@ -49,10 +56,14 @@ def linked(record: RunRecord, train: RankingData, others: Sequence[RunRecord | N
         with energy:
             _energy(what)
     if why.open:
-        if not others:  # the tab was opened just now: the page sees to its runs
+        wanted = low_rank_why.specs(bare(record.spec))
+        if any(spec not in others for spec in wanted):  # the tab was opened just now: the page sees to them
             st.rerun()
         with why:
-            low_rank_why.show(what, others)
+            low_rank_why.show(what, [others[spec] for spec in wanted])
+    if models.open:
+        with models:
+            low_rank_models.show(what, others)
     if numbers.open:
         with numbers:
             low_rank_numbers.show(what)

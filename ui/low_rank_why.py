@@ -24,7 +24,7 @@ from ui.low_rank_work import ZEROS, Shown
 from ui.show import bold_sentence, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
-SOLVER_TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-8)
+SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
 Records = Sequence[RunRecord | None]
 
 
@@ -138,7 +138,7 @@ def _accuracy(what: Shown, records: Records) -> None:
         key="rank-by-error",
         alt="Median numerical rank of dual variables against their relative error.",
         caption="Lines: this model's α, each multiplied by 1 + error × a standard normal number; one line "
-        "for each share of the largest singular value up to which others count as zero, the chosen one thick. "
+        "for each share of the largest singular value up to which others count as 0, the chosen one thick. "
         "Diamonds: the same settings trained to solver tolerances "
         f"{', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; their error is "
         f"the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "

@@ -33,8 +33,9 @@ ACCURACY = """
 A solver of the dual problem that stops early leaves errors in every αᵢⱼ, alike to nothing in its row or
 column. However small, they make the rank as large as the grades allow, once they exceed what counts as zero.
 Here such errors are put in on purpose. This app's solvers work on w and take α from the slope of the loss at
-the scores, so that stopping early changes α, but keeps its form. Where they stop is set by the Tolerance
-in the sidebar's More settings.
+the scores. Stopped early they change α as well, but under the squared hinge it keeps its form; under the
+hinge, trained as the limit of smoothed ones, the border between 0 and C is left wider, and the rank larger.
+Where they stop is set by the Tolerance in the sidebar's More settings.
 """
 
 PAPER = """

@@ -39,7 +39,24 @@ STATES = [
         "Residuals of one query",
         {"errnorm": "spectral", "also": "orthogonal frequencies", "draws": "2", "errupto": "50", "kq": "7"},
     ),
-    ("low_rank", "One query", {"matrix": "symmetrised", "block": "3", "order": "score"}),
+    (
+        "low_rank",
+        "One query",
+        {"matrix": "symmetrised", "block": "3", "order": "score", "k": "4", "beside": "what that leaves out"},
+    ),
+    (
+        "low_rank",
+        "Energy",
+        {
+            "t": "99 %",
+            "zero": "10⁻²",
+            "counted": "number",
+            "tool": "a box",
+            "picked": "1.3",
+            "view": "Energy",
+        },
+    ),
+    ("low_rank", "Why so low?", {"view": "Why so low?", "loss": "hinge"}),
     ("side_by_side", "One query", {"query": "13", "picked": "7.13"}),
     (
         "side_by_side",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from conftest_pages import EDGES, figures, words
 from streamlit.testing.v1 import AppTest
@@ -14,6 +15,7 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram
 from rankviz.spectra import MATRICES, Spectra, spectra
+from ui.low_rank_words import nothing, what_shuffled_says
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -107,3 +109,16 @@ def test_no_dual_variables_are_explained(open_page: Opener, data_set: Callable[[
     data_set("tiny")
     app = open_page("low_rank", data="edge", map="linear", c=10, norm="none")
     assert figures(app) or "Every dual variable is 0" in words(app)
+
+
+def test_nothing_to_show_has_its_reason() -> None:
+    none = pd.DataFrame()
+    assert "no preference pairs" in nothing(Spectra(none, [], 3, 0))
+    assert "Every dual variable is 0" in nothing(Spectra(none, [], 0, 3))
+    assert "3 queries where every margin is at least 1" in nothing(Spectra(none, [], 0, 3))
+
+
+def test_shuffled_values_are_said_to_matter_only_where_they_differ() -> None:
+    like, unlike = (pd.DataFrame({"k": [2, 2], "k_shuffled": [k, k]}) for k in (3, 9))
+    assert "in any order" in what_shuffled_says(like)
+    assert "4.5 times as many" in what_shuffled_says(unlike)
