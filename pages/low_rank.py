@@ -18,9 +18,8 @@ st.markdown(
 figures, training = st.container(), st.container()
 with errors_as_sentences():
     with training:
-        record, *others = run_or_submit(
-            [spec, *low_rank_views.specs(spec)], title=f"Low rank, {spec.dataset}"
-        )
+        wanted = low_rank_views.specs(spec)
+        record, *others = run_or_submit([spec, *wanted], title=f"Low rank, {spec.dataset}")
     if record is not None:
         with figures:
-            low_rank_views.linked(record, normalised(spec).train, others)
+            low_rank_views.linked(record, normalised(spec).train, dict(zip(wanted, others, strict=True)))

@@ -31,7 +31,7 @@ LAYERS = (
     {"experiments"},
     {"model_duals"},
     {"spectra", "truncation", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error", "playback"},
-    {"rank_laws", "rough_duals"},
+    {"rank_laws", "rough_duals", "hinge_values"},
     {"plots", "worker"},
 )
 """Parts of the core, each importing only from layers before its own (and from itself)."""

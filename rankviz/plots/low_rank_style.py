@@ -1,0 +1,33 @@
+"""How the factorised and the regularised model look beside the plain one, whose colour is its map's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.style import METHODS, MethodStyle
+
+LOW_RANK = {
+    "factorized": MethodStyle("factorised", "#E69F00", "solid", "triangle-down"),
+    "regularized": MethodStyle("regularised", "#882255", "solid", "pentagon"),
+}
+MODELS = ("ranksvm", "factorized", "regularized")
+NAMES = {"ranksvm": "plain"} | {name: style.name for name, style in LOW_RANK.items()}
+"""What the three models are called in legends, tables and sentences."""
+
+
+def style_of(method: str, feature_map: str) -> MethodStyle:
+    """The style of a model by its name in `MODELS`; the plain one has that of its feature map."""
+    return LOW_RANK[method] if method in LOW_RANK else METHODS[feature_map]
+
+
+def label_of(spec: RunSpec) -> str:
+    """Legend entry of a run: "plain", "factorised, K = 5", "regularised"."""
+    factors = f", K = {spec.factors}" if spec.method == "factorized" else ""
+    return f"{NAMES[spec.method]}{factors}"
+
+
+def marker_of(method: str, feature_map: str, **more: Any) -> dict[str, Any]:
+    """A marker of a model."""
+    style = style_of(method, feature_map)
+    return {"color": style.colour, "symbol": style.symbol, "size": 8} | more

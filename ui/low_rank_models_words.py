@@ -1,0 +1,89 @@
+"""The sentences of the tabs on the factorised and the regularised model, computed from their tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.losses import LOSSES
+from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.style import power_of_two, small
+from ui.low_rank_settings import Settings
+from ui.low_rank_words import middle, queries
+
+MATRIX_WORDS = {
+    "low_rank": "the low-rank A beside its α, which the paper counts",
+    "alpha": "its dual variables α",
+}
+
+
+def what_they_train(spec: RunSpec, C: float) -> str:
+    """That the low-rank models train the hinge, and what of the sidebar's they leave out."""
+    other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != "hinge" else []
+    other += ["costs of pairs"] if spec.costs is not None else []
+    other += [f"rank {spec.rank}"] if spec.rank is not None else []
+    other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
+    plain = f"Plain is the sidebar's model, with {', '.join(other)}. " if other else ""
+    return (
+        f":gray[{plain}The factorised and the regularised model train the hinge with C = {power_of_two(C)}.]"
+    )
+
+
+def ranks(table: pd.DataFrame, measure: str, factors: int, of: str = "") -> str:
+    """The medians of the three models, and how many factorised blocks have a rank above K."""
+    found = {model: middle(table, f"{measure}_{NAMES[model]}") for model in MODELS}
+    name = "numerical rank" if measure == "rank" else "k"
+    medians = ", ".join(f"{NAMES[model]} {value}" for model, value in found.items())
+    start = f"The median {name} of {queries(len(table), of)} is: {medians}"
+    if measure != "rank":
+        return start
+    above = int((table["rank_factorised"] > factors).sum())
+    most = int(table["rank_factorised"].max())
+    if above == 0:
+        return f"{start}; no factorised block exceeds K = {factors}"
+    return f"{start}; {above} factorised blocks exceed K = {factors}, the largest with rank {most}"
+
+
+def law(allowed: pd.DataFrame, factors: int) -> str:
+    """Why the rank of K factors may exceed K."""
+    rows = allowed[["grades", "bound"]].to_numpy().tolist()
+    most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
+    return (
+        f"VVᵀ has rank K = {factors}, but only its entries at preference pairs are dual variables. With R "
+        f"grades these are R − 1 blocks side by side and below each other: the rank is at most {most}."
+    )
+
+
+def growth(table: pd.DataFrame, measure: str) -> str:
+    """Whether queries with more pairs have blocks of higher rank, as rank correlations."""
+    if len(table) < 3 or table["pairs"].nunique() < 2:
+        return ""
+    said = []
+    for model in MODELS:
+        column = table[f"{measure}_{NAMES[model]}"]
+        alike = column.nunique() < 2
+        value = "the same for all" if alike else f"{table['pairs'].corr(column, method='spearman'):.2f}"
+        said.append(f"{NAMES[model]} {value}")
+    return (
+        f"Do queries with more pairs have higher ranks? Rank correlations (Spearman): {', '.join(said)}. "
+        "xu2019 (§6.3.1) reads that from three queries for the regularised model."
+    ).replace("-", "−")
+
+
+def all_zero(chosen: Settings, largest: float) -> str:
+    """Why every A is 0."""
+    return (
+        f"Every A is 0: nuclear/(2·coupling) = {small(chosen.threshold)} is cut off singular values of which "
+        f"the largest is {small(largest)}. A smaller nuclear, a larger coupling or a larger C leaves some."
+    )
+
+
+def gaps(costs: pd.DataFrame) -> str:
+    """How far the dual variables of each model are from optimal ones of the hinge."""
+    known = costs[costs["gap"].notna()]
+    said = ", ".join(f"{row.name} {_percent(float(row['gap']))}" for _, row in known.iterrows())
+    return f"Between hinge objective and dual value lies a duality gap of: {said} of the objective"
+
+
+def _percent(share: float) -> str:
+    return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
