@@ -4,6 +4,7 @@ Its names are imported from their modules when they are first asked for, so that
 them (a worker that wants to tell at once that it is there) does not wait for all the libraries behind them.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.storage import load, save
 
 __version__ = "0.1.0"
+
+# NumPy and SciPy bring an OpenBLAS each, whose threads wait for work by keeping a core busy, 25 ms by default
+# and in the way of the other's: 2^20 clock cycles are enough. It counts where this is imported before them.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
     "DataError",
