@@ -21,6 +21,7 @@ LAYERS = (
     {"ranker"},
     {"costs"},
     {"risk", "dual"},
+    {"curvature"},
     {"objective", "shuffled"},
     {"kernel_objective", "stochastic"},
     {"solvers", "memory", "spaces"},
