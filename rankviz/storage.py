@@ -1,10 +1,11 @@
-"""Models as files: `save` and `load` a fitted RankSVM, ready to predict again."""
+"""Models as files: `save` and `load` a fitted ranker, ready to predict and to give its dual variables."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,34 +15,38 @@ from rankviz.estimators import RankSVM
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
+from rankviz.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
 from rankviz.npz import Arrays, read_npz, unreadable, write_npz
+from rankviz.ranker import Ranker
 
 FORMAT = 1
 
 
-def save(model: RankSVM, path: str | Path) -> Path:
-    """Write a fitted `RankSVM` to `path` (npz and JSON, no pickle), complete or not at all.
+def save(model: Ranker, path: str | Path) -> Path:
+    """Write a fitted RankSVM, plain, factorised or regularised, to `path`, complete or not at all.
 
-    Raises ValueError for a model that was not fitted, OSError where the path is not writable.
+    Npz and JSON, no pickle. Of the low-rank models factors or dual variables are kept, for `rankviz.duals`.
+    Raises ValueError for a model that was not fitted or is none of these, OSError where the path is not
+    writable.
     """
+    kind = _kind_of(model)
     if not hasattr(model, "coef_"):
-        raise ValueError("this RankSVM is not fitted yet; call fit before saving it")
-    seed = model.random_state
-    repeatable = isinstance(seed, numbers.Integral)
+        raise ValueError(f"this {kind} is not fitted yet; call fit before saving it")
     meta = {
         "format": FORMAT,
-        "params": model.get_params()
-        | {"random_state": seed if repeatable else None, "costs": frozen_costs(model.costs)},
+        "model": kind,
+        "params": _plain_params(model),
         "map": type(model.feature_map_).__name__,
         "gamma": model.gamma_,
         "n_features": model.n_features_in_,
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
     }
-    return write_npz(Path(path), meta, _map_arrays(model.feature_map_) | {"coef": model.coef_})
+    found = model.solution if isinstance(model, LowRankRanker) else {}
+    return write_npz(Path(path), meta, _map_arrays(model.feature_map_) | found | {"coef": model.coef_})
 
 
-def load(path: str | Path) -> RankSVM:
+def load(path: str | Path) -> Ranker:
     """Read a model that `save` wrote, ready to `predict`; its trace is not kept.
 
     Raises `DataError` for a file that is missing, damaged, too large, or not a model of this format.
@@ -54,14 +59,48 @@ def load(path: str | Path) -> RankSVM:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = RankSVM(**meta["params"])
-        model.costs = frozen_costs(model.costs)
+        model = _MODELS[meta.get("model", "RankSVM")](meta["params"], arrays)
         model.feature_map_ = fitted = _MAPS[meta["map"]](arrays, d, gamma)
         model.coef_, model.gamma_ = _shaped(arrays, "coef", fitted.n_components), gamma
         model.n_features_in_, model.n_components_ = d, fitted.n_components
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise unreadable(path, "model", str(error)) from error
+    return model
+
+
+def _kind_of(model: Ranker) -> str:
+    """The name in `_MODELS`, also of a model of a class derived from one."""
+    kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
+    if kind is None:
+        raise ValueError(f"{type(model).__name__} cannot be saved; these can: {', '.join(_MODELS)}")
+    return kind
+
+
+def _plain_params(model: Ranker) -> dict[str, Any]:
+    """Its settings as JSON can hold them: a random state that is not a number is left out."""
+    params: dict[str, Any] = model.get_params()
+    if not isinstance(params["random_state"], numbers.Integral):
+        params["random_state"] = None
+    return params | ({"costs": frozen_costs(params["costs"])} if "costs" in params else {})
+
+
+def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:
+    model = RankSVM(**params)
+    model.costs = frozen_costs(model.costs)
+    return model
+
+
+def _factorized(params: dict[str, Any], arrays: Arrays) -> FactorizedRankSVM:
+    model, n = FactorizedRankSVM(**params), len(arrays["factors"])
+    model.keep({"factors": _shaped(arrays, "factors", n, int(model.rank)), "gap": _shaped(arrays, "gap", 1)})
+    return model
+
+
+def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
+    model, entries = RegularizedRankSVM(**params), len(arrays["alpha"])
+    found = {name: _shaped(arrays, name, entries) for name in ("alpha", "low_rank")}
+    model.keep(found | {"gap": _shaped(arrays, "gap", 1)})
     return model
 
 
@@ -124,6 +163,12 @@ def _fourier(arrays: Arrays, d: int, gamma: float) -> FittedMap:
     m = len(arrays["phases"])
     return FittedFourier(_shaped(arrays, "frequencies", d, m), _shaped(arrays, "phases", m), gamma)
 
+
+_MODELS: dict[str, Callable[[dict[str, Any], Arrays], RankSVM | LowRankRanker]] = {
+    "RankSVM": _rank_svm,
+    "FactorizedRankSVM": _factorized,
+    "RegularizedRankSVM": _regularized,
+}
 
 _MAPS: dict[str, Callable[[Arrays, int, float], FittedMap]] = {
     "FittedLinear": _linear,

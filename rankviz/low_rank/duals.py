@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankviz._typing import FloatArray
-from rankviz.datasets.types import RankingData
+from rankviz.datasets.types import DataError, RankingData
 from rankviz.dual import GivenDuals, sides
 from rankviz.low_rank.blocks import Blocks
 
@@ -13,7 +13,11 @@ from rankviz.low_rank.blocks import Blocks
 def factor_duals(
     data: RankingData, scores: FloatArray, C: float, V: FloatArray, gap: float = float("nan")
 ) -> GivenDuals:
-    """The blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K)."""
+    """The blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K).
+
+    Raises `DataError` for data of another size, as `entry_duals` does.
+    """
+    _refuse_other_sizes(data, "factors", len(V), data.n_documents)
 
     def rectangle(query: int) -> FloatArray:
         rows = data.query_slice(query)
@@ -29,7 +33,9 @@ def entry_duals(
     data: RankingData, scores: FloatArray, C: float, entries: FloatArray, gap: float = float("nan")
 ) -> GivenDuals:
     """The blocks whose entries (E,) are laid out as `Blocks` does."""
-    places = {query: (stack, place) for query, stack, place in Blocks(data.y, data.ptr).queries()}
+    blocks = Blocks(data.y, data.ptr)
+    _refuse_other_sizes(data, "entries", len(entries), blocks.size)
+    places = {query: (stack, place) for query, stack, place in blocks.queries()}
 
     def rectangle(query: int) -> FloatArray:
         if query not in places:
@@ -40,3 +46,13 @@ def entry_duals(
         return block
 
     return GivenDuals(data, scores, C, rectangle, gap)
+
+
+def _refuse_other_sizes(data: RankingData, what: str, found: int, expected: int) -> None:
+    if found != expected:
+        raise DataError(
+            f"documents that take {expected:,} {what}",
+            expected=f"those that the model has {found:,} {what} for",
+            remedy="Give the training part, the very documents that `fit` was given.",
+            path=data.name or None,
+        )
