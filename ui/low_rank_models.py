@@ -186,17 +186,14 @@ def _printed(what: Shown, table: pd.DataFrame) -> None:
     if what.spec.dataset != "OHSUMED" or len(here) == 0:
         return
     both = PRINTED.merge(here, "inner", "query", suffixes=(" printed", ""))
-    columns = {
-        name: both[source]
-        for column in ("documents", "pairs")
-        for name, source in ((column, column), (f"{column}, printed", f"{column} printed"))
-    }
-    columns |= {"largest possible rank": both["largest_rank"]}
+    columns = {"documents": both["documents"], "pairs": both["pairs"], "largest rank": both["largest_rank"]}
+    alike = all(both[name].equals(both[f"{name} printed"]) for name in ("documents", "pairs"))
     for name in ("plain", "factorised", "regularised"):
-        columns |= {f"rank, {name}": both[f"rank_{name}"], f"{name}, printed": both[name]}
+        columns |= {name: both[f"rank_{name}"], f"{name}, printed": both[name]}
     st.markdown("**Ranks printed in xu2019, Table 6, beside those found here**")
     st.dataframe(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
     st.caption(
+        f"Documents and pairs {'are' if alike else 'are not'} those printed. "
         f"Here: the {what.choice.matrix} matrix, {describe(what.spec, 'train')}. The paper does not print "
         "its C, K, γ and λ for this table. A rank above the largest possible one cannot be that of A; A + Aᵀ "
         "may have twice as much (choose it above)."

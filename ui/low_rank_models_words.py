@@ -6,10 +6,11 @@ import pandas as pd
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
+from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.style import power_of_two, small
 from ui.low_rank_settings import Settings
-from ui.low_rank_words import middle, queries
+from ui.low_rank_words import middle, off, queries
 
 MATRIX_WORDS = {
     "low_rank": "the low-rank A beside its α, which the paper counts",
@@ -87,3 +88,45 @@ def gaps(costs: pd.DataFrame) -> str:
 
 def _percent(share: float) -> str:
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
+
+
+NO_QUERY_STEPS = (
+    ":gray[The paper's steps query by query need rows of features, which an exact kernel of so many "
+    "documents has not; they are left out. Nyström features have them.]"
+)
+
+
+def power(value: float) -> str:
+    """A number as 10⁻⁵ where it is a power of ten."""
+    return small(value).removeprefix("1.0 × ")
+
+
+def of_the_paper(table: pd.DataFrame) -> str:
+    """What xu2019 says of its two algorithms, and which of them took less here."""
+    printed = reached(table[table["printed"]], 0.01).set_index("model")
+    if len(printed) < 2:
+        return ""
+    quicker = NAMES[str(printed["seconds"].idxmin())]
+    fewer = NAMES[str(printed["iteration"].idxmin())]
+    return (
+        "xu2019 (§6.3.2) finds that its regularised model needs fewer iterations and its factorised model "
+        f"less time. With the algorithms as printed, to within 1 %, here the {fewer} one needs fewer "
+        f"iterations and the {quicker} one less time."
+    )
+
+
+def ends_differ(table: pd.DataFrame) -> str:
+    """How far apart the ends of each model's runs are, and what that means."""
+    last = ends(table).groupby("model")["above"].max()
+    said = []
+    if "factorized" in last:
+        said.append(
+            "The factorised problem is not convex: starts and solvers lead to different ends, here "
+            f"{off(float(last['factorized']))} of the objective apart, and none is proved to be the best."
+        )
+    if "regularized" in last:
+        said.append(
+            "The regularised one is convex, so its runs differ by what is left to converge, "
+            f"{off(float(last['regularized']))}."
+        )
+    return " ".join(said)

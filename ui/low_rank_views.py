@@ -12,7 +12,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.plots.style import describe
 from rankviz.spectra import MATRICES, RANK_TOLERANCE
-from ui import low_rank_models, low_rank_numbers, low_rank_query, low_rank_why, selection
+from ui import low_rank_learning, low_rank_models, low_rank_numbers, low_rank_query, low_rank_why, selection
 from ui import low_rank_words as words
 from ui.low_rank_settings import Records, bare
 from ui.low_rank_work import ZEROS, Choice, Shown, kept_spectra, shown
@@ -23,11 +23,12 @@ HOW = (
     "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
     "it holds. They stay selected in every view of this page."
 )
-TABS = ("One query", "Energy", "Why so low?", "Three models", "Numbers")
+TABS = ("One query", "Energy", "Why so low?", "Three models", "Learning curves", "Numbers")
 VIEW = "view"
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": low_rank_why.specs,
     "Three models": low_rank_models.specs,
+    "Learning curves": low_rank_learning.specs,
 }
 """What tabs need besides the run itself."""
 
@@ -48,7 +49,8 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
         return
     what = shown(record, train, choice, selection.picked)
     _headline(what)
-    one_query, energy, why, models, numbers = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
+    tabs = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
+    one_query, energy, why, models, learning, numbers = tabs
     if one_query.open:
         with one_query:
             low_rank_query.show(what)
@@ -64,6 +66,9 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     if models.open:
         with models:
             low_rank_models.show(what, others)
+    if learning.open:
+        with learning:
+            low_rank_learning.show(what, others)
     if numbers.open:
         with numbers:
             low_rank_numbers.show(what)
