@@ -1,0 +1,304 @@
+"""FactorizedRankSVM and RegularizedRankSVM: every map, weights from dual variables, the gap, bad settings."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_low_rank import PARTS, data_of, dual_optimum
+from naive_ranking import problem, qid_of, slow_pairs
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import rankviz
+from rankviz import (
+    DataError,
+    DataWarning,
+    FactorizedRankSVM,
+    Progress,
+    RankingData,
+    RegularizedRankSVM,
+    StopRequested,
+)
+from rankviz.features.exact import FittedExact, FittedKernelPCA
+from rankviz.features.kernels import rbf_kernel
+from rankviz.low_rank import estimators
+from rankviz.low_rank.blocks import Blocks
+from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS, LowRankRanker
+from rankviz.solvers.result import Status
+
+X, Y, PTR = problem(3, n_queries=8)
+DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
+C = 0.05
+MODELS = {f"factorised, {name}": FactorizedRankSVM(2, C, solver=name) for name in FACTOR_SOLVERS}
+MODELS |= {f"regularised, {name}": RegularizedRankSVM(C, 0.1, 5.0, solver=name) for name in DUAL_SOLVERS}
+MAPS = {
+    "linear": {},
+    "nystroem": {"n_components": 20, "gamma": 0.3},
+    "fourier": {"n_components": 20, "gamma": 0.3},
+    "exact": {"gamma": 0.3},
+}
+each_model = pytest.mark.parametrize("name", MODELS)
+each_map = pytest.mark.parametrize("feature_map", MAPS)
+
+
+def model(name: str, feature_map: str = "linear", **settings: object) -> LowRankRanker:
+    return clone(MODELS[name]).set_params(feature_map=feature_map, **MAPS[feature_map] | settings)
+
+
+# --- what a fit leaves --------------------------------------------------------------------------------------
+
+
+@each_map
+@each_model
+def test_dual_variables_make_the_weights_and_the_gap(name: str, feature_map: str) -> None:
+    """w = Σ α_ij (φ_i − φ_j), 0 ≤ α ≤ C, and (P − D)/P from plain loops over pairs."""
+    fitted = model(name, feature_map).fit(X, Y, qid=DATA.qid)
+    Phi, w, total, loss = fitted.feature_map_.operator(X).dense(), 0.0, 0.0, 0.0
+    scores, blocks = fitted.predict(X), rankviz.duals(fitted, DATA)
+    for query, block in enumerate(blocks):
+        first, A = DATA.query_slice(query).start, block.full()
+        assert A.min() >= 0.0
+        assert A.max() <= C * (1 + 1e-12)
+        for i, j in slow_pairs(block.y, np.array([0, len(block.y)])):
+            w = w + A[i, j] * (Phi[first + i] - Phi[first + j])
+            total += A[i, j]
+            loss += max(0.0, 1.0 - scores[first + i] + scores[first + j])
+    np.testing.assert_allclose(fitted.coef_, w, atol=1e-9)
+    primal, dual = 0.5 * w @ w + C * loss, total - 0.5 * w @ w
+    assert fitted.primal_ == pytest.approx(primal)
+    assert fitted.dual_ == pytest.approx(dual)
+    assert fitted.gap_ == blocks.gap == pytest.approx((primal - dual) / primal)
+    plain = rankviz.RankSVM(feature_map, C=C, loss="hinge", **MAPS[feature_map]).fit_data(DATA)
+    assert fitted.dual_ <= plain.objective_ <= fitted.primal_ * (1 + 1e-6)
+
+
+@each_model
+def test_what_a_fit_leaves(name: str) -> None:
+    fitted = model(name).fit(X, Y, qid=DATA.qid)
+    assert fitted.coef_.shape == (4,)
+    assert (fitted.n_features_in_, fitted.n_components_) == (4, 4)
+    assert fitted.n_pairs_ == len(slow_pairs(Y, PTR))
+    assert fitted.status_ in (Status.STATIONARY, Status.CERTIFIED)
+    assert fitted.objective_ == fitted.trace_["objective"].iloc[-1]
+    assert fitted.n_iter_ == fitted.trace_["iteration"].iloc[-1] > 0
+    assert list(fitted.seconds_) == ["features", "newton"]
+    np.testing.assert_allclose(fitted.predict(X), X @ fitted.coef_)
+    assert fitted.score(X, Y, qid=DATA.qid) == rankviz.evaluate(fitted.predict(X), DATA).mean["NDCG@10"]
+
+
+@pytest.mark.parametrize("name", ["factorised, lbfgs", "regularised, fista", "regularised, alternating"])
+def test_the_kernels_own_space_has_the_same_end(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    factored = model(name, "exact", tol=1e-6).fit_data(DATA)
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    own = model(name, "exact", tol=1e-6).fit_data(DATA)
+    assert isinstance(factored.feature_map_, FittedKernelPCA)
+    assert isinstance(own.feature_map_, FittedExact)
+    assert own.objective_ == pytest.approx(factored.objective_, rel=1e-5)
+    assert own.gap_ == pytest.approx(factored.gap_, abs=1e-3)
+    K = rbf_kernel(X, X, 0.3)
+    np.testing.assert_allclose(own.predict(X), K @ own.coef_, atol=1e-10)
+    c = rankviz.duals(own, DATA).document_weights()
+    np.testing.assert_allclose(own.coef_, c, atol=1e-12)
+    assert own.dual_ == pytest.approx(
+        sum(b.alpha[b.is_pair].sum() for b in rankviz.duals(own, DATA)) - c @ K @ c / 2
+    )
+
+
+@pytest.mark.parametrize("nuclear", [1.0, 1e-2, 1e-4, 1e-6])
+def test_without_a_nuclear_norm_it_is_the_plain_model(nuclear: float) -> None:
+    """Dual value and weights near those of RankSVM with the hinge as `nuclear` goes to 0."""
+    plain = rankviz.RankSVM(C=C, loss="hinge").fit_data(DATA)
+    fitted = RegularizedRankSVM(C, nuclear, 5.0, tol=1e-7, max_iter=20_000).fit_data(DATA)
+    optimum = -dual_optimum(X, Y, PTR, C)
+    assert optimum == pytest.approx(plain.objective_, rel=2e-6)
+    assert fitted.dual_ <= optimum * (1 + 1e-6)
+    if nuclear <= 1e-4:
+        assert fitted.dual_ == pytest.approx(optimum, rel=nuclear)
+        assert fitted.primal_ == pytest.approx(optimum, rel=1e2 * nuclear)
+        np.testing.assert_allclose(fitted.coef_, plain.coef_, atol=0.02 * np.linalg.norm(plain.coef_))
+
+
+def test_low_rank_blocks_are_the_matrices() -> None:
+    fitted = model("regularised, fista").fit_data(DATA)
+    ranks = {}
+    for query, block in enumerate(fitted.low_rank_blocks(DATA)):
+        if block.alpha.size:
+            ranks[query] = int((np.linalg.svd(block.alpha, compute_uv=False) > 1e-7).sum())
+    order = [query for query, _, _ in Blocks(Y, PTR).queries()]
+    assert fitted.ranks_.tolist() == [ranks[query] for query in order]
+    assert max(ranks.values()) < max(min(block.alpha.shape) for block in rankviz.duals(fitted, DATA))
+
+
+# --- conventions --------------------------------------------------------------------------------------------
+
+
+@each_model
+def test_parameters_and_clones(name: str) -> None:
+    given = model(name, random_state=7)
+    copy = clone(given)
+    assert copy.get_params() == given.get_params()
+    copy.set_params(C=3.0)
+    assert (copy.C, given.C) == (3.0, C)
+    with pytest.raises(NotFittedError):
+        copy.predict(X)
+
+
+@each_model
+def test_a_seed_makes_fits_equal_bit_for_bit(name: str) -> None:
+    one, same = (model(name, "fourier", random_state=5).fit_data(DATA) for _ in range(2))
+    np.testing.assert_array_equal(one.coef_, same.coef_)
+    state = [model(name, "fourier", random_state=np.random.RandomState(5)).fit_data(DATA) for _ in range(2)]
+    np.testing.assert_array_equal(state[0].coef_, state[1].coef_)
+    assert model(name, random_state=None).fit_data(DATA).status_ is not Status.STOPPED
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("regularised")])
+def test_the_order_of_documents_does_not_matter_to_the_convex_model(name: str) -> None:
+    order = np.random.default_rng(0).permutation(len(X))
+    here = model(name, tol=1e-6).fit_data(DATA)
+    there = model(name, tol=1e-6).fit(X[order], Y[order], qid=DATA.qid[order])
+    np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-2 * np.abs(here.predict(X)).max())
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-6)
+
+
+BAD = [
+    *(("C", value) for value in (0, -1.0, np.nan, np.inf, "1", None)),
+    *(("tol", value) for value in (0.0, -1.0, "small")),
+    *(("max_iter", value) for value in (0, 2.5)),
+    *(("memory_limit", value) for value in (0, -1.0)),
+    *(("feature_map", value) for value in ("rbf", None)),
+    *(("solver", value) for value in ("newton", None)),
+    *(("gamma", value) for value in (0.0, "auto")),
+    ("n_components", 0),
+    ("random_state", -1),
+]
+OWN = {
+    "factorised": [("rank", value) for value in (0, -2, 1.5, "2", None)],
+    "regularised": [(n, value) for n in ("nuclear", "coupling") for value in (0.0, -1.0, np.inf, None)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [(n, *bad) for n in ("factorised, lbfgs", "regularised, fista") for bad in BAD + OWN[n.split(",")[0]]],
+)
+def test_settings_out_of_range_are_named(name: str, setting: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"^{setting}=") as caught:
+        model(name).set_params(**{setting: value}).fit(X, Y, qid=DATA.qid)
+    assert not isinstance(caught.value, DataError)
+
+
+def test_unknown_solvers_are_told_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="choose one of 'lbfgs', 'query_steps'"):
+        FactorizedRankSVM(solver="fista").fit_data(DATA)
+    with pytest.raises(ValueError, match="choose one of 'fista', 'alternating'"):
+        RegularizedRankSVM(solver="lbfgs").fit_data(DATA)
+
+
+def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    monkeypatch.setattr(estimators, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
+    with pytest.raises(ValueError, match="choose solver='lbfgs', which can, or feature_map='nystroem'"):
+        model("factorised, query_steps", "exact").fit_data(DATA)
+
+
+# --- memory, stops, odd data --------------------------------------------------------------------------------
+
+
+@each_map
+@each_model
+def test_memory_is_counted_before_anything_is_made(name: str, feature_map: str) -> None:
+    told: list[Progress] = []
+    need = model(name, feature_map).fit_data(DATA).memory_need_
+    with pytest.raises(DataError, match="needs about"):
+        model(name, feature_map, memory_limit=need - 1.0).fit_data(DATA, callback=told.append)
+    assert not told
+    assert model(name, feature_map, memory_limit=need).fit_data(DATA).memory_need_ == need
+
+
+@each_model
+def test_progress_is_told_stage_by_stage(name: str) -> None:
+    told: list[Progress] = []
+    model(name, "nystroem").fit_data(DATA, callback=told.append)
+    assert list(dict.fromkeys(progress.stage for progress in told)) == ["features", "newton"]
+
+
+@each_model
+def test_stops(name: str) -> None:
+    """Before the solver's steps there is no model; during them the last point is one."""
+    with pytest.raises(StopRequested):
+        model(name).fit_data(DATA, callback=lambda progress: progress.stage == "features")
+    at_once = model(name).fit_data(DATA, callback=lambda progress: progress.stage == "newton")
+    later = model(name, tol=1e-9).fit_data(
+        DATA, callback=lambda progress: (progress.record or {}).get("iteration", 0) > 0
+    )
+    for stopped in (at_once, later):
+        assert stopped.status_ is Status.STOPPED
+        assert np.isfinite(stopped.predict(X)).all()
+        assert stopped.objective_ == stopped.trace_["objective"].iloc[-1]
+        assert len(rankviz.duals(stopped, DATA)) == DATA.n_queries
+    assert len(at_once.trace_) == 1
+
+
+@each_map
+@each_model
+@pytest.mark.parametrize(
+    ("features", "grades"),
+    [
+        (np.ones((1, 3)), [1]),
+        (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
+        (np.zeros((4, 1)), [0, 1, 1, 0]),
+        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
+    ],
+    ids=["one document", "constant", "zero", "one grade"],
+)
+def test_data_with_nothing_to_learn(
+    name: str, feature_map: str, features: np.ndarray, grades: list[int]
+) -> None:
+    one_grade = len(set(grades)) == 1
+    with pytest.warns(DataWarning, match="no query") if one_grade else nullcontext():
+        fitted = model(name, feature_map, gamma="scale").fit(features, grades, qid=[1] * len(grades))
+    assert np.isfinite(fitted.objective_)
+    np.testing.assert_allclose(fitted.predict(features), 0.0, atol=1e-9)
+    data = RankingData.from_arrays(features, grades, [1] * len(grades))
+    assert rankviz.duals(fitted, data).block(0).n_pairs == fitted.n_pairs_
+    if one_grade:
+        assert (fitted.objective_, fitted.gap_, fitted.primal_, fitted.n_iter_) == (0.0, 0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize("part", ["one pair", "grades far apart", "five grades"])
+@each_model
+def test_odd_grades(name: str, part: str) -> None:
+    y, ptr = PARTS[part]
+    features = np.random.default_rng(0).normal(size=(len(y), 3))
+    data = RankingData.from_arrays(features, y, qid_of(ptr))
+    fitted = model(name).fit_data(data)
+    assert fitted.dual_ <= -dual_optimum(features, y, ptr, C) * (1 + 1e-6)
+    assert 0.0 <= fitted.gap_ < 1.0
+
+
+@each_model
+def test_dual_variables_of_other_documents_are_refused(name: str) -> None:
+    fitted = model(name).fit_data(DATA)
+    with pytest.raises(DataError, match="pairs that the model was trained on"):
+        rankviz.duals(fitted, data_of("two grades"))
+    longer = RankingData.from_arrays(
+        np.vstack((X, X[:3])), np.append(Y, [1, 1, 1]), np.append(DATA.qid, [9, 9, 9])
+    )
+    if name.startswith("factorised"):  # the entries of pairs are as many
+        with pytest.raises(DataError, match="documents that take"):
+            rankviz.duals(fitted, longer)
+
+
+def test_ohsumed(letor_root: Path) -> None:
+    """Its dual optimum is 2984.6218: the factors stay below, the other model comes near as `nuclear` falls."""
+    train = rankviz.load_fold(letor_root / "OHSUMED", 1).train
+    factorised = FactorizedRankSVM(rank=1, C=0.01).fit_data(train)
+    assert 0.9 * 2984.6218 < factorised.dual_ < 2984.6218
+    assert factorised.gap_ < 0.1
+    regularised = RegularizedRankSVM(C=0.01, nuclear=1e-3, coupling=1.0).fit_data(train)
+    assert regularised.dual_ == pytest.approx(2984.6218, rel=1e-4)
+    assert regularised.trace_["gap"].iloc[-1] <= 1e-3
