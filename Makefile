@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 
+# as rankviz/__init__.py has it, for programs that import NumPy before it, such as Streamlit
+export OPENBLAS_THREAD_TIMEOUT ?= 20
+
 .DEFAULT_GOAL := help
 .PHONY: help install app test e2e screens lint types bench clean
 

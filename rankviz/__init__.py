@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
 __version__ = "0.1.0"
 
 # NumPy and SciPy bring an OpenBLAS each, whose threads wait for work by keeping a core busy, 25 ms by default
-# and in the way of the other's: 2^20 clock cycles are enough. It counts where this is imported before them.
+# and in the way of the other's: 2^20 clock cycles are enough. It counts where this is imported before them;
+# the Makefile says the same to the app, for Streamlit imports NumPy first.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
