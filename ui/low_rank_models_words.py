@@ -8,7 +8,8 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import power_of_two, small
+from rankviz.plots.style import APPROXIMATE, power_of_two, small
+from rankviz.significance import compare
 from ui.low_rank_settings import Settings
 from ui.low_rank_words import middle, off, queries
 
@@ -130,3 +131,32 @@ def ends_differ(table: pd.DataFrame) -> str:
             f"{off(float(last['regularized']))}."
         )
     return " ".join(said)
+
+
+def seeds_draw(spec: RunSpec) -> str:
+    """That seeds draw features too, where they do."""
+    return "Seeds draw the features too. " if spec.feature_map in APPROXIMATE else ""
+
+
+def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
+    """The best and the worst setting, and whether queries tell one from the other."""
+    best, worst = _ends(groups)
+    top, low = float(groups[best].mean()), float(groups[worst].mean())
+    if best == worst or top == low:
+        return f"Mean {metric} is {top:.4f} for all that is there"
+    told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
+    told = told.removeprefix(f"By {metric}, ")
+    return f"Mean {metric} lies between {low:.4f} and {top:.4f}; {told}"
+
+
+def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:
+    """Whether queries tell the best and the worst setting from the plain model."""
+    return [
+        compare(groups[name], plain).sentence(name, "the plain model", metric)
+        for name in dict.fromkeys(_ends(groups))
+    ]
+
+
+def _ends(groups: dict[str, pd.Series[float]]) -> tuple[str, str]:
+    means = {name: float(values.mean()) for name, values in groups.items()}
+    return max(means, key=means.__getitem__), min(means, key=means.__getitem__)

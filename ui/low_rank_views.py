@@ -12,7 +12,15 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.plots.style import describe
 from rankviz.spectra import MATRICES, RANK_TOLERANCE
-from ui import low_rank_learning, low_rank_models, low_rank_numbers, low_rank_query, low_rank_why, selection
+from ui import (
+    low_rank_learning,
+    low_rank_models,
+    low_rank_numbers,
+    low_rank_query,
+    low_rank_sweeps,
+    low_rank_why,
+    selection,
+)
 from ui import low_rank_words as words
 from ui.low_rank_settings import Records, bare
 from ui.low_rank_work import ZEROS, Choice, Shown, kept_spectra, shown
@@ -23,12 +31,13 @@ HOW = (
     "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
     "it holds. They stay selected in every view of this page."
 )
-TABS = ("One query", "Energy", "Why so low?", "Three models", "Learning curves", "Numbers")
+TABS = ("One query", "Energy", "Why so low?", "Three models", "Learning curves", "Sensitivity", "Numbers")
 VIEW = "view"
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": low_rank_why.specs,
     "Three models": low_rank_models.specs,
     "Learning curves": low_rank_learning.specs,
+    "Sensitivity": low_rank_sweeps.specs,
 }
 """What tabs need besides the run itself."""
 
@@ -50,7 +59,7 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     what = shown(record, train, choice, selection.picked)
     _headline(what)
     tabs = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
-    one_query, energy, why, models, learning, numbers = tabs
+    one_query, energy, why, models, learning, sensitivity, numbers = tabs
     if one_query.open:
         with one_query:
             low_rank_query.show(what)
@@ -69,6 +78,9 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     if learning.open:
         with learning:
             low_rank_learning.show(what, others)
+    if sensitivity.open:
+        with sensitivity:
+            low_rank_sweeps.show(what, others)
     if numbers.open:
         with numbers:
             low_rank_numbers.show(what)

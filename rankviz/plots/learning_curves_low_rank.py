@@ -28,9 +28,10 @@ def printed_way(spec: RunSpec) -> bool:
 
 
 def label_of(spec: RunSpec) -> str:
-    """ "factorised, L-BFGS-B", "regularised, as printed"."""
+    """What a curve is called: "factorised, L-BFGS-B", "regularised, paper's steps"."""
     name = METHODS[spec.method].solvers[spec.solver]
-    return f"{NAMES[spec.method]}, {'as printed' if printed_way(spec) else name.split(' ')[0].rstrip(',')}"
+    solver = "paper's steps" if printed_way(spec) else name.split()[0].rstrip(",")
+    return f"{NAMES[spec.method]}, {solver}"
 
 
 def data(records: Sequence[RunRecord]) -> pd.DataFrame:
@@ -113,9 +114,9 @@ def race(table: pd.DataFrame, within: float = 0.01) -> str:
     """When each run comes within a share of the best objective of its model, in iterations and seconds."""
     came = reached(table, within).sort_values("seconds")
     words = [
-        f"{row['label']} in {row['seconds']:.2g} s ({int(row['iteration'])} iterations)"
+        f"{row['label']}, after {row['seconds']:.2g} s ({int(row['iteration'])} iterations)"
         for _, row in came.iterrows()
     ]
     missed = [label for label in table["label"].unique() if label not in set(came["label"])]
     never = f"; {' and '.join(missed)} not at all" if missed else ""
-    return f"Within {small(100 * within)} % of the best objective of its model: {', '.join(words)}{never}"
+    return f"Within {small(100 * within)} % of the best objective of its model: {'; '.join(words)}{never}"

@@ -31,3 +31,9 @@ def marker_of(method: str, feature_map: str, **more: Any) -> dict[str, Any]:
     """A marker of a model."""
     style = style_of(method, feature_map)
     return {"color": style.colour, "symbol": style.symbol, "size": 8} | more
+
+
+def translucent_of(method: str, share: float = 0.25) -> str:
+    """The colour of a low-rank model for bands behind its line."""
+    red, green, blue = (int(LOW_RANK[method].colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {share})"

@@ -1,0 +1,150 @@
+"""A metric against K of the factorised and both weights of the regularised model (xu2019 Tables 7, 8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.experiments.record import RunRecord
+from rankviz.plots.axes import share_range
+from rankviz.plots.low_rank_style import LOW_RANK, marker_of, translucent_of
+from rankviz.plots.metric_vs_m import training_seconds
+from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
+
+COLOUR_STEP = 0.02
+"""Colours span a multiple of this: differences that mean nothing should look like nothing."""
+SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
+"""What is swept of each model."""
+
+
+def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
+    """One row per run of one of both models: its own settings, value (mean over queries), all_zero, seconds.
+
+    all_zero: whether every A of a regularised model is 0.
+    """
+    rows = []
+    for record in records:
+        row = {name: getattr(record.spec, name) for name in SETTINGS[record.spec.method]}
+        low = record.solution.get("low_rank")
+        row |= {"value": float(record.metrics[part][metric].mean())}
+        row |= {"all_zero": low is not None and not low.any(), "seconds": training_seconds(record)}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """Columns factors, mean, low, high (least and greatest of the seeds) and seeds, by K."""
+    grouped = table.groupby("factors")["value"]
+    return grouped.agg(mean="mean", low="min", high="max", seeds="size").reset_index()
+
+
+def figure_of_factors(
+    table: pd.DataFrame,
+    feature_map: str,
+    metric: str,
+    *,
+    plain: float,
+    grid: Sequence[int],
+    printed: pd.Series[float] | None = None,
+) -> go.Figure:
+    """Mean over seeds with a band from the least to the greatest, the plain model as a level.
+
+    `printed` are published values by K, drawn as hollow diamonds.
+    """
+    fig, lines, style = go.Figure(), over_seeds(table), LOW_RANK["factorized"]
+    for column in ("high", "low"):
+        fig.add_scatter(
+            x=lines["factors"],
+            y=lines[column],
+            mode="lines",
+            line={"width": 0},
+            fill="tonexty" if column == "low" else None,
+            fillcolor=translucent_of("factorized"),
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    fig.add_scatter(
+        x=lines["factors"],
+        y=lines["mean"],
+        mode="lines+markers",
+        name="factorised, mean over seeds",
+        line={"color": style.colour, "width": 2.5},
+        marker=marker_of("factorized", feature_map, size=9),
+        customdata=lines[["low", "high", "seeds"]],
+        hovertemplate="K = %{x}: %{y:.4f}<br>%{customdata[0]:.4f} to %{customdata[1]:.4f} over "
+        "%{customdata[2]} seeds<extra></extra>",
+    )
+    _add_plain(fig, plain, feature_map, grid)
+    values = [plain, *lines["low"], *lines["high"]]
+    if printed is not None:
+        values += list(printed)
+        marker = {"symbol": "diamond-open", "size": 10, "color": CHOSEN_COLOUR, "line": {"width": 2}}
+        fig.add_scatter(x=printed.index, y=printed, mode="markers", name="xu2019, Table 7", marker=marker)
+    fig.update_xaxes(
+        type="log",
+        title_text="K, length of the vectors (log scale)",
+        tickvals=list(grid),
+        range=[math.log10(0.85 * min(grid)), math.log10(1.18 * max(grid))],
+    )
+    fig.update_yaxes(
+        title_text=f"mean {metric} over queries",
+        range=share_range(min(values), max(values)),
+        tickformat=".2f",
+    )
+    return finished(fig, height=420)
+
+
+def _add_plain(fig: go.Figure, plain: float, feature_map: str, grid: Sequence[int]) -> None:
+    fig.add_scatter(
+        x=[0.5 * min(grid), 2 * max(grid)],
+        y=[plain, plain],
+        mode="lines",
+        name="plain",
+        line={"color": METHODS[feature_map].colour, "width": 2, "dash": "dash"},
+        hovertemplate="plain: %{y:.4f}<extra></extra>",
+    )
+
+
+def figure_of_weights(
+    table: pd.DataFrame, metric: str, nuclear: Sequence[float], coupling: Sequence[float]
+) -> go.Figure:
+    """A cell per pair of weights with its value; cells of runs that are not there yet are empty."""
+    wide = table.pivot_table(index="nuclear", columns="coupling", values="value")
+    wide = wide.reindex(index=list(nuclear), columns=list(coupling))
+    zero = {(row["nuclear"], row["coupling"]) for _, row in table[table["all_zero"]].iterrows()}
+    values = wide.to_numpy(np.float64).tolist()
+    text = [
+        [_cell(value, (n, c) in zero) for c, value in zip(coupling, row, strict=True)]
+        for n, row in zip(nuclear, values, strict=True)
+    ]
+    low, high = snapped_range(float(table["value"].min()), float(table["value"].max()), COLOUR_STEP)
+    fig = go.Figure(
+        go.Heatmap(
+            x=[f"{c:g}" for c in coupling],
+            y=[f"{n:g}" for n in nuclear],
+            z=values,
+            text=text,
+            texttemplate="%{text}",
+            zmin=low,
+            zmax=high,
+            colorscale="Cividis",
+            colorbar={"title": {"text": metric, "side": "right"}, "thickness": 14, "tickformat": ".2f"},
+            hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",
+            hoverongaps=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    fig.update_xaxes(type="category", title_text="coupling (λ)", showgrid=False)
+    fig.update_yaxes(type="category", title_text="nuclear (γ)", showgrid=False)
+    return finished(fig, height=420, margin={"l": 60, "r": 10, "t": 30, "b": 55})
+
+
+def _cell(value: float, zero: bool) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.4f}" + ("<br>A = 0" if zero else "")

@@ -1,0 +1,184 @@
+"""What K, nuclear and coupling do to a metric, as background sweeps on the Low rank page (Tables 7, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import low_rank_sensitivity as plot
+from rankviz.plots.style import PART_NAMES, describe
+from ui import low_rank_models_words as words
+from ui.low_rank_settings import Records, affordable, bare, control_of_C, found, settings, wait
+from ui.low_rank_work import Shown
+from ui.reveal import part_shown
+from ui.show import bold_sentence, show_figure
+
+METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
+SWEEPS = {"factors": "K of the factorised model", "weights": "nuclear × coupling of the regularised one"}
+FACTORS = (1, 2, 3, 5, 10, 20)
+NUCLEAR = (0.01, 0.1, 1.0, 10.0, 100.0)
+COUPLING = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+SEEDS = 3
+SWEEP_KEY, SEEDS_KEY = "sweep", "fseeds"
+PRINTED = pd.DataFrame(
+    {
+        "MAP": [0.3472, 0.3475, 0.3486, 0.3481, 0.3476],
+        "NDCG@1": [0.3939, 0.4242, 0.4242, 0.4242, 0.4242],
+        "NDCG@3": [0.4250, 0.4236, 0.4127, 0.4127, 0.4127],
+        "NDCG@5": [0.3962, 0.3877, 0.3860, 0.3801, 0.3877],
+    },
+    index=[1, 3, 5, 10, 20],
+)
+"""xu2019 Table 7, by K: OHSUMED fold 1."""
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """The runs of the sweep that is chosen."""
+    return affordable(_wanted(spec))
+
+
+def _wanted(spec: RunSpec) -> list[RunSpec]:
+    C, state = settings(spec).C, st.session_state
+    if state.get(SWEEP_KEY, "factors") == "weights":
+        return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
+    seeds = range(spec.seed, spec.seed + int(state.get(SEEDS_KEY, SEEDS)))
+    return [replace(spec, seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
+
+
+def show(what: Shown, others: Records) -> None:
+    """The figure of the chosen sweep, from the runs that are there."""
+    sweep, metric = _controls()
+    part = part_shown(what.spec)
+    plain = bare(what.spec)
+    st.markdown(words.what_they_train(what.spec, settings(plain).C))
+    wanted = _wanted(plain)
+    there = [record for record in found(wanted, others) if record is not None]
+    if there:
+        table = plot.data(there, part, metric)
+        count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
+        draw = _factors if sweep == "factors" else _weights
+        draw(what, there, table, (part, metric, count))
+        _numbers(there, table, metric)
+    if len(there) < len(wanted):
+        wait("The figure comes" if not there else "What is missing comes")
+
+
+def _controls() -> tuple[str, str]:
+    """Which sweep, which metric; seeds and C are read by `specs`."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    sweep = row.segmented_control(
+        "Sweep over",
+        list(SWEEPS),
+        format_func=SWEEPS.__getitem__,
+        default="factors",
+        required=True,
+        key=SWEEP_KEY,
+        bind="query-params",
+        help="K takes the values of xu2019's Table 7 and 2; the weights are powers of ten around those of "
+        "its Table 8.",
+    )
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    metric = row.container(width=150).selectbox(
+        "Metric", METRICS, key="sweepmetric", bind="query-params", help="Mean over queries."
+    )
+    with row.container(width=190):
+        control_of_C()
+    row.container(width=170).slider(
+        "Seeds",
+        1,
+        5,
+        SEEDS,
+        key=SEEDS_KEY,
+        bind="query-params",
+        disabled=sweep == "weights",
+        help="Starts of the factorised model, which is not convex, beginning with the sidebar's seed. With "
+        "Nyström or random Fourier features they draw the features too.",
+    )
+    return str(sweep or "factors"), str(metric)
+
+
+def _factors(
+    what: Shown, records: Sequence[RunRecord], table: pd.DataFrame, about: tuple[str, str, str]
+) -> None:
+    part, metric, count = about
+    plain = what.record.metrics[part][metric]
+    paper = (what.spec.dataset, what.spec.fold, part) == ("OHSUMED", "Fold1", "test")
+    show_figure(
+        plot.figure_of_factors(
+            table,
+            what.spec.feature_map,
+            metric,
+            plain=float(plain.mean()),
+            grid=FACTORS,
+            printed=PRINTED[metric] if paper else None,
+        ),
+        table,
+        key="low-rank-factors",
+        alt=f"{metric} of the factorised model against K, with the plain model as a level.",
+        caption=f"{count}Line: mean over {table['seed'].nunique()} seeds, band from least to greatest. "
+        f"{words.seeds_draw(what.spec)}Dashed: plain, {describe(what.spec, part)}.",
+    )
+    groups = {
+        f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
+            axis=1
+        )
+        for K in sorted(set(table["factors"]))
+    }
+    _say(groups, plain, part, metric)
+
+
+def _weights(
+    what: Shown, records: Sequence[RunRecord], table: pd.DataFrame, about: tuple[str, str, str]
+) -> None:
+    part, metric, count = about
+    plain = what.record.metrics[part][metric]
+    show_figure(
+        plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
+        table,
+        key="low-rank-weights",
+        alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
+        caption=f"{count}A = 0: the threshold nuclear/(2·coupling) is above every singular value. To the "
+        f"lower right A is near α, and the model near the plain hinge. Plain: {plain.mean():.4f}, "
+        f"{describe(what.spec, part)}.",
+    )
+    groups = {
+        f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
+    }
+    _say(groups, plain, part, metric)
+
+
+def _say(groups: dict[str, pd.Series[float]], plain: pd.Series[float], part: str, metric: str) -> None:
+    """Whether queries tell the best value from the worst, and from the plain model."""
+    st.markdown(bold_sentence(words.spread(groups, metric)))
+    for sentence in words.against_plain(groups, plain, metric):
+        st.markdown(f"- {sentence[0].upper()}{sentence[1:]}.")
+    st.caption(
+        f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "
+        "validation queries, then judge on others."
+    )
+
+
+def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> None:
+    number = st.column_config.NumberColumn
+    with st.expander(f"Every run ({len(table)})"):
+        st.dataframe(
+            table.assign(
+                gap=[float(record.solution["gap"][0]) for record in records],
+                ended=[record.status for record in records],
+            ),
+            hide_index=True,
+            column_config={
+                "factors": "K",
+                "value": number(metric, format="%.4f"),
+                "all_zero": "every A is 0",
+                "seconds": number(format="%.2f"),
+                "gap": number("duality gap of the hinge", format="percent"),
+                "ended": "how it ended",
+            },
+        )
