@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 ENVIRONMENT = "RANKVIZ_THREADS"
 
@@ -20,3 +24,21 @@ def limit_threads(n: int) -> None:
     """Make BLAS and the block-wise loops of this process use at most n threads from now on."""
     os.environ[ENVIRONMENT] = str(n)
     threadpool_limits(limits=n)
+
+
+@contextmanager
+def single_blas() -> Iterator[None]:
+    """Let BLAS use one thread in this process: for small matrices, several of which are worked on at a time.
+
+    Threads that ask for it wait for each other: leaving in another order, they would not restore what was.
+    """
+    with _ALONE, _controller().limit(limits=1):
+        yield
+
+
+_ALONE = threading.RLock()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

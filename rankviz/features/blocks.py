@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankviz._typing import FloatArray
 from rankviz.progress import Progress, Report, silent
-from rankviz.threads import cores
+from rankviz.threads import cores, single_blas
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: large enough for a threaded matrix product, about 10 ms of work
 
@@ -45,6 +49,12 @@ def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
     parts = zip(np.array_split(out, cores()), np.array_split(matrix, cores()), strict=True)
     list(_pool().map(lambda part: np.copyto(part[0], part[1], casting="same_kind"), parts))
     return out
+
+
+def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The work on each item, shared out among the cores, with one thread of BLAS each."""
+    with single_blas():
+        return list(_pool().map(work, items) if cores() > 1 and len(items) > 1 else map(work, items))
 
 
 @cache

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz._typing import FloatArray, IntArray
-from rankviz.low_rank.blocks import Blocks
+from rankviz.features.blocks import each
+from rankviz.low_rank.blocks import Blocks, Stack
 from rankviz.low_rank.gram import Gram
 from rankviz.low_rank.shrinkage import shrunk
 
@@ -93,13 +94,16 @@ class RegularizedProblem:
 
     def best(self, alpha: FloatArray) -> Thresholded:
         """The best A for given α: thresholded at nuclear/(2·coupling) (eq. 19)."""
-        A, nuclear, ranks = np.empty_like(alpha), 0.0, [np.empty(0, np.int64)]
-        for stack in self.blocks.stacks:
-            found = shrunk(stack.of(alpha), self.nuclear / (2.0 * self.coupling))
+        A, tau = np.empty_like(alpha), self.nuclear / (2.0 * self.coupling)
+
+        def threshold(stack: Stack) -> tuple[float, IntArray]:
+            found = shrunk(stack.of(alpha), tau)
             stack.of(A)[...] = found.A
-            nuclear += float(found.nuclear.sum())
-            ranks.append(found.rank)
-        return Thresholded(A, nuclear, np.concatenate(ranks))
+            return float(found.nuclear.sum()), found.rank
+
+        parts = each(threshold, self.blocks.stacks)
+        ranks = np.concatenate([np.empty(0, np.int64), *(rank for _, rank in parts)])
+        return Thresholded(A, sum(nuclear for nuclear, _ in parts), ranks)
 
     def at(self, alpha: FloatArray, low: Thresholded | None = None) -> DualPoint:
         """Value and gradient at α (E,) and matrices A, the best ones if not given."""

@@ -294,7 +294,7 @@ def test_dual_variables_of_other_documents_are_refused(name: str) -> None:
 
 
 def test_ohsumed(letor_root: Path) -> None:
-    """Its dual optimum is 2984.6218: the factors stay below, the other model comes near as `nuclear` falls."""
+    """Its dual optimum is 2984.6218: the factors stay below, the other model is near it."""
     train = rankviz.load_fold(letor_root / "OHSUMED", 1).train
     factorised = FactorizedRankSVM(rank=1, C=0.01).fit_data(train)
     assert 0.9 * 2984.6218 < factorised.dual_ < 2984.6218

@@ -1,0 +1,57 @@
+"""One thread of BLAS for work that is shared out: and as many as before afterwards."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from rankviz.features.blocks import each
+from rankviz.threads import single_blas
+
+
+def blas_threads() -> set[int]:
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+def test_blas_uses_one_thread_within() -> None:
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        with single_blas():
+            assert blas_threads() == {1}
+            with single_blas():
+                pass
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+def test_errors_restore_it_too() -> None:
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        with pytest.raises(ZeroDivisionError):
+            each(lambda n: 1 // n, [1, 0])
+        assert blas_threads() == before
+
+
+def test_threads_that_ask_at_once_restore_it() -> None:
+    with threadpool_limits(limits=2, user_api="blas"):
+        before, seen = blas_threads(), list[set[int]]()
+
+        def ask() -> None:
+            for _ in range(20):
+                with single_blas():
+                    seen.append(blas_threads())
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(seen) == 80
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("items", [[], [3], list(range(20))])
+def test_each_keeps_the_order(items: list[int]) -> None:
+    assert each(lambda n: n * n, items) == [n * n for n in items]
