@@ -12,6 +12,7 @@ from benchmarks import (
     he2009,
     large,
     linear,
+    low_rank,
     peers,
     published,
     scaling,
@@ -31,6 +32,7 @@ MEASUREMENTS = {
     "published": published.main,
     "estimates": estimates.main,
     "he2009": he2009.main,
+    "low_rank": low_rank.main,
     "xu2019": xu2019.main,
 }
 

@@ -59,11 +59,12 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: seconds, seconds by stage where the model tells, and peak bytes above the baseline."""
+    """One fit: seconds, by stage and with iterations where the model tells, peak bytes above the baseline."""
 
     seconds: float
     stages: dict[str, float]
     memory: float
+    iterations: float = np.nan
 
 
 @dataclass
@@ -82,6 +83,11 @@ class Measured:
     def median(self, stage: str = "") -> float:
         """Median of `seconds`, NaN without a fit."""
         return statistics.median(self.seconds(stage)) if self.runs else np.nan
+
+    @property
+    def iterations(self) -> float:
+        """Iterations of the first fit, NaN where the model does not tell."""
+        return self.runs[0].iterations if self.runs else np.nan
 
     @property
     def memory(self) -> float:
@@ -207,7 +213,8 @@ class _Worker:
         began = time.perf_counter()
         self.model = self.method.fit(self.train)
         seconds = time.perf_counter() - began
-        return Run(seconds, dict(getattr(self.model, "seconds_", {})), peak_memory() - self.baseline)
+        stages, iterations = getattr(self.model, "seconds_", {}), getattr(self.model, "n_iter_", np.nan)
+        return Run(seconds, dict(stages), peak_memory() - self.baseline, iterations)
 
     def judge(self, test: RankingData | None) -> tuple[np.ndarray | None, tuple[float, float]]:
         assert self.model is not None

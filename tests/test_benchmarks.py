@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import binary, large, linear, report, scaling
+from benchmarks import binary, large, linear, low_rank, report, scaling
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
 from rankviz.datasets import make_data
@@ -112,3 +112,15 @@ def test_a_large_fit_is_told_with_its_memory(data) -> None:
     row = large.row("nystroem", data, {"n_components": 20, "gamma": 0.1}, 1.0)
     assert row["status"] == "converged"
     assert row["peak GB"] > 0
+
+
+def test_low_rank_models_are_told_with_where_they_end(data, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    table = pd.DataFrame(low_rank.fits("some", data, 1)).set_index("model")
+    assert len(table) == 5
+    assert (table["failure"] == "–").all()
+    assert (table["iterations"] > 0).all()
+    assert (table["above it"] >= 0.0).all()
+    assert table.loc["RankSVM, hinge", "above it"] <= 1e-6
+    assert table.loc[[name for name in table.index if "regularised" in name], "above it"].max() <= 1.1e-3
+    assert {row["blocks"] for row in low_rank.spectra("some", data)} == {12}
