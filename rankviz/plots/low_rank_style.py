@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.style import METHODS, MethodStyle
 
 LOW_RANK = {
@@ -19,12 +18,6 @@ NAMES = {"ranksvm": "plain"} | {name: style.name for name, style in LOW_RANK.ite
 def style_of(method: str, feature_map: str) -> MethodStyle:
     """The style of a model by its name in `MODELS`; the plain one has that of its feature map."""
     return LOW_RANK[method] if method in LOW_RANK else METHODS[feature_map]
-
-
-def label_of(spec: RunSpec) -> str:
-    """Legend entry of a run: "plain", "factorised, K = 5", "regularised"."""
-    factors = f", K = {spec.factors}" if spec.method == "factorized" else ""
-    return f"{NAMES[spec.method]}{factors}"
 
 
 def marker_of(method: str, feature_map: str, **more: Any) -> dict[str, Any]:

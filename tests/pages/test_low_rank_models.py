@@ -1,0 +1,155 @@
+"""Low rank: the tabs on the plain, the factorised and the regularised model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest_pages import EDGES, figures, words
+from streamlit.testing.v1 import AppTest
+from test_home_train import lines
+
+from rankviz import RunSpec, execute
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.model_duals import run_duals, thresholded_blocks
+from rankviz.plots import rank_by_model
+from rankviz.plots.low_rank_style import MODELS
+from rankviz.spectra import Spectra, spectra_of
+from ui import low_rank_sweeps
+from ui.low_rank_settings import SIDEBAR
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6, gamma=1.0)
+TABS = ("Three models", "Learning curves", "Sensitivity")
+LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "1"}
+
+
+@pytest.fixture(autouse=True)
+def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make all runs while the test waits, and few of them."""
+    monkeypatch.setattr("ui.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.jobs.LIVE_IN_ALL", 600.0)
+    monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
+    monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
+    monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))
+
+
+def found() -> Iterator[Spectra]:
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    for spec in (SPEC, SPEC.factorized(2, SPEC.C), SPEC.regularized(0.01, 1.0, SPEC.C)):
+        record = execute(spec, fold=fold)
+        blocks = thresholded_blocks if spec.method == "regularized" else run_duals
+        yield spectra_of(blocks(record, fold.train))
+
+
+def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", **LINK)
+    expected = rank_by_model.data(dict(zip(MODELS, found(), strict=True)), 0.9, 1e-6)
+    drawn = lines(figures(app)[2])
+    for name in ("plain", "factorised", "regularised"):
+        assert drawn[name] == expected[f"rank_{name}"].clip(lower=rank_by_model.NOTHING).tolist()
+    median = int(expected["rank_factorised"].quantile(0.5, "lower"))
+    assert f"factorised {median}, regularised" in words(app)
+    assert "Plain is the sidebar's model, with the squared hinge" in words(app)
+    costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
+    assert costs.loc["factorised", "objective"] == pytest.approx(-costs.loc["factorised", "dual"], rel=1e-6)
+    assert costs["gap"].isna().tolist() == [True, False, False]
+
+
+def test_the_controls_are_read_from_the_address(open_page: Opener) -> None:
+    app = open_page(
+        "low_rank", view="Three models", clow="2⁻⁸", regmatrix="α", shown="k for t of the energy", **LINK
+    )
+    assert app.slider(key="factors").value == 2
+    assert app.select_slider(key="nuclear").value == 0.01
+    assert app.selectbox(key="clow").value == -8
+    text = words(app)
+    assert "train the hinge with C = 2⁻⁸" in text
+    assert "its dual variables α" in text
+    assert "The median k of" in text
+
+
+def test_another_k_is_trained_and_shown(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", **LINK)
+    app.slider(key="factors").set_value(1).run()
+    assert not app.exception
+    assert "K = 1, but only its entries at preference pairs" in words(app)
+    assert app.selectbox(key="clow").value == SIDEBAR
+
+
+def test_a_selection_holds_for_the_three_models(open_page: Opener) -> None:
+    chosen = next(found()).table["query"].iloc[[1, 4]].tolist()
+    app = open_page("low_rank", view="Three models", picked=".".join(map(str, chosen)), **LINK)
+    assert "The median numerical rank of 2 selected queries" in words(app)
+    faded = figures(app)[2]["data"][0]["marker"]["opacity"]
+    assert faded.count(0.85) == 2
+
+
+def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) -> None:
+    text = words(open_page("low_rank", view="Three models", **(LINK | {"nuclear": 100})))
+    assert "Every A is 0: nuclear/(2·coupling) = 50 is cut off" in text
+
+
+def test_curves_of_both_models_by_both_solvers(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Learning curves", learnaxis="iterations", **LINK)
+    names = [trace["name"] for trace in figures(app)[2]["data"]]
+    assert [name.split(",")[0] for name in names] == ["factorised"] * 2 + ["regularised"] * 2
+    text = words(app)
+    assert "Within 1 % of the best objective of its model" in text
+    assert "The factorised problem is not convex" in text
+    assert app.dataframe[0].value["label"].tolist() == names
+
+
+def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Sensitivity", fseeds=2, **LINK)
+    assert len(lines(figures(app)[2])["factorised, mean over seeds"]) == 2
+    assert re.search(r"Mean MAP (lies between|is)", words(app))
+    assert "the plain model" in words(app)
+    grid = open_page(
+        "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS["weights"], sweepmetric="NDCG@3", **LINK
+    )
+    cells = figures(grid)[2]["data"][0]
+    assert cells["text"][1][0].endswith("A = 0")
+    assert "Mean NDCG@3" in words(grid)
+
+
+def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.jobs.LIVE_IN_ALL", 0.2)
+    for view in TABS:
+        app = open_page("low_rank", view=view, **LINK)
+        if any(button.label == "Train in the background" for button in app.button):
+            assert "see the end of the page" in words(app)
+
+
+def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.low_rank_learning.in_kernel_space", lambda spec: True)
+    app = open_page("low_rank", view="Learning curves", **LINK)
+    assert "need rows of features" in words(app)
+    assert len(figures(app)[2]["data"]) == 3
+
+
+def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "ui.low_rank_settings.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
+    )
+    app = open_page("low_rank", view="Three models", **LINK)
+    assert [warning.value for warning in app.warning] == ["too large"]
+    assert app.slider(key="factors").value == 2
+
+
+@pytest.mark.parametrize("view", TABS)
+@pytest.mark.parametrize("kind", EDGES)
+def test_data_at_the_edges_have_their_sentence_or_their_figures(
+    kind: str, view: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set(kind)
+    app = open_page("low_rank", data="edge", map="linear", view=view)
+    if kind in ("one document", "one grade", "nothing relevant"):
+        assert "there are no preference pairs" in words(app)
+    else:
+        assert len(figures(app)) >= 3
