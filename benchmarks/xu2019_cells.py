@@ -72,9 +72,9 @@ class Trained:
 def model_of(method: str, settings: dict[str, float]) -> Ranker:
     """A method with its settings, not trained."""
     if method == "factorised":
-        return FactorizedRankSVM(max_iter=MAX_ITER[method], **settings)
+        return FactorizedRankSVM(**({"max_iter": MAX_ITER[method]} | settings))
     if method == "regularised":
-        return RegularizedRankSVM(max_iter=MAX_ITER[method], **settings)
+        return RegularizedRankSVM(**({"max_iter": MAX_ITER[method]} | settings))
     return RankSVM(loss="hinge" if method == "plain" else "squared_hinge", **settings)
 
 
