@@ -41,7 +41,7 @@ DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternati
 PLAIN_TOL = 1e-4
 """Duality gap of the RankSVM whose α is a start, at most."""
 
-FACTOR_VECTORS, DUAL_VECTORS = 40, 12
+FACTOR_VECTORS, DUAL_VECTORS = 70, 12
 """Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
 
 
