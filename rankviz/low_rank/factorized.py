@@ -8,8 +8,8 @@ better ones: sums over partners of v_j and of f_j·v_j. So neither α nor a pair
 gradient take O(nK) beside one product with the Gram matrix.
 
 More factors bring little. A column repeated k times and divided by √k gives the same α, so minima fall along
-multiples of K; but α_ij = C asks for v_i = v_j = (√(C/K), …), so where pairs (a, c), (a, d) and (b, c) are at C,
-(b, d) is too, whatever K is. Optima of the dual problem have such stairs, and remain out of reach.
+multiples of K; but α_ij = C asks for v_i = v_j = (√(C/K), …), so where pairs (a, c), (a, d) and (b, c) are at
+C, (b, d) is too, whatever K is. Optima of the dual problem have such stairs, and remain out of reach.
 """
 
 from __future__ import annotations
