@@ -82,12 +82,17 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         f"distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, with "
         "step lengths by backtracking or from the curvature. Seconds on this machine, one run each, features "
         "not counted; the start of FISTA, a trained plain hinge, is counted. "
-        f"{describe(records[0].spec, 'train')}.",
+        f"{_about(records[0].spec)}.",
     )
     st.markdown(bold_sentence(plot.race(table)))
     st.markdown(words.of_the_paper(table))
     st.markdown(words.ends_differ(table))
     _ends(table, records)
+
+
+def _about(spec: RunSpec) -> str:
+    """Data, features and C of the runs, without what is one model's own."""
+    return describe(spec, "train").replace(f" · {' · '.join(low_rank_words(spec))}", "")
 
 
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:

@@ -177,7 +177,13 @@ def _ranks(
     shown = what.only_picked(table)
     of = "selected " if what.picked else ""
     st.markdown(bold_sentence(words.ranks(shown, measure, chosen.factors, of)))
-    st.markdown(" ".join(filter(None, [words.law(allowed, chosen.factors), words.growth(shown, measure)])))
+    st.markdown(
+        " ".join(
+            filter(
+                None, [words.law(allowed, chosen.factors, what.choice.matrix), words.growth(shown, measure)]
+            )
+        )
+    )
 
 
 def _printed(what: Shown, table: pd.DataFrame) -> None:

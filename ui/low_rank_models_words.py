@@ -46,13 +46,14 @@ def ranks(table: pd.DataFrame, measure: str, factors: int, of: str = "") -> str:
     return f"{start}; {above} factorised blocks exceed K = {factors}, the largest with rank {most}"
 
 
-def law(allowed: pd.DataFrame, factors: int) -> str:
+def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     """Why the rank of K factors may exceed K."""
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
         f"VVᵀ has rank K = {factors}, but only its entries at preference pairs are dual variables. With R "
-        f"grades these are R − 1 blocks side by side and below each other: the rank is at most {most}."
+        f"grades these are R − 1 blocks side by side and below each other: the rank "
+        f"{'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
     )
 
 
@@ -131,6 +132,9 @@ def ends_differ(table: pd.DataFrame) -> str:
             f"{off(float(last['regularized']))}."
         )
     return " ".join(said)
+
+
+TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
 
 
 def seeds_draw(spec: RunSpec) -> str:

@@ -20,7 +20,7 @@ from ui.reveal import part_shown
 from ui.show import bold_sentence, show_figure
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
-SWEEPS = {"factors": "K of the factorised model", "weights": "nuclear × coupling of the regularised one"}
+SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
 FACTORS = (1, 2, 3, 5, 10, 20)
 NUCLEAR = (0.01, 0.1, 1.0, 10.0, 100.0)
 COUPLING = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
@@ -122,7 +122,8 @@ def _factors(
         key="low-rank-factors",
         alt=f"{metric} of the factorised model against K, with the plain model as a level.",
         caption=f"{count}Line: mean over {table['seed'].nunique()} seeds, band from least to greatest. "
-        f"{words.seeds_draw(what.spec)}Dashed: plain, {describe(what.spec, part)}.",
+        f"{words.seeds_draw(what.spec)}{words.TABLE_7 if paper else ''}"
+        f"Dashed: plain, {describe(what.spec, part)}.",
     )
     groups = {
         f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
@@ -143,8 +144,9 @@ def _weights(
         table,
         key="low-rank-weights",
         alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
-        caption=f"{count}A = 0: the threshold nuclear/(2·coupling) is above every singular value. To the "
-        f"lower right A is near α, and the model near the plain hinge. Plain: {plain.mean():.4f}, "
+        caption=f"{count}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
+        "Towards the bottom the model is near the plain hinge; towards the upper right α itself is held to a "
+        f"small nuclear norm. Plain: {plain.mean():.4f}, "
         f"{describe(what.spec, part)}.",
     )
     groups = {

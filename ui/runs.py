@@ -38,10 +38,15 @@ TELL_EVERY = 0.1
 
 
 class RunMemory:
-    """The latest records, by spec; shared by all visitors, who get the same record for the same spec."""
+    """The latest records, by spec; shared by all visitors, who get the same record for the same spec.
 
-    def __init__(self, size: int) -> None:
-        self._size, self._lock = size, Lock()
+    At most `size`, and no more than `LATEST` where their dual variables take more than `solution_bytes`.
+    """
+
+    LATEST = 64
+
+    def __init__(self, size: int, solution_bytes: float = math.inf) -> None:
+        self._size, self._bytes, self._lock = size, solution_bytes, Lock()
         self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
 
     def get(self, spec: RunSpec) -> RunRecord | None:
@@ -55,13 +60,16 @@ class RunMemory:
         """Keep a record, and let the one not asked for longest go."""
         with self._lock:
             self._records[record.spec] = record
-            while len(self._records) > self._size:
-                self._records.popitem(last=False)
+            kept = sum(found.nbytes for one in self._records.values() for found in one.solution.values())
+            while len(self._records) > (self._size if kept <= self._bytes else self.LATEST):
+                _, old = self._records.popitem(last=False)
+                kept -= sum(found.nbytes for found in old.solution.values())
 
 
 @st.cache_resource(show_spinner=False)
 def _memory() -> RunMemory:
-    return RunMemory(size=1024)  # a curve over m, seeds and folds; about 150 kB each
+    # a curve over m, seeds and folds; about 150 kB each, and dual variables, 7 MB of OHSUMED
+    return RunMemory(size=1024, solution_bytes=1e9)
 
 
 def own_root() -> Path:

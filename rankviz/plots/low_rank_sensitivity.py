@@ -17,6 +17,7 @@ from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
 
 COLOUR_STEP = 0.02
 """Colours span a multiple of this: differences that mean nothing should look like nothing."""
+TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
 """What is swept of each model."""
 
@@ -132,7 +133,12 @@ def figure_of_weights(
             zmin=low,
             zmax=high,
             colorscale="Cividis",
-            colorbar={"title": {"text": metric, "side": "right"}, "thickness": 14, "tickformat": ".2f"},
+            colorbar={
+                "title": {"text": metric, "side": "right"},
+                "thickness": 14,
+                "tickformat": "~g",
+                "nticks": 6,
+            },
             hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",
             hoverongaps=False,
             xgap=2,

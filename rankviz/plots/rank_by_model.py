@@ -175,5 +175,5 @@ def _finished(fig: go.Figure, table: pd.DataFrame, measure: str, against: str) -
     fig.update_yaxes(title_text=f"{MEASURES[measure]} (log scale)", col=1)
     fig.update_xaxes(type="log", title_text=f"{AGAINST[against]} (log scale)", col=1)
     fig.update_xaxes(tickvals=_ticks(float(table[against].max()), few=against == "pairs"), col=1)
-    fig.update_xaxes(range=[-0.5, len(MODELS) - 0.3], title_text="median", col=2)
+    fig.update_xaxes(range=[-0.5, len(MODELS) - 0.3], title_text="medians", showticklabels=False, col=2)
     return finished(fig, height=440, margin={"l": 60, "r": 10, "t": 60, "b": 55})
