@@ -31,7 +31,8 @@ LAYERS = (
     {"storage", "kernel_error"},
     {"experiments"},
     {"model_duals"},
-    {"spectra", "truncation", "kernel_spectrum", "kernel_summary", "feature_seconds", "ranking_error", "playback"},
+    {"spectra", "truncation", "kernel_spectrum", "kernel_summary", "feature_seconds"},
+    {"ranking_error", "playback"},
     {"rank_laws", "rough_duals", "hinge_values"},
     {"plots", "worker"},
 )

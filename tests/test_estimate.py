@@ -13,7 +13,6 @@ from rankviz import DataError, Fold, RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.experiments import estimate as module
 from rankviz.experiments.estimate import (
-    Shape,
     check_budget,
     estimate,
     in_words,
@@ -21,6 +20,7 @@ from rankviz.experiments.estimate import (
     total_seconds,
 )
 from rankviz.experiments.rates import Rates, measured_rates
+from rankviz.experiments.shape import Shape
 from rankviz.memory import free_memory, megabytes
 from rankviz.solvers.choose import SOLVERS
 

@@ -10,9 +10,10 @@ import pytest
 import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.datasets import make_fold
-from rankviz.experiments.estimate import Shape, check_budget, estimate, total_seconds
+from rankviz.experiments.estimate import check_budget, estimate, total_seconds
 from rankviz.experiments.methods import METHODS, model_of
 from rankviz.experiments.run import model_from
+from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.low_rank.blocks import Blocks
 from rankviz.low_rank.estimators import LowRankRanker

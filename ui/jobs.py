@@ -9,7 +9,6 @@ import streamlit as st
 
 from rankviz.experiments.estimate import (
     Estimate,
-    Shape,
     check_budget,
     estimate,
     total_in_words,
@@ -18,6 +17,7 @@ from rankviz.experiments.estimate import (
 from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from ui.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run, twins
 from ui.visitors import visitor

@@ -16,18 +16,14 @@ import numpy as np
 from rankviz.datasets.types import Fold
 from rankviz.experiments.low_rank_estimate import solver_bytes, solver_seconds
 from rankviz.experiments.rates import Rates, measured_rates
+from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.kernel_objective import first_landmarks
-from rankviz.losses import trainable
-from rankviz.low_rank.blocks import rectangle_entries
 from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.objective import CLOSED_FORM_COLUMNS
-from rankviz.pairs import count_pairs, grade_codes
 from rankviz.ranker import PREDICT_ENTRIES
-from rankviz.risk import sorting_pays
-from rankviz.solvers.choose import SOLVERS
 
 NEWTON_STEPS = 5
 HINGE_STEPS = 15
@@ -54,54 +50,6 @@ OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
 KERNEL_OVERHEAD = 1.4
 """The same for an exact kernel, nearly all of it products of large matrices."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes that decide what a run costs.
-
-    Attributes
-    ----------
-    n, d, pairs : int
-        Documents, features and preference pairs of the training part.
-    grades : int
-        Different relevance grades there.
-    documents, largest_part : int
-        Documents of all parts together and of the largest one.
-    queries, entries : int
-        Queries of the training part, and entries of the rectangles that their pairs are in.
-    """
-
-    n: int
-    d: int
-    pairs: int
-    documents: int
-    largest_part: int
-    grades: int = 3
-    queries: int = 1
-    entries: int = 0
-
-    @classmethod
-    def of(cls, fold: Fold) -> Shape:
-        """The sizes of a fold."""
-        sizes = [part.n_documents for part in fold.parts.values()]
-        train = fold.train
-        pairs = int(count_pairs(train.y, train.ptr).sum()) if train.n_documents else 0
-        grades = len(grade_codes(train.y, train.ptr).levels)
-        entries = rectangle_entries(train.y, train.ptr)
-        features, documents = train.n_features, sum(sizes)
-        return cls(
-            train.n_documents, features, pairs, documents, max(sizes), grades, train.n_queries, entries
-        )
-
-    def training(self, spec: RunSpec) -> TrainingSizes:
-        """What of it decides the memory that training takes."""
-        if spec.method != "ranksvm":
-            return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d)
-        cuts = max(self.grades - 1, 0) * self.n
-        listed = SOLVERS[spec.solver].lists_pairs or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
-        risk = (self.pairs, 0) if listed else (0, cuts)
-        return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
 
 
 @dataclass(frozen=True)

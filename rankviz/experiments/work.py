@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rankviz.datasets.types import DataError, Fold
-from rankviz.experiments.estimate import Shape, check_budget, estimate
+from rankviz.experiments.estimate import check_budget, estimate
 from rankviz.experiments.jobs import LOCK, JobStore
 from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.progress import Callback, Progress

@@ -1,0 +1,63 @@
+"""The sizes of a fold that decide what a run costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from rankviz.datasets.types import Fold
+from rankviz.experiments.spec import RunSpec
+from rankviz.losses import trainable
+from rankviz.low_rank.blocks import rectangle_entries
+from rankviz.memory import TrainingSizes
+from rankviz.pairs import count_pairs, grade_codes
+from rankviz.risk import sorting_pays
+from rankviz.solvers.choose import SOLVERS
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes that decide what a run costs.
+
+    Attributes
+    ----------
+    n, d, pairs : int
+        Documents, features and preference pairs of the training part.
+    grades : int
+        Different relevance grades there.
+    documents, largest_part : int
+        Documents of all parts together and of the largest one.
+    queries, entries : int
+        Queries of the training part, and entries of the rectangles that their pairs are in.
+    """
+
+    n: int
+    d: int
+    pairs: int
+    documents: int
+    largest_part: int
+    grades: int = 3
+    queries: int = 1
+    entries: int = 0
+
+    @classmethod
+    def of(cls, fold: Fold) -> Self:
+        """The sizes of a fold."""
+        sizes = [part.n_documents for part in fold.parts.values()]
+        train = fold.train
+        pairs = int(count_pairs(train.y, train.ptr).sum()) if train.n_documents else 0
+        grades = len(grade_codes(train.y, train.ptr).levels)
+        entries = rectangle_entries(train.y, train.ptr)
+        features, documents = train.n_features, sum(sizes)
+        return cls(
+            train.n_documents, features, pairs, documents, max(sizes), grades, train.n_queries, entries
+        )
+
+    def training(self, spec: RunSpec) -> TrainingSizes:
+        """What of it decides the memory that training takes."""
+        if spec.method != "ranksvm":
+            return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d)
+        cuts = max(self.grades - 1, 0) * self.n
+        listed = SOLVERS[spec.solver].lists_pairs or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
+        risk = (self.pairs, 0) if listed else (0, cuts)
+        return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
