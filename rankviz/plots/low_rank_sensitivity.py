@@ -133,12 +133,7 @@ def figure_of_weights(
             zmin=low,
             zmax=high,
             colorscale="Cividis",
-            colorbar={
-                "title": {"text": metric, "side": "right"},
-                "thickness": 14,
-                "tickformat": "~g",
-                "nticks": 6,
-            },
+            colorbar={"title": {"text": metric, "side": "right"}, "thickness": 14} | TICKS,
             hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",
             hoverongaps=False,
             xgap=2,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from conftest_pages import EDGES, figures, words
 from streamlit.testing.v1 import AppTest
@@ -12,12 +15,14 @@ from test_home_train import lines
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.experiments.record import RunRecord
 from rankviz.model_duals import run_duals, thresholded_blocks
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS
 from rankviz.spectra import Spectra, spectra_of
 from ui import low_rank_sweeps
 from ui.low_rank_settings import SIDEBAR
+from ui.runs import RunMemory
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6, gamma=1.0)
@@ -153,3 +158,23 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
         assert "there are no preference pairs" in words(app)
     else:
         assert len(figures(app)) >= 3
+
+
+def test_records_with_large_solutions_are_let_go_first(any_record: RunRecord) -> None:
+    memory = RunMemory(1024, solution_bytes=10 * 8 * 100)
+    for seed in range(80):
+        large = {"alpha": np.zeros(100)}
+        memory.put(replace(any_record, spec=replace(any_record.spec, seed=seed), solution=large))
+    kept = [seed for seed in range(80) if memory.get(replace(any_record.spec, seed=seed)) is not None]
+    assert kept == list(range(80 - RunMemory.LATEST, 80))
+    small = RunMemory(3)
+    for seed in range(5):
+        small.put(replace(any_record, spec=replace(any_record.spec, seed=seed)))
+    assert small.get(replace(any_record.spec, seed=1)) is None
+    assert small.get(replace(any_record.spec, seed=2)) is not None
+
+
+@pytest.fixture
+def any_record() -> RunRecord:
+    empty = pd.DataFrame()
+    return RunRecord(SPEC, "", 0.0, 1, 0, {}, {}, np.zeros(1), empty, {}, 0, {})
