@@ -151,7 +151,7 @@ def test_curves_are_distances_to_the_best_of_their_own_model(records: dict[str, 
     assert learning_curves_low_rank.ends(table)["above"].tolist() == pytest.approx([0.005, 0.0, 0.0])
     near = learning_curves_low_rank.reached(table, 0.01)
     assert near["iteration"].tolist() == [2, 1, 0]
-    assert "factorised, paper's steps, after 2.5 s (1 iterations)" in learning_curves_low_rank.race(table)
+    assert "factorised, paper's steps, after 2.5 s (iteration 1)" in learning_curves_low_rank.race(table)
     drawn = learning_curves_low_rank.figure(table, "linear", "iteration")
     assert list(drawn.data[1].x) == [1, 2]
     assert drawn.data[1].y[-1] == learning_curves_low_rank.LEAST

@@ -27,7 +27,7 @@ PAGES = (
     ("pages/convergence.py", "trending_down", "**Convergence** of any losses and solvers, step by step"),
     ("pages/influence.py", "tune", "**Influence of C and costs**: quality, seconds, ranked lists"),
     ("pages/kernel_approximation.py", "blur_on", "**Kernel approximation**: how close to the exact kernel"),
-    ("pages/low_rank.py", "grid_on", "**Low rank**: the dual variables of each query, and their spectra"),
+    ("pages/low_rank.py", "grid_on", "**Low rank**: dual variables of each query, two models of low rank"),
     ("pages/side_by_side.py", "compare", "**Side by side**: any two models, query by query"),
 )
 

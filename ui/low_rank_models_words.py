@@ -119,19 +119,16 @@ def of_the_paper(table: pd.DataFrame) -> str:
 
 def ends_differ(table: pd.DataFrame) -> str:
     """How far apart the ends of each model's runs are, and what that means."""
-    last = ends(table).groupby("model")["above"].max()
-    said = []
-    if "factorized" in last:
-        said.append(
-            "The factorised problem is not convex: starts and solvers lead to different ends, here "
-            f"{off(float(last['factorized']))} of the objective apart, and none is proved to be the best."
-        )
-    if "regularized" in last:
-        said.append(
-            "The regularised one is convex, so its runs differ by what is left to converge, "
-            f"{off(float(last['regularized']))}."
-        )
-    return " ".join(said)
+    last = ends(table).groupby("model")["above"].agg(["max", "size"])
+    apart = {str(model): off(float(row["max"])) for model, row in last.iterrows() if row["size"] > 1}
+    here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
+    left = f", here {apart['regularized']}" if "regularized" in apart else ""
+    said = {
+        "factorized": "The factorised problem is not convex: starts and solvers lead to different ends"
+        f"{here}, and none is proved to be the best.",
+        "regularized": f"The regularised one is convex: its runs differ by what is left to converge{left}.",
+    }
+    return " ".join(words for model, words in said.items() if model in last.index)
 
 
 TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "

@@ -114,7 +114,7 @@ def race(table: pd.DataFrame, within: float = 0.01) -> str:
     """When each run comes within a share of the best objective of its model, in iterations and seconds."""
     came = reached(table, within).sort_values("seconds")
     words = [
-        f"{row['label']}, after {row['seconds']:.2g} s ({int(row['iteration'])} iterations)"
+        f"{row['label']}, after {row['seconds']:.2g} s (iteration {int(row['iteration'])})"
         for _, row in came.iterrows()
     ]
     missed = [label for label in table["label"].unique() if label not in set(came["label"])]

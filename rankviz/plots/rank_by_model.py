@@ -83,7 +83,7 @@ def figure(
             mode="markers",
             name=NAMES[model],
             marker=marker_of(model, feature_map, opacity=strength),
-            customdata=rows[["query", f"{measure}_{NAMES[model]}", "documents", "pairs", "largest_rank"]],
+            customdata=_told(rows, f"{measure}_{NAMES[model]}"),
             hovertemplate=f"query %{{customdata[0]}}, {NAMES[model]}: {MEASURES[measure]} %{{customdata[1]}}"
             "<br>%{customdata[2]} documents, %{customdata[3]:,} pairs, largest rank %{customdata[4]}"
             "<extra></extra>",
@@ -95,6 +95,12 @@ def figure(
         _add_diagonal(fig, int(table["largest_rank"].max()))
     _add_bounds(fig, allowed)
     return _finished(fig, table, measure, against)
+
+
+def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:
+    """What a marker knows of its query, as lists: of arrays the browser hands back something else."""
+    told: list[list[int]] = rows[["query", column, "documents", "pairs", "largest_rank"]].to_numpy().tolist()
+    return told
 
 
 def _add_medians(fig: go.Figure, summary: pd.DataFrame, feature_map: str) -> None:
