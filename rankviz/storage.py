@@ -15,7 +15,8 @@ from rankviz.estimators import RankSVM
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
-from rankviz.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
+from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.npz import Arrays, read_npz, unreadable, write_npz
 from rankviz.ranker import Ranker
 

@@ -16,7 +16,7 @@ from rankviz.experiments.run import model_from
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.low_rank.blocks import Blocks
-from rankviz.low_rank.estimators import LowRankRanker
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.model_duals import run_duals, thresholded_blocks
 from rankviz.plots.style import describe
 from rankviz.solvers.result import Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankviz.experiments.rates import Rates
 from rankviz.experiments.spec import RunSpec
-from rankviz.low_rank.estimators import dual_bytes, factor_bytes
+from rankviz.low_rank.ranker import dual_bytes, factor_bytes
 
 FACTOR_ITERATIONS = 400
 FACTOR_TRAFFIC = 4000

@@ -12,9 +12,9 @@ from rankviz.low_rank.estimators import (
     DUAL_SOLVERS,
     FACTOR_SOLVERS,
     FactorizedRankSVM,
-    LowRankRanker,
     RegularizedRankSVM,
 )
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.solvers.choose import SOLVERS
 
 

@@ -17,7 +17,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.single import SingleRuns
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import Evaluated, SharedRuns, families
-from rankviz.low_rank.estimators import LowRankRanker
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.progress import Callback, Progress, Report, reporter
 from rankviz.solvers.result import Status
 from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory

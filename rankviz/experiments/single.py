@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankviz._typing import FloatArray
 from rankviz.datasets.types import Fold
 from rankviz.experiments.sweep import Evaluated
-from rankviz.low_rank.estimators import LowRankRanker
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.metrics import evaluate
 from rankviz.progress import Progress, Report, silent
 from rankviz.solvers.result import Status

@@ -25,7 +25,8 @@ from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
 from rankviz.low_rank import estimators
 from rankviz.low_rank.blocks import Blocks
-from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS, LowRankRanker
+from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(3, n_queries=8)

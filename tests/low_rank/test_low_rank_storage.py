@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 import rankviz
 from rankviz import DataError, npz
-from rankviz.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
+from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.ranker import Ranker
 
 DATA = data_of("three grades")
