@@ -23,7 +23,7 @@ from rankviz import (
 )
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
-from rankviz.low_rank import estimators
+from rankviz.low_rank import ranker
 from rankviz.low_rank.blocks import Blocks
 from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.low_rank.ranker import LowRankRanker
@@ -200,7 +200,7 @@ def test_unknown_solvers_are_told_the_known_ones() -> None:
 
 def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
-    monkeypatch.setattr(estimators, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
+    monkeypatch.setattr(ranker, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
     with pytest.raises(ValueError, match="choose solver='lbfgs', which can, or feature_map='nystroem'"):
         model("factorised, query_steps", "exact").fit_data(DATA)
 
