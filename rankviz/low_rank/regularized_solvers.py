@@ -105,7 +105,8 @@ class _FistaRun:
 class Alternating:
     """Projected-gradient steps on α for fixed A, then the best A, over and over (xu2019 Algorithm 2).
 
-    The learning rate is 1/L, with which no step can raise the objective; the paper searches it.
+    The learning rate is 1/L, with which no step can raise the objective, L checked as in `Fista`; the paper
+    searches it.
 
     Attributes
     ----------
@@ -133,15 +134,23 @@ class Alternating:
             for rounds in range(1, self.max_iter + 1):
                 if done:
                     return LowRankResult(point, Status.CERTIFIED, tuple(tracer.rows))
-                point = problem.at(self._steps(problem, point, tracer))
+                moved = point
+                for _ in range(self.inner):
+                    tracer.tell()
+                    moved, problem = _step(problem, moved)
+                point = problem.at(moved.alpha)
                 done = _note(tracer, problem, rounds, point)
         except StopRequested:
             return LowRankResult(point, Status.STOPPED, tuple(tracer.rows))
         return LowRankResult(point, Status.CERTIFIED if done else Status.MAX_ITERATIONS, tuple(tracer.rows))
 
-    def _steps(self, problem: RegularizedProblem, point: DualPoint, tracer: Tracer) -> FloatArray:
-        for _ in range(self.inner):
-            tracer.tell()
-            alpha = problem.step(point.alpha, point.gradient, 1.0 / problem.lipschitz)
-            point = problem.at(alpha, point.low)
-        return point.alpha
+
+def _step(problem: RegularizedProblem, point: DualPoint) -> tuple[DualPoint, RegularizedProblem]:
+    """A step on α for fixed A, and the problem with a curvature that allows it, which c and f tell."""
+    while True:
+        there = problem.at(problem.step(point.alpha, point.gradient, 1.0 / problem.lipschitz), point.low)
+        change = there.alpha - point.alpha
+        found, size = float((there.c - point.c) @ (there.f - point.f)), float(change @ change)
+        if found <= problem.curvature * size or size == 0.0:
+            return there, problem
+        problem = replace(problem, curvature=1.05 * found / size)

@@ -38,10 +38,10 @@ def test_alternating_steps_never_raise_the_objective(name: str, inner: int) -> N
 
 
 @each_problem
-def test_alternating_steps_allow_half_of_the_curvature(name: str) -> None:
-    """A step of 1/L cannot raise the objective while L is at least half of the true curvature."""
+@pytest.mark.parametrize("share", [1e-6, 1e-2, 0.5])
+def test_alternating_steps_put_a_curvature_right_that_is_too_small(name: str, share: float) -> None:
     problem = regularized_problem(name)
-    problem = replace(problem, curvature=0.5 * explicit_curvature(*PROBLEMS[name]))
+    problem = replace(problem, curvature=share * explicit_curvature(*PROBLEMS[name]))
     result = Alternating(tol=1e-9, max_iter=100).solve(problem, drawn(problem))
     values = np.array([row.objective for row in result.trace])
     assert (np.diff(values) <= 1e-12 * np.abs(values[1:])).all()
