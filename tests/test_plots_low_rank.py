@@ -132,6 +132,20 @@ def test_heat_map_of_many_documents_draws_some_evenly_spread() -> None:
     assert np.isnan(drawn.z).sum() == dual_heatmap.MOST**2 - len(table)
 
 
+@pytest.mark.parametrize("order", dual_heatmap.ORDERS)
+def test_axes_of_the_heat_map_say_that_scores_fall(order: str) -> None:
+    table = dual_heatmap.data(block_of(2), "block", order)
+    by_row = table[["row", "row_grade", "row_score"]].drop_duplicates().sort_values("row")
+    assert (
+        by_row.groupby("row_grade" if order == "grade" else lambda _: 0)["row_score"]
+        .apply(lambda f: f.is_monotonic_decreasing)
+        .all()
+    )
+    fig = dual_heatmap.figure(table, "block", order, (0, 1))
+    assert "by falling" in fig.layout.xaxis.title.text
+    assert "by falling" in fig.layout.yaxis.title.text
+
+
 def test_colours_of_what_is_left_out_lie_evenly_about_nothing() -> None:
     table = dual_heatmap.data(block_of(2), "block", "grade")
     assert dual_heatmap.reach(table) == (0.0, table["alpha"].max())
@@ -149,7 +163,8 @@ def test_spectrum_of_a_block_is_shown_relative_to_its_largest_value() -> None:
     assert list(fig.data[0].x) == [1, 2]
     assert "k = 2 for 90 %" in [note.text for note in fig.layout.annotations]
     assert block_spectrum.last_drawn(np.array([1.0, *[1e-17] * 50])) == 12
-    assert block_spectrum.last_drawn(np.ones(51)) == 102
+    assert block_spectrum.last_drawn(np.array([*[1.0] * 30, *[1e-17] * 50])) == 60
+    assert block_spectrum.last_drawn(np.ones(51)) == 51
 
 
 def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:

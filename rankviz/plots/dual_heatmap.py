@@ -1,4 +1,4 @@
-"""One query's dual variables as a heat map: preferred documents down, the others across."""
+"""One query's dual variables as a heat map: preferred documents down, the others across, best first."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def figure(
         hovertemplate=f"%{{y}}<br>over %{{x}}<br>{name} = %{{z:.4g}}<extra></extra>",
     )
     rows, columns = _SIDE_WORDS[matrix]
-    by = "by grade, then score" if order == "grade" else "by score"
+    by = "by falling grade, then score" if order == "grade" else "by falling score"
     ticks = {"showgrid": False, "zeroline": False}
     return finished(
         fig,
