@@ -163,6 +163,7 @@ def _spectrum(query: Query) -> None:
     values = _values(query)
     table, last = block_spectrum.data(values), block_spectrum.last_drawn(values)
     rest = f" The first {last} of {len(values)} are drawn." if last < len(values) else ""
+    whole = " of A, not of A + Aᵀ" if what.choice.matrix == "symmetrised" else ""
     show_figure(
         block_spectrum.figure(
             table,
@@ -177,7 +178,7 @@ def _spectrum(query: Query) -> None:
         alt=f"Singular values of the dual variables of query {row['query']}, and the energy they keep.",
         caption=f"Query {row['query']}: numerical rank {row['rank']} of at most {row['largest_rank']} that "
         f"its grades allow; k = {row['k']} for {words.percent(what.choice.share)} of the energy. Dotted: the "
-        f"chosen k.{rest} {query.about}",
+        f"chosen k{whole}.{rest} {query.about}",
     )
 
 

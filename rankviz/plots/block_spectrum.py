@@ -31,9 +31,9 @@ def data(values: FloatArray) -> pd.DataFrame:
 
 
 def last_drawn(values: FloatArray) -> int:
-    """The last k that is drawn: twice as many as count, for of the others all are rounding."""
+    """The last k on the axis: twice as many as count, for the others are rounding; or all there are."""
     counted = int((values > RANK_TOLERANCE * values[0]).sum())
-    return max(SHORTEST, 2 * counted)
+    return max(SHORTEST, min(2 * counted, len(values)))
 
 
 def figure(
