@@ -7,7 +7,7 @@ import pandas as pd
 from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots.style import power_of_two, small
-from ui.low_rank_words import off, power_of_ten, queries
+from ui.low_rank_words import off, off_by, power_of_ten, queries
 
 ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
 
@@ -69,7 +69,7 @@ def staircase(stairs: pd.DataFrame) -> str:
     return (
         f"Medians over queries: {middle['stairs']:.0f} stairs, numerical rank {middle['rank']:.0f}, but "
         f"{middle['k_90']:.0f} for 90 % of the energy; {off(between)} of the pairs lie between 0 and "
-        f"C, and α differs from the staircase by {off(middle['error'])} of its norm"
+        f"C, and α differs from the staircase by {off_by(middle['error'], 'its norm')}"
     )
 
 

@@ -139,8 +139,8 @@ def lost(query: int, k: int, cut: Cut) -> str:
     row = _at(cut.table, "query", k)
     return (
         f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
-        f"{off(row['alpha_error'])} of its norm and w, where this query alone is cut, by "
-        f"{off(row['w_error'])} of its length"
+        f"{off_by(row['alpha_error'], 'its norm')} and w, where this query alone is cut, by "
+        f"{off_by(row['w_error'], 'its length')}"
     )
 
 
@@ -157,7 +157,8 @@ def lost_by_all(k: int, cut: Cut) -> str:
     )
     return (
         f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and is off by "
-        f"{off(row['alpha_error'])}, w by {off(row['w_error'])}.{surprise} Validation queries: {ranking}."
+        f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}.{surprise} "
+        f"Validation queries: {ranking}."
     )
 
 
@@ -177,6 +178,13 @@ def _kept(share: float) -> str:
     if share > 1 - 1e-12:
         return "all"
     return f"{100 * share:.4g} %" if share < 0.9999 else "over 99.99 %"
+
+
+def off_by(error: float, whole: str) -> str:
+    """A relative error with what it is a part of: "44 % of its norm", "2.2 times its length", "nothing"."""
+    if error < 1e-10:
+        return off(error)
+    return f"{off(error)} {'' if error >= 1 else 'of '}{whole}"
 
 
 def off(error: float) -> str:

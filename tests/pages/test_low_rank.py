@@ -15,7 +15,7 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram
 from rankviz.spectra import MATRICES, Spectra, spectra
-from ui.low_rank_words import nothing, what_shuffled_says
+from ui.low_rank_words import nothing, off_by, what_shuffled_says
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -122,3 +122,8 @@ def test_shuffled_values_are_said_to_matter_only_where_they_differ() -> None:
     like, unlike = (pd.DataFrame({"k": [2, 2], "k_shuffled": [k, k]}) for k in (3, 9))
     assert "in any order" in what_shuffled_says(like)
     assert "4.5 times as many" in what_shuffled_says(unlike)
+
+
+def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
+    said = [off_by(error, "its length") for error in (0.0, 0.44, 2.2)]
+    assert said == ["nothing", "44 % of its length", "2.2 times its length"]
