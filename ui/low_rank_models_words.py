@@ -134,6 +134,13 @@ def ends_differ(table: pd.DataFrame) -> str:
 TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
 
 
+def line_of(seeds: int) -> str:
+    """What the line and the band over seeds are."""
+    if seeds == 1:
+        return "Line: one seed so far, so there is no band. "
+    return f"Line: mean over {seeds} seeds, band from least to greatest. "
+
+
 def seeds_draw(spec: RunSpec) -> str:
     """That seeds draw features too, where they do."""
     return "Seeds draw the features too. " if spec.feature_map in APPROXIMATE else ""

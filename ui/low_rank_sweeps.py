@@ -121,7 +121,7 @@ def _factors(
         table,
         key="low-rank-factors",
         alt=f"{metric} of the factorised model against K, with the plain model as a level.",
-        caption=f"{count}Line: mean over {table['seed'].nunique()} seeds, band from least to greatest. "
+        caption=f"{count}{words.line_of(table['seed'].nunique())}"
         f"{words.seeds_draw(what.spec)}{words.TABLE_7 if paper else ''}"
         f"Dashed: plain, {describe(what.spec, part)}.",
     )
