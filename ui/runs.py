@@ -28,7 +28,7 @@ STAGES = {
     "data": "reading the data",
     "features": "computing features",
     "pairs": "listing preference pairs",
-    "newton": "Newton steps",
+    "newton": "training",
     "evaluate": "scoring documents",
 }
 
