@@ -44,12 +44,13 @@ def figure(
     shown = table[table["k"] <= last]
     _add_line(fig, 1, shown[shown["relative"] > 10**FLOOR], "relative", method)
     _add_line(fig, 2, shown, "energy", method)
+    late = int((shown["relative"] > tolerance).sum()) > 0.7 * last  # the line falls through the right corner
     fig.add_hline(
         row=1,
         y=tolerance,
         line=GUIDE,
         annotation_text="counts as zero below",
-        annotation_position="bottom right",
+        annotation_position="bottom left" if late else "bottom right",
         annotation_y=math.log10(tolerance),  # on a log axis annotations are placed by exponent
     )
     k = int((table["energy"] < share - 1e-12).sum()) + 1
