@@ -7,12 +7,12 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.low_rank.ranker import dual_bytes, factor_bytes
 
 FACTOR_ITERATIONS = 400
-FACTOR_TRAFFIC = 4000
+FACTOR_TRAFFIC = 2500
 """Bytes moved per factor in one iteration: partners' sums, and the corrections of L-BFGS."""
 QUERY_PASSES, QUERY_SECONDS = 150, 8e-5
 """Passes of the paper's way, and seconds of a query in one: a few dozen calls on small arrays."""
 DUAL_STEPS = 200
-DUAL_TRAFFIC = 2500
+DUAL_TRAFFIC = 4000
 """Bytes moved per entry of the rectangles in one step, singular values included."""
 
 
