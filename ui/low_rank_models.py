@@ -22,7 +22,18 @@ from rankviz.significance import compare
 from rankviz.spectra import Spectra, spectra_of
 from ui import low_rank_models_words as words
 from ui import selection
-from ui.low_rank_settings import Records, Settings, affordable, bare, controls, found, settings, wait
+from ui.low_rank_settings import (
+    Records,
+    Settings,
+    affordable,
+    bare,
+    chosen_plain,
+    control_of_plain,
+    controls,
+    found,
+    settings,
+    wait,
+)
 from ui.low_rank_words import percent, power_of_ten, queries
 from ui.low_rank_work import Shown
 from ui.reveal import part_shown
@@ -39,32 +50,40 @@ PRINTED = pd.DataFrame(
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """The two models beside the page's own run."""
+    """The models beside the page's own run."""
     return affordable(_wanted(spec, settings(spec)))
 
 
 def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    regularized = spec.regularized(chosen.nuclear, chosen.coupling, chosen.C)
-    return [spec.factorized(chosen.factors, chosen.C), regularized]
+    """The factorised and the regularised model, and the plain one where it is not the page's own run."""
+    low_rank = [
+        spec.factorized(chosen.factors, chosen.C),
+        spec.regularized(chosen.nuclear, chosen.coupling, chosen.C),
+    ]
+    plain = chosen_plain(spec, chosen.C)
+    return low_rank if plain is None else [*low_rank, plain]
 
 
 def show(what: Shown, others: Records) -> None:
     """The ranks of the three models, and what they cost and give."""
-    chosen = controls(what.spec)
+    chosen, own = controls(what.spec), bare(what.spec)
+    control_of_plain(own, chosen.C)
     which, measure, against = _view()
-    st.markdown(words.what_they_train(what.spec, chosen.C))
-    factorized, regularized = found(_wanted(bare(what.spec), chosen), others)
-    if factorized is None or regularized is None:
+    told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
+    st.markdown(told(what.spec, chosen.C))
+    factorized, regularized, *hinge = found(_wanted(own, chosen), others)
+    plain = hinge[0] if hinge else what.record
+    if factorized is None or regularized is None or plain is None:
         wait()
         return
-    records = {"ranksvm": what.record, "factorized": factorized, "regularized": regularized}
+    records = {"ranksvm": plain, "factorized": factorized, "regularized": regularized}
     spectra = _spectra(what, records, which)
     table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
     _ranks(what, records, table, chosen, (which, measure, against))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
         largest = max((values[0] for values in _alpha_spectra(what, regularized).values), default=0.0)
         st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
-    _printed(what, table)
+    _printed(what, table, plain.spec)
     _per_query(what, table)
     _costs(what, records)
 
@@ -109,9 +128,9 @@ def _view() -> tuple[str, str, str]:
 def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:
     """Spectra of the three models, of the matrix that the page looks at."""
     matrix, train = what.choice.matrix, what.train
-    factorized = records["factorized"]
+    plain, factorized = records["ranksvm"], records["factorized"]
     return {
-        "ranksvm": what.found,
+        "ranksvm": what.found if plain is what.record else _alpha_spectra(what, plain),
         "factorized": _spectra_of(factorized.spec, "alpha", matrix, run_duals(factorized, train)),
         "regularized": _alpha_spectra(what, records["regularized"])
         if which == "alpha"
@@ -146,6 +165,7 @@ def _ranks(
 ) -> None:
     """The figure of ranks and its sentences."""
     which, measure, against = view
+    plain = records["ranksvm"].spec
     allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
     key = selection.chart_key("rank-by-model")
     figure = rank_by_model.figure(
@@ -169,14 +189,15 @@ def _ranks(
         key=key,
         alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
         "factorised and regularised model, and medians.",
-        caption=f"One marker per query and model; {counted}. Right: medians, bars from 10 to 90 % of the "
-        f"queries. Of the regularised model: {words.MATRIX_WORDS[which]}. Dotted: what K factors allow. "
-        f"{own}. {describe(what.spec, 'train')}.",
+        caption=f"One marker per query and model, darker where several lie on each other; models are drawn "
+        f"a little apart sideways, markers tell the true numbers. Here {counted}. Right: medians, bars from "
+        f"10 to 90 % of the queries. Of the regularised model: {words.MATRIX_WORDS[which]}. Dotted: "
+        f"what K factors allow. {own}; both train the hinge. Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
     shown = what.only_picked(table)
     of = "selected " if what.picked else ""
-    st.markdown(bold_sentence(words.ranks(shown, measure, chosen.factors, of)))
+    st.markdown(bold_sentence(words.ranks(shown, measure, chosen.factors, plain, of)))
     st.markdown(
         " ".join(
             filter(
@@ -186,7 +207,7 @@ def _ranks(
     )
 
 
-def _printed(what: Shown, table: pd.DataFrame) -> None:
+def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     """The three queries of Table 6 where they are in the training part."""
     here = table.merge(PRINTED[["query"]], "inner", "query")
     if what.spec.dataset != "OHSUMED" or len(here) == 0:
@@ -200,7 +221,7 @@ def _printed(what: Shown, table: pd.DataFrame) -> None:
     st.dataframe(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
     st.caption(
         f"Documents and pairs {'are' if alike else 'are not'} those printed. "
-        f"Here: the {what.choice.matrix} matrix, {describe(what.spec, 'train')}. The paper does not print "
+        f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
         "its C, K, γ and λ for this table. A rank above the largest possible one cannot be that of A; A + Aᵀ "
         "may have twice as much (choose it above)."
     )
@@ -247,13 +268,14 @@ def _costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
         },
     )
     st.markdown(bold_sentence(words.gaps(table)))
-    plain = what.record.metrics[part]
+    plain = records["ranksvm"]
+    name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
         for metric in METRICS:
-            result = compare(records[model].metrics[part][metric], plain[metric])
-            sentence = result.sentence(f"the {NAMES[model]} model", "the plain one", metric)
+            result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
+            sentence = result.sentence(f"the {NAMES[model]} model", name, metric)
             st.markdown(f"- {sentence[0].upper()}{sentence[1:]}.")
-    st.caption(f"Means over the {PART_NAMES[part]} queries. {describe(what.spec, part)}.")
+    st.caption(f"Means over the {PART_NAMES[part]} queries. Plain: {describe(plain.spec, part)}.")
 
 
 def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:

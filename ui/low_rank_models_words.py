@@ -19,6 +19,16 @@ MATRIX_WORDS = {
 }
 
 
+def is_plain_hinge(spec: RunSpec) -> bool:
+    """Whether a plain model has the loss that the others train."""
+    return spec.loss == "hinge" and spec.costs is None
+
+
+def with_loss(spec: RunSpec) -> str:
+    """The loss of a plain model, and that it has costs: "with the squared hinge and costs of pairs"."""
+    return f"with the {LOSSES[spec.loss].label}" + (" and costs of pairs" if spec.costs is not None else "")
+
+
 def what_they_train(spec: RunSpec, C: float) -> str:
     """That the low-rank models train the hinge, and what of the sidebar's they leave out."""
     other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != "hinge" else []
@@ -31,12 +41,23 @@ def what_they_train(spec: RunSpec, C: float) -> str:
     )
 
 
-def ranks(table: pd.DataFrame, measure: str, factors: int, of: str = "") -> str:
+def all_the_hinge(spec: RunSpec, C: float) -> str:
+    """That all three models train the hinge, while the sidebar's model is another."""
+    costs = ", without costs of pairs" if spec.costs is not None else ""
+    return (
+        f":gray[All three models train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
+        f"with the {LOSSES[spec.loss].label} and C = {power_of_two(spec.C)}, is in the figures above.]"
+    )
+
+
+def ranks(table: pd.DataFrame, measure: str, factors: int, plain: RunSpec, of: str = "") -> str:
     """The medians of the three models, and how many factorised blocks have a rank above K."""
-    found = {model: middle(table, f"{measure}_{NAMES[model]}") for model in MODELS}
+    values = [f"{NAMES[model]} {middle(table, f'{measure}_{NAMES[model]}')}" for model in MODELS]
     name = "numerical rank" if measure == "rank" else "k"
-    medians = ", ".join(f"{NAMES[model]} {value}" for model, value in found.items())
-    start = f"The median {name} of {queries(len(table), of)} is: {medians}"
+    said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
+    if is_plain_hinge(plain):
+        said = f"{', '.join(values)}, all with the hinge"
+    start = f"The median {name} of {queries(len(table), of)} is: {said}"
     if measure != "rank":
         return start
     above = int((table["rank_factorised"] > factors).sum())
@@ -139,6 +160,14 @@ def line_of(seeds: int) -> str:
     if seeds == 1:
         return "Line: one seed so far, so there is no band. "
     return f"Line: mean over {seeds} seeds, band from least to greatest. "
+
+
+def clipped(values: pd.Series[float], low: float) -> str:
+    """How many cells of a heat map lie below its colours, where some do."""
+    below = int((values < low).sum())
+    if below == 0:
+        return ""
+    return f"{below} of {len(values)} cells lie below the colours and have the palest; their numbers hold. "
 
 
 def seeds_draw(spec: RunSpec) -> str:

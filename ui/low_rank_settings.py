@@ -24,6 +24,8 @@ NUCLEAR = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 COUPLING = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 MOST_FACTORS = 50
 FACTORS_KEY, NUCLEAR_KEY, COUPLING_KEY, C_KEY = "factors", "nuclear", "coupling", "clow"
+PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "as in the sidebar"}
+PLAIN_KEY = "plainmodel"
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,34 @@ def control_of_C() -> None:
         bind="query-params",
         help="Weight of the hinge in both models, and the largest α. Losses weigh pairs differently: where "
         "the sidebar's loss is another one, the best C may be too.",
+    )
+
+
+def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
+    """The plain model that trains what the other two do; None where that is the sidebar's."""
+    same = (spec.loss, spec.costs, spec.rank, spec.C) == ("hinge", None, None, C)
+    return None if same else replace(spec, loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
+
+
+def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
+    """The plain model to train beside the sidebar's, None where the sidebar's is the one."""
+    return plain_hinge(spec, C) if st.session_state.get(PLAIN_KEY, "hinge") == "hinge" else None
+
+
+def control_of_plain(spec: RunSpec, C: float) -> None:
+    """Which plain model stands beside the other two, where there are two to choose from."""
+    if plain_hinge(spec, C) is None:
+        return
+    st.segmented_control(
+        "Plain model",
+        list(PLAIN),
+        format_func=PLAIN.__getitem__,
+        default="hinge",
+        required=True,
+        key=PLAIN_KEY,
+        bind="query-params",
+        help="The factorised and the regularised model train the hinge. With the same loss, C and pairs in "
+        "the plain model, only the models differ; the sidebar's may differ in its loss as well.",
     )
 
 

@@ -23,7 +23,10 @@ AGAINST = {
 MEASURES = {"rank": "numerical rank", "k": "k"}
 NOTHING = 0.5
 """Where rank 0 is drawn on a logarithmic axis."""
-FADED = 0.15
+STRONG, FADED = 0.5, 0.12
+"""Opacities: markers on top of each other are darker."""
+APART = 0.011
+"""How far the markers of two models are drawn apart, as a share of the horizontal axis."""
 
 
 def data(found: Mapping[str, Spectra], share: float, tolerance: float) -> pd.DataFrame:
@@ -70,15 +73,16 @@ def figure(
 ) -> go.Figure:
     """One marker per query and model on the left, medians with 10 to 90 % of the queries on the right.
 
-    `allowed` is what `bound` returns. Where queries are selected the others are faded and not summarised.
+    The markers of the models lie side by side (`beside`). `allowed` is what `bound` returns. Where
+    queries are selected the others are faded and not summarised.
     """
     fig = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.74, 0.26], horizontal_spacing=0.03)
     picked = table["query"].isin(list(selected)) if len(selected) else pd.Series(True, index=table.index)
     for model in MODELS:
         rows = pd.concat([table[~picked], table[picked]])
-        strength = [0.85 if inside else FADED for inside in rows["query"].isin(table.loc[picked, "query"])]
+        strength = [STRONG if inside else FADED for inside in rows["query"].isin(table.loc[picked, "query"])]
         fig.add_scatter(
-            x=rows[against],
+            x=beside(rows[against], model),
             y=rows[f"{measure}_{NAMES[model]}"].clip(lower=NOTHING),
             mode="markers",
             name=NAMES[model],
@@ -95,6 +99,12 @@ def figure(
         _add_diagonal(fig, int(table["largest_rank"].max()))
     _add_bounds(fig, allowed)
     return _finished(fig, table, measure, against)
+
+
+def beside(values: pd.Series, model: str) -> pd.Series[float]:
+    """Places on a logarithmic axis, those of each model shifted by its own small step."""
+    decades = math.log10(values.max() / max(values.min(), 1)) if len(values) else 0.0
+    return values * 10 ** (APART * max(decades, 0.3) * (MODELS.index(model) - 1))
 
 
 def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:

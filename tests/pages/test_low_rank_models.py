@@ -42,7 +42,8 @@ def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found() -> Iterator[Spectra]:
     fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
-    for spec in (SPEC, SPEC.factorized(2, SPEC.C), SPEC.regularized(0.01, 1.0, SPEC.C)):
+    plain = replace(SPEC, loss="hinge")
+    for spec in (plain, SPEC.factorized(2, SPEC.C), SPEC.regularized(0.01, 1.0, SPEC.C)):
         record = execute(spec, fold=fold)
         blocks = thresholded_blocks if spec.method == "regularized" else run_duals
         yield spectra_of(blocks(record, fold.train))
@@ -56,10 +57,25 @@ def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
         assert drawn[name] == expected[f"rank_{name}"].clip(lower=rank_by_model.NOTHING).tolist()
     median = int(expected["rank_factorised"].quantile(0.5, "lower"))
     assert f"factorised {median}, regularised" in words(app)
-    assert "Plain is the sidebar's model, with the squared hinge" in words(app)
+    assert "All three models train the hinge with C = 2⁻⁶" in words(app)
+    assert "all with the hinge" in words(app)
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs.loc["factorised", "objective"] == pytest.approx(-costs.loc["factorised", "dual"], rel=1e-6)
+    assert costs["gap"].notna().all()
+
+
+def test_the_plain_model_may_be_the_sidebars(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", plainmodel="as in the sidebar", **LINK)
+    assert "Plain is the sidebar's model, with the squared hinge" in words(app)
+    assert re.search(r"is: plain \d+ with the squared hinge; with the hinge factorised \d+", words(app))
+    costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs["gap"].isna().tolist() == [True, False, False]
+
+
+def test_there_is_one_plain_model_where_the_sidebar_trains_the_hinge(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", loss="hinge", **LINK)
+    assert "all with the hinge" in words(app)
+    assert "plainmodel" not in [control.key for control in app.segmented_control]
 
 
 def test_the_controls_are_read_from_the_address(open_page: Opener) -> None:
@@ -88,7 +104,7 @@ def test_a_selection_holds_for_the_three_models(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", picked=".".join(map(str, chosen)), **LINK)
     assert "The median numerical rank of 2 selected queries" in words(app)
     faded = figures(app)[2]["data"][0]["marker"]["opacity"]
-    assert faded.count(0.85) == 2
+    assert faded.count(rank_by_model.STRONG) == 2
 
 
 def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) -> None:
