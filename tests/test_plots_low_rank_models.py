@@ -94,8 +94,15 @@ def test_selected_queries_alone_are_summarised() -> None:
         allowed=rank_by_model.bound(table, 1, "block").query("bound > 0"),
         selected=[9],
     )
-    assert drawn.data[0].marker.opacity == (rank_by_model.FADED, rank_by_model.FADED, 0.85)
+    assert drawn.data[0].marker.opacity == (rank_by_model.FADED, rank_by_model.FADED, rank_by_model.STRONG)
     assert drawn.data[4].y[0] == 9
+
+
+def test_models_are_drawn_side_by_side_and_the_middle_one_in_place() -> None:
+    places = pd.DataFrame({m: rank_by_model.beside(pd.Series([1, 10, 100]), m) for m in MODELS})
+    assert places["factorized"].tolist() == [1, 10, 100]
+    steps = np.log10(places).diff(axis=1).iloc[:, 1:].to_numpy()
+    assert steps == pytest.approx(2 * rank_by_model.APART)
 
 
 def test_hinge_values_are_those_of_a_plain_loop() -> None:
@@ -191,3 +198,9 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
     ]
     assert np.isnan(cells.z[0][0])
     assert cells.zmax - cells.zmin >= low_rank_sensitivity.COLOUR_STEP - 1e-9
+
+
+def test_one_very_bad_cell_does_not_flatten_the_colours() -> None:
+    low, high = low_rank_sensitivity.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]))
+    assert 0.4 < low < 0.43
+    assert 0.44 < high < 0.47

@@ -139,12 +139,13 @@ def _weights(
 ) -> None:
     part, metric, count = about
     plain = what.record.metrics[part][metric]
+    clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
     show_figure(
         plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
         table,
         key="low-rank-weights",
         alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
-        caption=f"{count}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
+        caption=f"{count}{clipped}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
         "Towards the bottom the model is near the plain hinge; towards the upper right α itself is held to a "
         f"small nuclear norm. Plain: {plain.mean():.4f}, "
         f"{describe(what.spec, part)}.",

@@ -17,6 +17,10 @@ from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
 
 COLOUR_STEP = 0.02
 """Colours span a multiple of this: differences that mean nothing should look like nothing."""
+COLOURS = ["#f8edf3", "#c46a97"]
+"""Light enough all along for dark text, in the hue of the regularised model."""
+CLIPPED = 0.1
+"""Cells below this quantile share the palest colour: one very bad cell should not hide all differences."""
 TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
 """What is swept of each model."""
@@ -122,7 +126,7 @@ def figure_of_weights(
         [_cell(value, (n, c) in zero) for c, value in zip(coupling, row, strict=True)]
         for n, row in zip(nuclear, values, strict=True)
     ]
-    low, high = snapped_range(float(table["value"].min()), float(table["value"].max()), COLOUR_STEP)
+    low, high = colour_range(table["value"])
     fig = go.Figure(
         go.Heatmap(
             x=[f"{c:g}" for c in coupling],
@@ -132,7 +136,8 @@ def figure_of_weights(
             texttemplate="%{text}",
             zmin=low,
             zmax=high,
-            colorscale="Cividis",
+            colorscale=COLOURS,
+            textfont={"color": "#1a1a1a"},
             colorbar={"title": {"text": metric, "side": "right"}, "thickness": 14} | TICKS,
             hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",
             hoverongaps=False,
@@ -143,6 +148,12 @@ def figure_of_weights(
     fig.update_xaxes(type="category", title_text="coupling (λ)", showgrid=False)
     fig.update_yaxes(type="category", title_text="nuclear (γ)", showgrid=False)
     return finished(fig, height=420, margin={"l": 60, "r": 10, "t": 30, "b": 55})
+
+
+def colour_range(values: pd.Series[float]) -> list[float]:
+    """The values between which colours run, from the quantile `CLIPPED` to the largest, on whole steps."""
+    low = float(values.quantile(CLIPPED, "higher"))
+    return snapped_range(low, float(values.max()), COLOUR_STEP)
 
 
 def _cell(value: float, zero: bool) -> str:
