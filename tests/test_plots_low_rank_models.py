@@ -183,6 +183,16 @@ def test_the_sweep_over_k_has_a_band_over_seeds(records: dict[str, RunRecord]) -
     ]
 
 
+def test_the_objective_takes_the_place_of_a_metric(records: dict[str, RunRecord]) -> None:
+    table = low_rank_sensitivity.data([records["factorized"]], "vali", low_rank_sensitivity.OBJECTIVE)
+    assert table["value"].tolist() == [records["factorized"].objective]
+    fig = low_rank_sensitivity.figure_of_factors(
+        table, "linear", low_rank_sensitivity.OBJECTIVE, plain=None, grid=(1, 2)
+    )
+    assert "plain" not in [trace.name for trace in fig.data]
+    assert "lower is better" in fig.layout.yaxis.title.text
+
+
 def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -> None:
     base = records["regularized"]
     zero = replace(base, solution={"low_rank": np.zeros(3), "gap": np.zeros(1)})

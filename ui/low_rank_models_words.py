@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from rankviz.experiments.spec import RunSpec
@@ -152,6 +154,8 @@ def ends_differ(table: pd.DataFrame) -> str:
     return " ".join(words for model, words in said.items() if model in last.index)
 
 
+ALIKE = 1e-5
+"""Objectives that differ by less than this share count as the same: solvers stop there."""
 TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
 
 
@@ -173,6 +177,28 @@ def clipped(values: pd.Series[float], low: float) -> str:
 def seeds_draw(spec: RunSpec) -> str:
     """That seeds draw features too, where they do."""
     return "Seeds draw the features too. " if spec.feature_map in APPROXIMATE else ""
+
+
+def objectives(table: pd.DataFrame) -> str:
+    """Whether more factors lower the objective: means over the seeds of which all K are there."""
+    by_seed = table.pivot_table(index="seed", columns="factors", values="value").dropna()
+    if by_seed.shape[0] == 0 or by_seed.shape[1] < 2:
+        return ""
+    means = by_seed.mean()
+    first, last, best = int(means.index[0]), int(means.index[-1]), int(means.idxmin())
+    values = {K: f"{means[K]:,.6g}".replace("-", "−") for K in (first, last, best)}
+    lower = int((by_seed[best] < by_seed[first] * (1 - math.copysign(ALIKE, means[first]))).sum())
+    if lower == 0:
+        return (
+            f"More factors do not lower the objective here: {values[first]} at K = {first}, {values[last]} "
+            f"at K = {last}, lowest at K = {best} ({values[best]}); the problem is not convex and starts are "
+            "drawn"
+        )
+    end = "" if best == last else f", and {values[last]} at K = {last}"
+    return (
+        f"More factors lower the objective here: {values[first]} at K = {first}, {values[best]} at "
+        f"K = {best}, the lowest{end}; lower in {lower} of {len(by_seed)} seeds"
+    )
 
 
 def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:

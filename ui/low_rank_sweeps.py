@@ -12,7 +12,7 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
-from rankviz.plots.style import PART_NAMES, describe
+from rankviz.plots.style import PART_NAMES, describe, power_of_two
 from ui import low_rank_models_words as words
 from ui.low_rank_settings import Records, affordable, bare, control_of_C, found, settings, wait
 from ui.low_rank_work import Shown
@@ -85,7 +85,13 @@ def _controls() -> tuple[str, str]:
     )
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     metric = row.container(width=150).selectbox(
-        "Metric", METRICS, key="sweepmetric", bind="query-params", help="Mean over queries."
+        "Metric",
+        METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
+        key="sweepmetric",
+        bind="query-params",
+        help="Mean over queries. Of the factorised model also its objective, ½‖w‖² − Σα, which training "
+        "minimises: it is that of the training part. Under other weights the regularised model minimises "
+        "something else, so that its objectives do not compare.",
     )
     with row.container(width=190):
         control_of_C()
@@ -107,6 +113,9 @@ def _factors(
     what: Shown, records: Sequence[RunRecord], table: pd.DataFrame, about: tuple[str, str, str]
 ) -> None:
     part, metric, count = about
+    if metric == plot.OBJECTIVE:
+        _objective(what, table, count)
+        return
     plain = what.record.metrics[part][metric]
     paper = (what.spec.dataset, what.spec.fold, part) == ("OHSUMED", "Fold1", "test")
     show_figure(
@@ -132,6 +141,22 @@ def _factors(
         for K in sorted(set(table["factors"]))
     }
     _say(groups, plain, part, metric)
+
+
+def _objective(what: Shown, table: pd.DataFrame, count: str) -> None:
+    """What the factorised model minimises, against K."""
+    show_figure(
+        plot.figure_of_factors(table, what.spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
+        table,
+        key="low-rank-objective",
+        alt="Objective of the factorised model against K.",
+        caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(what.spec)}"
+        f"Minimised in training: lower is better, whatever the metrics say. Factorised, "
+        f"C = {power_of_two(settings(bare(what.spec)).C)}, else as {describe(what.spec, 'train')}.",
+    )
+    said = words.objectives(table)
+    if said:
+        st.markdown(bold_sentence(said))
 
 
 def _weights(
@@ -178,7 +203,7 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             hide_index=True,
             column_config={
                 "factors": "K",
-                "value": number(metric, format="%.4f"),
+                "value": number(metric, format="%.7g" if metric == plot.OBJECTIVE else "%.4f"),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),

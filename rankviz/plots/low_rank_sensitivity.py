@@ -15,6 +15,8 @@ from rankviz.plots.low_rank_style import LOW_RANK, marker_of, translucent_of
 from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
 
+OBJECTIVE = "objective"
+"""In the place of a metric: what the model minimises, of the training part."""
 COLOUR_STEP = 0.02
 """Colours span a multiple of this: differences that mean nothing should look like nothing."""
 COLOURS = ["#f8edf3", "#c46a97"]
@@ -27,7 +29,7 @@ SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupl
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
-    """One row per run of one of both models: its own settings, value (mean over queries), all_zero, seconds.
+    """One row per run of one of both models: its own settings, value (`value_of`), all_zero, seconds.
 
     all_zero: whether every A of a regularised model is 0.
     """
@@ -35,10 +37,15 @@ def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
     for record in records:
         row = {name: getattr(record.spec, name) for name in SETTINGS[record.spec.method]}
         low = record.solution.get("low_rank")
-        row |= {"value": float(record.metrics[part][metric].mean())}
+        row |= {"value": value_of(record, part, metric)}
         row |= {"all_zero": low is not None and not low.any(), "seconds": training_seconds(record)}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def value_of(record: RunRecord, part: str, metric: str) -> float:
+    """The mean of a metric over the queries of a part, or the objective, which knows no part."""
+    return record.objective if metric == OBJECTIVE else float(record.metrics[part][metric].mean())
 
 
 def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
@@ -52,11 +59,11 @@ def figure_of_factors(
     feature_map: str,
     metric: str,
     *,
-    plain: float,
+    plain: float | None,
     grid: Sequence[int],
     printed: pd.Series[float] | None = None,
 ) -> go.Figure:
-    """Mean over seeds with a band from the least to the greatest, the plain model as a level.
+    """Mean over seeds with a band from the least to the greatest, the plain model a level where it has one.
 
     `printed` are published values by K, drawn as hollow diamonds.
     """
@@ -80,11 +87,13 @@ def figure_of_factors(
         line={"color": style.colour, "width": 2.5},
         marker=marker_of("factorized", feature_map, size=9),
         customdata=lines[["low", "high", "seeds"]],
-        hovertemplate="K = %{x}: %{y:.4f}<br>%{customdata[0]:.4f} to %{customdata[1]:.4f} over "
-        "%{customdata[2]} seeds<extra></extra>",
+        hovertemplate="K = %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
+        "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
     )
-    _add_plain(fig, plain, feature_map, grid)
-    values = [plain, *lines["low"], *lines["high"]]
+    values = [*lines["low"], *lines["high"]]
+    if plain is not None:
+        _add_plain(fig, plain, feature_map, grid)
+        values.append(plain)
     if printed is not None:
         values += list(printed)
         marker = {"symbol": "diamond-open", "size": 10, "color": CHOSEN_COLOUR, "line": {"width": 2}}
@@ -95,11 +104,11 @@ def figure_of_factors(
         tickvals=list(grid),
         range=[math.log10(0.85 * min(grid)), math.log10(1.18 * max(grid))],
     )
-    fig.update_yaxes(
-        title_text=f"mean {metric} over queries",
-        range=share_range(min(values), max(values)),
-        tickformat=".2f",
-    )
+    if metric == OBJECTIVE:
+        fig.update_yaxes(title_text="objective, ½‖w‖² − Σα (lower is better)", tickformat=",.7~g")
+    else:
+        ends = share_range(min(values), max(values))
+        fig.update_yaxes(title_text=f"mean {metric} over queries", range=ends, tickformat=".2f")
     return finished(fig, height=420)
 
 

@@ -21,6 +21,7 @@ from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS
 from rankviz.spectra import Spectra, spectra_of
 from ui import low_rank_sweeps
+from ui.low_rank_models_words import objectives as objectives_in_words
 from ui.low_rank_settings import SIDEBAR
 from ui.runs import RunMemory
 
@@ -133,6 +134,35 @@ def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
     cells = figures(grid)[2]["data"][0]
     assert cells["text"][1][0].endswith("A = 0")
     assert "Mean NDCG@3" in words(grid)
+
+
+def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
+    assert "lower the objective here" in words(app)
+    app.segmented_control(key="sweep").set_value("weights").run()
+    assert not app.exception
+    assert app.selectbox(key="sweepmetric").value == "MAP"
+
+
+@pytest.mark.parametrize(
+    ("objectives", "said"),
+    [
+        ([-10.0, -9.0], "do not lower the objective here: −10 at K = 1, −9 at K = 5, lowest at K = 1 (−10)"),
+        ([-10.0, -10.00001], "do not lower the objective here"),
+        (
+            [-10.0, -1200.5],
+            "lower the objective here: −10 at K = 1, −1,200.5 at K = 5, the lowest; lower in 1",
+        ),
+        ([0.0, -1.0], "lower the objective here: 0 at K = 1"),
+    ],
+)
+def test_whether_more_factors_lower_the_objective(objectives: list[float], said: str) -> None:
+    table = pd.DataFrame({"seed": 0, "factors": [1, 5], "value": objectives})
+    assert said in objectives_in_words(table)
+
+
+def test_one_k_alone_says_nothing_of_more_factors() -> None:
+    assert objectives_in_words(pd.DataFrame({"seed": [0], "factors": [1], "value": [-1.0]})) == ""
 
 
 def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
