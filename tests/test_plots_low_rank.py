@@ -167,6 +167,19 @@ def test_spectrum_of_a_block_is_shown_relative_to_its_largest_value() -> None:
     assert block_spectrum.last_drawn(np.ones(51)) == 51
 
 
+@pytest.mark.parametrize(
+    ("chosen", "begins", "side"),
+    [(1, 10.4, "left"), (10, 10.4, "left"), (12, 12.4, "left"), (18, 10.4, "left")],
+)
+def test_the_label_of_k_is_clear_of_the_chosen_k(chosen: int, begins: float, side: str) -> None:
+    relative = np.ones(20)
+    fig = block_spectrum.figure(
+        block_spectrum.data(relative), "linear", tolerance=1e-6, share=0.5, chosen=chosen, last=20
+    )
+    note = next(note for note in fig.layout.annotations if note.text.startswith("k ="))
+    assert (note.ax, note.xanchor) == (begins, side)
+
+
 def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:
     one = pd.DataFrame({"k": [1, 3], "energy": [0.9, 1], "alpha_error": [0.3, 0], "w_error": [0.1, 0]})
     table = truncation_loss.data(one.assign(**{"NDCG@10": 0.5}), one.assign(**{"NDCG@10": 0.4}))

@@ -55,14 +55,18 @@ def figure(
     )
     k = int((table["energy"] < share - 1e-12).sum()) + 1
     fig.add_hline(row=2, y=share, line=GUIDE)
+    place, side = _clear_of(k, chosen, last)
     fig.add_annotation(
         row=2,
         col=1,
         x=k,
         y=share,
         text=f"k = {k} for {100 * share:.4g} %",
-        ax=45,
-        ay=30,
+        axref="x2",
+        ayref="y2",
+        ax=place,
+        ay=max(share - 0.28, 0.08),
+        xanchor=side,
         arrowhead=2,
         arrowcolor="#999999",
     )
@@ -73,6 +77,14 @@ def figure(
     fig.update_xaxes(range=[0.4, last + 0.6], zeroline=False)
     fig.update_xaxes(row=2, title="k")
     return finished(fig, height=460, showlegend=False, margin={"l": 65, "r": 15, "t": 30, "b": 55})
+
+
+def _clear_of(k: int, chosen: int, last: int) -> tuple[float, str]:
+    """Where on the axis a label of k begins or ends, and which: beyond the line of the chosen k if near."""
+    near, gap = 0.25 * last, 0.02 * last
+    if k < 0.7 * last:
+        return (chosen if k <= chosen <= k + near else k) + gap, "left"
+    return (chosen if k - near <= chosen <= k else k) - gap, "right"
 
 
 def _add_line(fig: go.Figure, row: int, table: pd.DataFrame, column: str, method: str) -> None:
