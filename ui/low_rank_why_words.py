@@ -73,14 +73,25 @@ def staircase(stairs: pd.DataFrame) -> str:
     )
 
 
+def errors_speak_of(loss: str) -> str:
+    """For which losses that passage speaks, where the sidebar's is another."""
+    if loss in ("hinge", "squared_hinge"):
+        return ""
+    return (
+        f":gray[What is said of stopping early holds for the hinge and the squared hinge. The diamonds below "
+        f"are of the sidebar's {LOSSES[loss].label} loss, under which it may as well lower the rank.]"
+    ).replace("hinge loss", "hinge")
+
+
 def accuracy(rough: pd.DataFrame, stopped: pd.DataFrame, tolerance: float) -> str:
     """From which error on the rank is filled, and what stopping this solver early does."""
     chosen = rough[(rough["tolerance"] / tolerance - 1).abs() < 1e-9].sort_values("error")
     least, most = int(chosen["rank"].iloc[0]), int(chosen["rank"].max())
-    loose = stopped.sort_values("tol").iloc[-1]
+    ordered = stopped.sort_values("tol")
+    tight, loose = ordered.iloc[0], ordered.iloc[-1]
     own = (
         f"this solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
-        f"and has rank {int(loose['rank'])}"
+        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})"
     )
     if most <= least:
         return f"No errors raise the median rank of {least}; {own}"

@@ -15,6 +15,7 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram
 from rankviz.spectra import MATRICES, Spectra, spectra
+from ui.low_rank_why_words import errors_speak_of
 from ui.low_rank_words import nothing, off_by, what_shuffled_says
 
 Opener = Callable[..., AppTest]
@@ -127,3 +128,9 @@ def test_shuffled_values_are_said_to_matter_only_where_they_differ() -> None:
 def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
     said = [off_by(error, "its length") for error in (0.0, 0.44, 2.2)]
     assert said == ["nothing", "44 % of its length", "2.2 times its length"]
+
+
+def test_stopping_early_is_said_of_two_losses_only() -> None:
+    assert errors_speak_of("hinge") == errors_speak_of("squared_hinge") == ""
+    assert "sidebar's logistic loss" in errors_speak_of("logistic")
+    assert "sidebar's smooth hinge," in errors_speak_of("smooth_hinge")
