@@ -10,7 +10,7 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import learning_curves_low_rank as plot
-from rankviz.plots.style import describe, low_rank_words
+from rankviz.plots.style import low_rank_words
 from ui import low_rank_models_words as words
 from ui.low_rank_settings import (
     Records,
@@ -82,7 +82,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         f"distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, with "
         "step lengths by backtracking or from the curvature. Seconds on this machine, one run each, features "
         "not counted; the start of FISTA, a trained plain hinge, is counted. "
-        f"{_about(records[0].spec)}.",
+        f"{words.about(records[0].spec)}.",
     )
     st.markdown(bold_sentence(plot.race(table)))
     st.markdown(words.of_the_paper(table))
@@ -90,16 +90,11 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
     _ends(table, records)
 
 
-def _about(spec: RunSpec) -> str:
-    """Data, features and C of the runs, without what is one model's own."""
-    return describe(spec, "train").replace(f" · {' · '.join(low_rank_words(spec))}", "")
-
-
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
     """How each curve ended."""
     last, number = plot.ends(table), st.column_config.NumberColumn
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
-        start=[record.start for record in records], ended=[record.status for record in records]
+        start=[record.start for record in records]
     )
     st.dataframe(
         shown,
@@ -118,6 +113,6 @@ def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
                 "minimum. The factorised one is not: there 0 only means that no small step helps.",
             ),
             "start": "started from",
-            "ended": "how it ended",
         },
     )
+    st.caption(words.ended(dict(zip(last["label"], (record.status for record in records), strict=True))))

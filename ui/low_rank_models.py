@@ -245,7 +245,7 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
 
 
 def _costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
-    """Objectives, metrics, seconds and status of the three models, and what queries support."""
+    """Objectives, metrics, seconds and ends of the three models, and what queries support."""
     st.markdown("**What the three models cost and give**")
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
@@ -267,6 +267,7 @@ def _costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
             "seconds": number(format="%.2f", help="Features, pairs and training, one run on this machine."),
         },
     )
+    st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
     st.markdown(bold_sentence(words.gaps(table)))
     plain = records["ranksvm"]
     name = f"the plain one {words.with_loss(plain.spec)}"
@@ -279,7 +280,7 @@ def _costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
 
 
 def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:
-    """One row per model, by its name: settings, objectives, gap, metrics, seconds, how it ended."""
+    """One row per model, by its name: settings, objectives, gap, metrics, seconds."""
     rows = {}
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))
@@ -292,7 +293,6 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
             "gap": (hinge - dual) / hinge if certified and hinge > 0 else math.nan,
             **{metric: float(record.metrics[part][metric].mean()) for metric in METRICS},
             "seconds": training_seconds(record),
-            "how it ended": record.status,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 

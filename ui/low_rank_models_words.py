@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import APPROXIMATE, power_of_two, small
+from rankviz.plots.style import APPROXIMATE, describe, low_rank_words, power_of_two, small
 from rankviz.significance import compare
 from ui.low_rank_settings import Settings
 from ui.low_rank_words import middle, off, queries
@@ -140,6 +141,16 @@ def of_the_paper(table: pd.DataFrame) -> str:
     )
 
 
+def about(spec: RunSpec) -> str:
+    """Data, features and C of low-rank runs, without what is one model's own."""
+    return describe(spec, "train").replace(f" · {' · '.join(low_rank_words(spec))}", "")
+
+
+def ended(statuses: Mapping[str, str]) -> str:
+    """How runs ended, by their names: these sentences are too long for a column."""
+    return "How they ended: " + "; ".join(f"**{name}** {status}" for name, status in statuses.items()) + "."
+
+
 def ends_differ(table: pd.DataFrame) -> str:
     """How far apart the ends of each model's runs are, and what that means."""
     last = ends(table).groupby("model")["above"].agg(["max", "size"])
@@ -189,10 +200,11 @@ def objectives(table: pd.DataFrame) -> str:
     values = {K: f"{means[K]:,.6g}".replace("-", "−") for K in (first, last, best)}
     lower = int((by_seed[best] < by_seed[first] * (1 - math.copysign(ALIKE, means[first]))).sum())
     if lower == 0:
+        start = "" if best == first else f"{values[first]} at K = {first}, "
+        end = "" if best == last else f", {values[last]} at K = {last}"
         return (
-            f"More factors do not lower the objective here: {values[first]} at K = {first}, {values[last]} "
-            f"at K = {last}, lowest at K = {best} ({values[best]}); the problem is not convex and starts are "
-            "drawn"
+            f"More factors do not lower the objective here: {start}lowest at K = {best} ({values[best]}){end}"
+            "; the problem is not convex and starts are drawn"
         )
     end = "" if best == last else f", and {values[last]} at K = {last}"
     return (

@@ -12,7 +12,7 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
-from rankviz.plots.style import PART_NAMES, describe, power_of_two
+from rankviz.plots.style import PART_NAMES, describe
 from ui import low_rank_models_words as words
 from ui.low_rank_settings import Records, affordable, bare, control_of_C, found, settings, wait
 from ui.low_rank_work import Shown
@@ -114,7 +114,7 @@ def _factors(
 ) -> None:
     part, metric, count = about
     if metric == plot.OBJECTIVE:
-        _objective(what, table, count)
+        _objective(records[0].spec, table, count)
         return
     plain = what.record.metrics[part][metric]
     paper = (what.spec.dataset, what.spec.fold, part) == ("OHSUMED", "Fold1", "test")
@@ -143,16 +143,16 @@ def _factors(
     _say(groups, plain, part, metric)
 
 
-def _objective(what: Shown, table: pd.DataFrame, count: str) -> None:
+def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """What the factorised model minimises, against K."""
     show_figure(
-        plot.figure_of_factors(table, what.spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
+        plot.figure_of_factors(table, spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
         key="low-rank-objective",
         alt="Objective of the factorised model against K.",
-        caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(what.spec)}"
-        f"Minimised in training: lower is better, whatever the metrics say. Factorised, "
-        f"C = {power_of_two(settings(bare(what.spec)).C)}, else as {describe(what.spec, 'train')}.",
+        caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(spec)}"
+        f"Minimised in training: lower is better, whatever the metrics say. Factorised, with "
+        f"the hinge; {words.about(spec)}.",
     )
     said = words.objectives(table)
     if said:
@@ -207,6 +207,6 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),
-                "ended": "how it ended",
+                "ended": st.column_config.TextColumn("how it ended", width="large"),
             },
         )

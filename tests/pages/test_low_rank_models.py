@@ -147,7 +147,7 @@ def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
 @pytest.mark.parametrize(
     ("objectives", "said"),
     [
-        ([-10.0, -9.0], "do not lower the objective here: −10 at K = 1, −9 at K = 5, lowest at K = 1 (−10)"),
+        ([-10.0, -9.0], "do not lower the objective here: lowest at K = 1 (−10), −9 at K = 5"),
         ([-10.0, -10.00001], "do not lower the objective here"),
         (
             [-10.0, -1200.5],
