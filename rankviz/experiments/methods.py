@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rankviz._typing import FloatArray
 from rankviz.estimators import RankSVM
@@ -15,6 +16,7 @@ from rankviz.low_rank.estimators import (
     RegularizedRankSVM,
 )
 from rankviz.low_rank.ranker import LowRankRanker
+from rankviz.settings_checks import one_of
 from rankviz.solvers.choose import SOLVERS
 
 
@@ -57,34 +59,17 @@ def rank_svm(spec: RunSpec) -> RankSVM:
 
 
 def _factorized(spec: RunSpec) -> FactorizedRankSVM:
-    return FactorizedRankSVM(
-        rank=spec.factors,
-        C=spec.C,
-        feature_map=spec.feature_map,
-        n_components=spec.n_components,
-        gamma=spec.gamma,
-        random_state=spec.seed,
-        landmarks=spec.landmarks,
-        frequencies=spec.frequencies,
-        tol=spec.tol,
-        solver=spec.solver,
-    )
+    return FactorizedRankSVM(rank=spec.factors, **_shared(spec))
 
 
 def _regularized(spec: RunSpec) -> RegularizedRankSVM:
-    return RegularizedRankSVM(
-        C=spec.C,
-        nuclear=spec.nuclear,
-        coupling=spec.coupling,
-        feature_map=spec.feature_map,
-        n_components=spec.n_components,
-        gamma=spec.gamma,
-        random_state=spec.seed,
-        landmarks=spec.landmarks,
-        frequencies=spec.frequencies,
-        tol=spec.tol,
-        solver=spec.solver,
-    )
+    return RegularizedRankSVM(nuclear=spec.nuclear, coupling=spec.coupling, **_shared(spec))
+
+
+def _shared(spec: RunSpec) -> dict[str, Any]:
+    """Settings that both low-rank models have."""
+    names = ("C", "feature_map", "n_components", "gamma", "landmarks", "frequencies", "tol", "solver")
+    return {name: getattr(spec, name) for name in names} | {"random_state": spec.seed}
 
 
 METHODS: dict[str, Method] = {
@@ -100,18 +85,13 @@ METHODS: dict[str, Method] = {
 
 def model_of(spec: RunSpec) -> RankSVM | LowRankRanker:
     """The unfitted estimator that a spec describes; ValueError for a name that is not known."""
-    _known("start", spec.start, STARTS)
-    _known("method", spec.method, METHODS)
+    one_of("start", spec.start, STARTS)
+    one_of("method", spec.method, METHODS)
     method = METHODS[spec.method]
-    _known("solver", spec.solver, method.solvers)
+    one_of("solver", spec.solver, method.solvers)
     return method.model(spec)
 
 
 def arrays_of(model: RankSVM | LowRankRanker) -> dict[str, FloatArray]:
     """What a fitted model has found beside its weights: the dual variables of those that solve for them."""
     return model.solution if isinstance(model, LowRankRanker) else {}
-
-
-def _known(name: str, value: str, allowed: tuple[str, ...] | Mapping[str, object]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")

@@ -14,7 +14,7 @@ from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.estimators import RankSVM
 from rankviz.experiments.methods import arrays_of, model_of
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.single import SingleRuns
+from rankviz.experiments.single import single_run
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import Evaluated, SharedRuns, families
 from rankviz.low_rank.ranker import LowRankRanker
@@ -93,7 +93,7 @@ def _evaluated(
             yield spec, plain, shared.run(plain, report, alone=spec.start == "zero")
     for spec, model in models.items():
         if isinstance(model, LowRankRanker):
-            yield spec, model, SingleRuns(fold).run(model, report)
+            yield spec, model, single_run(model, fold, report)
 
 
 def model_from(record: RunRecord, train: RankingData) -> RankSVM | LowRankRanker:

@@ -55,9 +55,8 @@ class Shape:
 
     def training(self, spec: RunSpec) -> TrainingSizes:
         """What of it decides the memory that training takes."""
-        if spec.method != "ranksvm":
-            return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d)
         cuts = max(self.grades - 1, 0) * self.n
-        listed = SOLVERS[spec.solver].lists_pairs or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
+        by_solver = spec.method == "ranksvm" and SOLVERS[spec.solver].lists_pairs
+        listed = by_solver or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
         risk = (self.pairs, 0) if listed else (0, cuts)
         return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
