@@ -31,7 +31,10 @@ FINE_CS = tuple(10.0 ** (k / 3) for k in range(-18, 6))
 RANKS, NUCLEAR, SCALED_COUPLING = (1, 5, 10, 20), (5.0, 50.0), (1.0, 10.0)
 """K; the paper's γ; and the paper's λ times C, which is what bounds its effect on margins."""
 
-GRIDS: dict[str, list[dict[str, float]]] = {
+Setting = float | str
+Settings = dict[str, Setting]
+
+GRIDS: dict[str, list[Settings]] = {
     "plain": [{"C": C} for C in FINE_CS],
     "plain, squared hinge": [{"C": C} for C in FINE_CS],
     "factorised": [{"rank": K, "C": C} for K, C in product(RANKS, CS)],
@@ -69,7 +72,7 @@ class Trained:
     seconds: float
 
 
-def model_of(method: str, settings: dict[str, float]) -> Ranker:
+def model_of(method: str, settings: Settings) -> Ranker:
     """A method with its settings, not trained."""
     if method == "factorised":
         return FactorizedRankSVM(**({"max_iter": MAX_ITER[method]} | settings))
@@ -84,7 +87,7 @@ def fold_of(name: str, fold: int) -> Fold:
     return load_fold(Path(os.environ["RANKVIZ_LETOR"]) / name, fold)
 
 
-def trained(name: str, fold: int, method: str, settings: dict[str, float]) -> Trained:
+def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
     """Train and evaluate, unless a file of the temporary folder has it already."""
     path = kept_at(name, fold, method, settings)
     if path.exists():
@@ -95,7 +98,7 @@ def trained(name: str, fold: int, method: str, settings: dict[str, float]) -> Tr
     return found
 
 
-def kept_at(name: str, fold: int, method: str, settings: dict[str, float]) -> Path:
+def kept_at(name: str, fold: int, method: str, settings: Settings) -> Path:
     """The file that a training is kept in."""
     key = repr((name, fold, method, sorted(settings.items()), MAX_ITER.get(method)))
     folder = Path(tempfile.gettempdir()) / "rankviz-xu2019"
@@ -131,7 +134,7 @@ def _train(fold: Fold, definition: str, model: Ranker) -> Trained:
     )
 
 
-def grid(name: str, fold: int, method: str) -> Iterator[tuple[dict[str, float], Trained]]:
+def grid(name: str, fold: int, method: str) -> Iterator[tuple[Settings, Trained]]:
     """All cells of a method on a fold."""
     for settings in GRIDS[method]:
         yield settings, trained(name, fold, method, settings)

@@ -27,11 +27,14 @@ class Cells:
         Preference pairs p.
     degree : (n,) float64
         Pairs that each document is in.
+    query : (n,) int64
+        The query of each document, from 0.
     """
 
     def __init__(self, y: IntArray, ptr: IntArray) -> None:
         groups, self.n = grade_groups(y, ptr), len(y)
         self._y, self._ptr = y, ptr
+        self.query: IntArray = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
         ends = np.append(groups.start, self.n)
         self._members = sparse.csr_array((np.ones(self.n), groups.order, ends), (len(groups.start), self.n))
         self._cell = np.empty(self.n, np.int64)

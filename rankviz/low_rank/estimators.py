@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rankviz._typing import FloatArray
@@ -11,8 +13,9 @@ from rankviz.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.low_rank.cells import Cells
 from rankviz.low_rank.duals import entry_duals, factor_duals
 from rankviz.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.low_rank.factorized_solvers import NEEDS_ROWS, BoxedLBFGS, FactorSolver, QuerySteps
+from rankviz.low_rank.factorized_solvers import NEEDS_ROWS, FactorSolver, QuerySteps
 from rankviz.low_rank.gram import pair_curvature
+from rankviz.low_rank.nested import Nested
 from rankviz.low_rank.plain import plain_alpha
 from rankviz.low_rank.ranker import LowRankRanker, Problem, dual_bytes, factor_bytes
 from rankviz.low_rank.regularized import DualPoint, RegularizedProblem
@@ -21,7 +24,7 @@ from rankviz.low_rank.trace import LowRankResult
 from rankviz.progress import Report
 from rankviz.settings_checks import one_of, positive, whole
 
-FACTOR_SOLVERS: dict[str, type[BoxedLBFGS | QuerySteps]] = {"lbfgs": BoxedLBFGS, "query_steps": QuerySteps}
+FACTOR_SOLVERS: dict[str, type[Nested | QuerySteps]] = {"lbfgs": Nested, "query_steps": QuerySteps}
 """Solvers by the names that `FactorizedRankSVM(solver=...)` uses; the second is the paper's."""
 
 DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
@@ -51,9 +54,12 @@ class FactorizedRankSVM(LowRankRanker):
         Ends where no step within the box could lower the objective by more than this share of it, to first
         order (see `rankviz.low_rank.trace.StepRow`).
     max_iter : int or None
-        Largest number of iterations, or of passes over all queries; None for one that suits the solver.
+        Largest number of iterations for each number of factors on the way to K, or of passes over all
+        queries; None for one that suits the solver.
     solver : {"lbfgs", "query_steps"}
-        All factors at once, or query by query as the paper does (for maps with rows of features).
+        All factors at once, from a single drawn column through the divisors of K, so that the objective is
+        never above that for a divisor of K; or query by query from K drawn columns, as the paper does (for
+        maps with rows of features).
     memory_limit : float or None
         Bytes that training may take; None: 70 % of what the machine has free.
 
@@ -111,12 +117,17 @@ class FactorizedRankSVM(LowRankRanker):
         cells = Cells(problem.data.y, problem.data.ptr)
         task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
         solver: FactorSolver = FACTOR_SOLVERS[self.solver](**self._limits())
-        result = solver.solve(task, task.start(problem.seed), report)
+        result = solver.solve(task, self._start(task).start(problem.seed), report)
         self.n_pairs_, self.factors_ = cells.n_pairs, result.point.V
         return result.point, result
 
+    def _start(self, task: FactorProblem) -> FactorProblem:
+        """Whose factors are drawn: a single one, from which L-BFGS-B goes on to K, or all of them."""
+        return replace(task, rank=1) if self.solver == "lbfgs" else task
+
     def _start_words(self) -> str:
-        return "positive factors drawn at random"
+        drawn = "one positive factor" if self.solver == "lbfgs" else "positive factors"
+        return f"{drawn} drawn at random"
 
     def _own_bytes(self, data: RankingData) -> int:
         return factor_bytes(data.n_documents, int(self.rank))

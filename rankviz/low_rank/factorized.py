@@ -8,8 +8,9 @@ better ones: sums over partners of v_j and of f_j·v_j. So neither α nor a pair
 gradient take O(nK) beside one product with the Gram matrix.
 
 More factors bring little. A column repeated k times and divided by √k gives the same α, so minima fall along
-multiples of K; but α_ij = C asks for v_i = v_j = (√(C/K), …), so where pairs (a, c), (a, d) and (b, c) are at
-C, (b, d) is too, whatever K is. Optima of the dual problem have such stairs, and remain out of reach.
+multiples of K (which `rankviz.low_rank.nested` uses); but α_ij = C asks for v_i = v_j = (√(C/K), …), so where
+pairs (a, c), (a, d) and (b, c) are at C, (b, d) is too, whatever K is. Optima of the dual problem have such
+stairs, and remain out of reach.
 """
 
 from __future__ import annotations
@@ -96,10 +97,21 @@ class FactorProblem:
         c, total = given - np.einsum("ik,ik->i", V, better), float(given.sum())
         own = self.gram.scores(c)
         f = own if rest is None else own + rest
-        worse_f, better_f = self.cells.partners(f[:, None] * V)
-        gradient = (f - 1.0)[:, None] * worse - worse_f + better_f - (f + 1.0)[:, None] * better
+        gradient = self._pulled(f, V, worse, better)
         value = float(c @ (f - 0.5 * own)) - total
         return FactorPoint(V, c, f, total, value, gradient)
+
+    def bend(self, f: FloatArray, E: FloatArray) -> FloatArray:
+        """(T + Tᵀ)E with T_ij = f_i − f_j − 1 where (i, j) is a pair, else 0: (n, k) -> (n, k).
+
+        The gradient is (T + Tᵀ)V, and ½tr(Eᵀ(T + Tᵀ)E) is how fast D falls or grows along EEᵀ.
+        """
+        return self._pulled(f, E, *self.cells.partners(E))
+
+    def _pulled(self, f: FloatArray, E: FloatArray, worse: FloatArray, better: FloatArray) -> FloatArray:
+        worse_f, better_f = self.cells.partners(f[:, None] * E)
+        image: FloatArray = (f - 1.0)[:, None] * worse - worse_f + better_f - (f + 1.0)[:, None] * better
+        return image
 
 
 def box_gap(gradient: FloatArray, x: FloatArray, ceiling: float) -> float:

@@ -61,21 +61,27 @@ class BoxedLBFGS:
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
         """Run from factors V (n, K); a stop asked for through `report` returns the last iteration."""
-        run = _BoxedRun(self, problem, report)
+        tracer = Tracer(report, self.tol)
+        point, status = self.go_on(problem, V, tracer)
+        return LowRankResult(point, status, tuple(tracer.rows))
+
+    def go_on(self, problem: FactorProblem, V: FloatArray, tracer: Tracer) -> tuple[FactorPoint, Status]:
+        """Run from factors V (n, K) as part of a longer run, whose rows `tracer` has."""
+        run = _BoxedRun(self, problem, tracer)
         try:
             run.begin(V)
             status = run.minimise()
         except StopRequested:
             status = Status.STOPPED
-        return LowRankResult(run.point, status, tuple(run.tracer.rows))
+        return run.point, status
 
 
 class _BoxedRun:
     """The point that SciPy accepted last, and the one it has just tried."""
 
-    def __init__(self, solver: BoxedLBFGS, problem: FactorProblem, report: Report) -> None:
+    def __init__(self, solver: BoxedLBFGS, problem: FactorProblem, tracer: Tracer) -> None:
         self.solver, self.problem = solver, problem
-        self.tracer, self.done = Tracer(report, solver.tol), False
+        self.tracer, self.done, self.last = tracer, False, len(tracer.rows) + solver.max_iter
         self.unit = np.repeat(1.0 / np.sqrt(np.maximum(problem.cells.degree, 1.0)), problem.rank)
 
     def begin(self, V: FloatArray) -> None:
@@ -98,7 +104,7 @@ class _BoxedRun:
         )
         if self.done:
             return Status.STATIONARY
-        return Status.MAX_ITERATIONS if len(self.tracer.rows) > limit else Status.STALLED
+        return Status.MAX_ITERATIONS if len(self.tracer.rows) > self.last else Status.STALLED
 
     def _factors(self, x: FloatArray) -> FloatArray:
         V = (x * self.unit).reshape(self.problem.cells.n, self.problem.rank)

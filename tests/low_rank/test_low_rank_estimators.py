@@ -238,7 +238,7 @@ def test_stops(name: str) -> None:
     for stopped in (at_once, later):
         assert stopped.status_ is Status.STOPPED
         assert np.isfinite(stopped.predict(X)).all()
-        assert stopped.objective_ == stopped.trace_["objective"].iloc[-1]
+        assert stopped.objective_ == pytest.approx(stopped.trace_["objective"].iloc[-1], rel=1e-12)
         assert len(rankviz.duals(stopped, DATA)) == DATA.n_queries
     assert len(at_once.trace_) == 1
 
@@ -266,7 +266,8 @@ def test_data_with_nothing_to_learn(
     data = RankingData.from_arrays(features, grades, [1] * len(grades))
     assert rankviz.duals(fitted, data).block(0).n_pairs == fitted.n_pairs_
     if one_grade:
-        assert (fitted.objective_, fitted.gap_, fitted.primal_, fitted.n_iter_) == (0.0, 0.0, 0.0, 0)
+        steps = 1 if name == "factorised, lbfgs" else 0  # from one factor to two
+        assert (fitted.objective_, fitted.gap_, fitted.primal_, fitted.n_iter_) == (0.0, 0.0, 0.0, steps)
 
 
 @pytest.mark.parametrize("part", ["one pair", "grades far apart", "five grades"])
