@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -14,7 +13,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.style import APPROXIMATE, describe, low_rank_words, power_of_two, small
 from rankviz.significance import compare
 from ui.low_rank_settings import Settings
-from ui.low_rank_words import middle, off, queries
+from ui.low_rank_words import middle, off, percent, queries
 
 MATRIX_WORDS = {
     "low_rank": "the low-rank A beside its α, which the paper counts",
@@ -166,7 +165,7 @@ def ends_differ(table: pd.DataFrame) -> str:
 
 
 ALIKE = 1e-5
-"""Objectives that differ by less than this share count as the same: solvers stop there."""
+"""Objectives that differ by less than this share count as the same."""
 TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
 
 
@@ -191,25 +190,23 @@ def seeds_draw(spec: RunSpec) -> str:
 
 
 def objectives(table: pd.DataFrame) -> str:
-    """Whether more factors lower the objective: means over the seeds of which all K are there."""
+    """By how much more factors lower the objective: means over the seeds of which all K are there."""
     by_seed = table.pivot_table(index="seed", columns="factors", values="value").dropna()
     if by_seed.shape[0] == 0 or by_seed.shape[1] < 2:
         return ""
     means = by_seed.mean()
-    first, last, best = int(means.index[0]), int(means.index[-1]), int(means.idxmin())
-    values = {K: f"{means[K]:,.6g}".replace("-", "−") for K in (first, last, best)}
-    lower = int((by_seed[best] < by_seed[first] * (1 - math.copysign(ALIKE, means[first]))).sum())
-    if lower == 0:
-        start = "" if best == first else f"{values[first]} at K = {first}, "
-        end = "" if best == last else f", {values[last]} at K = {last}"
+    first, best = int(means.index[0]), int(means.idxmin())
+    drop = float(means[first] - means[best])
+    fall = drop / abs(float(means[best])) if drop > 0.0 else 0.0
+    values = {K: f"{means[K]:,.7g}".replace("-", "−") for K in (first, best)}
+    known = "it is never above that for a divisor of K, where training with K factors starts"
+    if fall < ALIKE:
         return (
-            f"More factors do not lower the objective here: {start}lowest at K = {best} ({values[best]}){end}"
-            "; the problem is not convex and starts are drawn"
+            f"More factors lower the objective by less than {100 * ALIKE:g} % here ({values[first]}); {known}"
         )
-    end = "" if best == last else f", and {values[last]} at K = {last}"
     return (
-        f"More factors lower the objective here: {values[first]} at K = {first}, {values[best]} at "
-        f"K = {best}, the lowest{end}; lower in {lower} of {len(by_seed)} seeds"
+        f"From K = {first} to K = {best} the objective falls by {percent(fall)}, from {values[first]} to "
+        f"{values[best]}; {known}"
     )
 
 

@@ -103,8 +103,9 @@ def _controls() -> tuple[str, str]:
         key=SEEDS_KEY,
         bind="query-params",
         disabled=sweep == "weights",
-        help="Starts of the factorised model, which is not convex, beginning with the sidebar's seed. With "
-        "Nyström or random Fourier features they draw the features too.",
+        help="Starts of the factorised model, which is not convex, beginning with the sidebar's seed: one "
+        "drawn column, from which training goes on through the divisors of K. With Nyström or random Fourier "
+        "features seeds draw the features too.",
     )
     return str(sweep or "factors"), str(metric)
 
