@@ -13,6 +13,7 @@ from benchmarks import (
     large,
     linear,
     low_rank,
+    low_rank_limits,
     peers,
     published,
     scaling,
@@ -33,6 +34,7 @@ MEASUREMENTS = {
     "estimates": estimates.main,
     "he2009": he2009.main,
     "low_rank": low_rank.main,
+    "low_rank_limits": low_rank_limits.main,
     "xu2019": xu2019.main,
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import binary, large, linear, low_rank, report, scaling
+from benchmarks import binary, large, linear, low_rank, low_rank_limits, report, scaling
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
 from rankviz.datasets import make_data
@@ -124,3 +124,18 @@ def test_low_rank_models_are_told_with_where_they_end(data, monkeypatch: pytest.
     assert table.loc["RankSVM, hinge", "above it"] <= 1e-6
     assert table.loc[[name for name in table.index if "regularised" in name], "above it"].max() <= 1.1e-3
     assert {row["blocks"] for row in low_rank.spectra("some", data)} == {12}
+
+
+def test_limits_of_low_rank_models(data, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The objective by K with the least it could be, and the plain model where the nuclear norm goes."""
+    monkeypatch.setattr(low_rank_limits, "CS", (1e-2,))
+    monkeypatch.setattr(low_rank_limits, "FACTORS", (1, 2))
+    table = pd.DataFrame(low_rank_limits.more_factors("some", data)).set_index("training")
+    values = table[["K = 1", "K = 2", "least"]].map(lambda told: float(told.split()[0]))
+    assert len(table) == 3
+    assert (values["least"] <= values[["K = 1", "K = 2"]].min(axis=1)).all()
+    assert values.loc["from one factor to K", "K = 2"] <= values.loc["from one factor to K", "K = 1"]
+    rows = pd.DataFrame(low_rank_limits.less_nuclear("some", data))
+    apart = (rows["objective"].astype(float) - rows["plain"].astype(float)).abs()
+    assert apart.iloc[-1] < 1e-3 * apart.iloc[0]
+    assert rows["‖w − w_plain‖/‖w_plain‖"].iloc[-1] < rows["‖w − w_plain‖/‖w_plain‖"].iloc[0]
