@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from naive_metrics import slow_evaluate
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.scores import read_scores
 from rankviz.datasets.types import DataError, RankingData
-from rankviz.metrics import DEFINITIONS, Definition, evaluate
+from rankviz.metrics import DEFINITIONS, Definition, evaluate, evaluation
 
 # --- data -------------------------------------------------------------------------------------------------
 
@@ -202,17 +201,15 @@ def test_scores_and_data_are_left_as_they_were() -> None:
     np.testing.assert_array_equal(scores, before)
 
 
-def test_fast_enough_to_follow_a_slider() -> None:
-    """3,000 queries and 15,000 documents: the slowest a page may be is 50 ms; seen: 3 ms."""
-    rng = np.random.default_rng(0)
-    data = make(list(rng.integers(0, 3, 15_000)), list(np.arange(15_000) // 5))
-    scores = rng.normal(size=15_000)
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        evaluate(scores, data)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.05
+def test_queries_of_similar_size_are_ranked_together() -> None:
+    """A block for each doubling of the size: no loop over queries, and little padding."""
+    sizes = np.random.default_rng(0).integers(1, 64, 500)
+    data = make([0] * int(sizes.sum()), list(np.repeat(np.arange(500), sizes)))
+    blocks = list(evaluation._ranked(np.zeros(data.n_documents), data))
+    assert len(blocks) == 6
+    assert sorted(np.concatenate([queries for queries, _ in blocks])) == list(range(500))
+    for queries, grades in blocks:
+        assert grades.shape[1] < 2 * np.diff(data.ptr)[queries].min()
 
 
 # --- the official scripts ---------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
-"""The generator: seeded, within its limits, of the stated shape, and fast."""
+"""The generator: seeded, within its limits, of the stated shape."""
 
 from __future__ import annotations
-
-import time
 
 import numpy as np
 import pytest
@@ -37,6 +35,12 @@ def test_shape_of_what_is_made():
     assert got.grades[0] > got.grades[1] > got.grades[2] > 0
     assert 0 < got.queries_without_relevant < 30
     assert len(set(data.document_ids.tolist())) == data.n_documents
+
+
+def test_sizes_are_log_uniform():
+    sizes = np.diff(make_data(n_queries=1000, documents_per_query=(8, 127), n_features=1).ptr)
+    doublings = np.histogram(sizes, [8, 16, 32, 64, 128])[0]
+    np.testing.assert_allclose(doublings, 250, atol=55)  # four standard deviations
 
 
 def test_features_fill_the_unit_interval_in_every_query():
@@ -94,10 +98,3 @@ def test_fold_is_split_by_query():
 def test_arguments_outside_the_limits(wrong, message):
     with pytest.raises(ValueError, match=message):
         make_data(**wrong)
-
-
-def test_forty_thousand_documents_take_less_than_two_seconds():
-    start = time.perf_counter()
-    data = make_data(n_queries=1000, documents_per_query=(5, 138), n_features=46, seed=0)
-    assert time.perf_counter() - start < 2
-    assert 39_000 < data.n_documents < 45_000
