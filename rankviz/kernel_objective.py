@@ -20,7 +20,8 @@ from rankviz.features.kernels import rbf_kernel
 from rankviz.features.landmarks import UniformLandmarks
 from rankviz.features.nystroem import factored
 from rankviz.features.operator import FeatureOperator
-from rankviz.objective import CholeskyPreconditioner, Point, RankObjective, Ray
+from rankviz.objective import Point, RankObjective, Ray
+from rankviz.preconditioner import CholeskyPreconditioner
 from rankviz.progress import Report, silent
 from rankviz.risk import Risk, RiskPoint
 

@@ -6,17 +6,16 @@ preconditioner, which is built here because it takes both the map and the risk t
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
 
 from rankviz._typing import FloatArray
 from rankviz.curvature import curvature_features
 from rankviz.features.operator import FeatureOperator
+from rankviz.preconditioner import CholeskyPreconditioner, Preconditioner
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk import Risk, RiskPoint, limit_of
 
@@ -76,14 +75,6 @@ class Ray:
         """The point at step τ, where the risk is known already."""
         scores = self.point.scores + tau * self.image
         return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
-
-
-class Preconditioner(Protocol):
-    """An approximate inverse Hessian M^-1, self-adjoint and positive definite."""
-
-    def __call__(self, r: FloatArray) -> FloatArray:
-        """M^-1 r: (m,) -> (m,)."""
-        ...
 
 
 class Objective(Protocol):
@@ -172,30 +163,6 @@ def certificate(objective: Objective, point: Point) -> Certificate:
     value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
     gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
     return Certificate(value, gap / value if value > 0 else 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class CholeskyPreconditioner:
-    """M^-1 r by two triangular solves with U, M = UᵀU (m, m)."""
-
-    factor: FloatArray
-    kind: str
-
-    @classmethod
-    def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
-        """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large)."""
-        rounding = len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
-        for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
-            M = M if shift == 0.0 else M + shift * np.eye(len(M))
-            with contextlib.suppress(linalg.LinAlgError):
-                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T is in LAPACK's order
-        raise linalg.LinAlgError("the preconditioner is not positive definite, and not by rounding")
-
-    def __call__(self, r: FloatArray) -> FloatArray:
-        """M^-1 r; for one vector two solves are several times faster than LAPACK's solve with a factor."""
-        half = linalg.solve_triangular(self.factor, r, trans="T", check_finite=False)
-        x: FloatArray = linalg.solve_triangular(self.factor, half, check_finite=False)
-        return x
 
 
 @dataclass(eq=False)

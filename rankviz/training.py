@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rankviz._typing import FloatArray
 from rankviz.features.family import MapFamily
 from rankviz.features.maps import FittedMap
-from rankviz.objective import Preconditioner
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Progress, Report, silent
 from rankviz.risk import Risk, adapted_risk
 from rankviz.solvers.newton import TruncatedNewton

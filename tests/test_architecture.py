@@ -21,7 +21,7 @@ LAYERS = (
     {"ranker"},
     {"costs"},
     {"risk", "dual"},
-    {"curvature"},
+    {"curvature", "preconditioner"},
     {"objective", "shuffled"},
     {"kernel_objective", "stochastic"},
     {"solvers", "memory", "spaces"},

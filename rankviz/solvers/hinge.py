@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Preconditioner, certificate
+from rankviz.objective import Objective, certificate
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Report, silent
 from rankviz.risk import smoothed_risk
 from rankviz.solvers.newton import TruncatedNewton

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.objective import Objective, Point
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 

@@ -6,7 +6,8 @@ import time
 from dataclasses import asdict, dataclass, replace
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner
+from rankviz.objective import Objective, Point
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, Preconditioner, certificate
+from rankviz.objective import Objective, Point, certificate
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Report, silent
 
 

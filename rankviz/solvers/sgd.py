@@ -15,7 +15,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Preconditioner, RankObjective
+from rankviz.objective import Objective, RankObjective
+from rankviz.preconditioner import Preconditioner
 from rankviz.progress import Progress, Report, StopRequested, silent
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 from rankviz.stochastic import Terms
