@@ -6,7 +6,7 @@ The problem is not convex: where they end depends on where they start, and both 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
@@ -16,7 +16,7 @@ from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.low_rank.cells import Cells
 from rankviz.low_rank.factorized import FactorPoint, FactorProblem, box_gap
 from rankviz.low_rank.gram import FeatureGram
-from rankviz.low_rank.trace import LowRankResult, Tracer
+from rankviz.low_rank.trace import LowRankResult, LowRankSolver, Tracer
 from rankviz.progress import Report, StopRequested, silent
 from rankviz.solvers.result import Status
 
@@ -29,14 +29,8 @@ NEEDS_ROWS = (
 )
 
 
-class FactorSolver(Protocol):
-    """What minimises a `FactorProblem`."""
-
-    def solve(
-        self, problem: FactorProblem, V: FloatArray, report: Report = silent
-    ) -> LowRankResult[FactorPoint]:
-        """Run from factors V (n, K); a stop asked for through `report` returns what is there."""
-        ...
+FactorSolver: TypeAlias = LowRankSolver[FactorProblem, FactorPoint]
+"""What minimises a `FactorProblem`, from factors V (n, K)."""
 
 
 @dataclass(frozen=True)
@@ -211,10 +205,12 @@ class _Part:
             size = float(np.vdot(change, change))
             there = self.problem.at(moved, rest)
             promised = float(np.vdot(here.gradient, change)) + size / (2.0 * self.length)
-            if there.value <= here.value + promised or size <= TINY * float(np.vdot(moved, moved)):
+            at_rest = size <= TINY * float(np.vdot(moved, moved))
+            if at_rest or there.value <= here.value + promised:
                 break
             self.length *= 0.5
-        self.length *= 2.0
+        if not at_rest:  # else it would grow without end
+            self.length *= 2.0
         change_of_w = self.Phi.T @ (there.c - self.c)
         V[self.rows], self.c = moved, there.c
         return change_of_w

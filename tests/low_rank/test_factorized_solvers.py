@@ -112,6 +112,15 @@ def test_rounding_ends_it_at_last(solver: type[FactorSolver]) -> None:
     assert result.point.value <= solved(solver).point.value
 
 
+def test_queries_at_rest_keep_their_step_length() -> None:
+    """Doubled with each pass, it would overflow after a thousand, and factors would not be numbers."""
+    problem = factor_problem("two grades", 1.0)
+    result = QuerySteps(tol=1e-17, max_iter=1200).solve(problem, problem.start(0))
+    assert result.status is Status.MAX_ITERATIONS
+    assert np.isfinite(result.point.V).all()
+    assert np.isfinite(result.frame["objective"]).all()
+
+
 def stopping(solver: FactorSolver, at: int) -> tuple[LowRankResult[FactorPoint], list[Progress]]:
     """A run that is stopped when it tells of iteration `at`, and what it told."""
     told: list[Progress] = []
