@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 from rankviz._typing import FloatArray
 from rankviz.low_rank.factorized import box_gap
 from rankviz.low_rank.regularized import DualPoint, RegularizedProblem
-from rankviz.low_rank.trace import LowRankResult, Tracer
+from rankviz.low_rank.trace import LowRankResult, LowRankSolver, Tracer
 from rankviz.progress import Report, StopRequested, silent
 from rankviz.solvers.result import Status
 
@@ -17,14 +17,8 @@ CHECK_EVERY = 5
 """Steps of FISTA between looks at the objective where they have led, which cost as much as a step."""
 
 
-class DualSolver(Protocol):
-    """What minimises a `RegularizedProblem`."""
-
-    def solve(
-        self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
-    ) -> LowRankResult[DualPoint]:
-        """Run from α (E,) in the box; a stop asked for through `report` returns what is there."""
-        ...
+DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
+"""What minimises a `RegularizedProblem`, from α (E,) in the box."""
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
-"""What the low-rank solvers return: one row per iteration, and how it ended."""
+"""What low-rank solvers have in common: how they are called, what they return, one row per iteration."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, fields
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from rankviz._typing import FloatArray
-from rankviz.progress import Progress, Report
+from rankviz.progress import Progress, Report, silent
 from rankviz.solvers.result import Status
 
 P = TypeVar("P")
+Problem = TypeVar("Problem", contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,14 @@ class LowRankResult(Generic[P]):
         return pd.DataFrame(
             {name: np.array([getattr(r, name) for r in self.trace], t) for name, t in types.items()}
         )
+
+
+class LowRankSolver(Protocol[Problem, P]):
+    """What minimises problems of a kind, ending at points P."""
+
+    def solve(self, problem: Problem, start: FloatArray, /, report: Report = silent) -> LowRankResult[P]:
+        """Run from `start`; a stop asked for through `report` returns what is there."""
+        ...
 
 
 class Tracer:
