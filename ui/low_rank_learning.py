@@ -81,7 +81,8 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         caption=f"{'; '.join(own)}. Best: the lowest objective of the runs of the same model drawn here; "
         f"distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, with "
         "step lengths by backtracking or from the curvature. Seconds on this machine, one run each, features "
-        "not counted; the start of FISTA, a trained plain hinge, is counted. "
+        "not counted; the start of FISTA, a trained plain hinge, is counted, and so are the iterations with "
+        "fewer factors that L-BFGS-B goes through before K. "
         f"{words.about(records[0].spec)}.",
     )
     st.markdown(bold_sentence(plot.race(table)))
