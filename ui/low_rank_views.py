@@ -31,7 +31,6 @@ HOW = (
     "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
     "it holds. They stay selected in every view of this page."
 )
-TABS = ("One query", "Energy", "Why so low?", "Three models", "Learning curves", "Sensitivity", "Numbers")
 VIEW = "view"
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": low_rank_why.specs,
@@ -40,6 +39,8 @@ SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Sensitivity": low_rank_sweeps.specs,
 }
 """What tabs need besides the run itself."""
+OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
+"""Tabs on models that have dual variables of their own."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
@@ -53,37 +54,22 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
     choice = _controls()
     found = kept_spectra(record, train, choice.matrix).found
-    if len(found.table) == 0:
-        st.info(words.nothing(found), icon=":material/info:")
-        return
+    nothing = words.nothing(found) if len(found.table) == 0 else ""
+    if nothing:
+        st.info(nothing, icon=":material/info:")
+        if not found.n_zero:  # no pairs: no model has any α
+            return
     what = shown(record, train, choice, selection.picked)
-    _headline(what)
-    tabs = st.tabs(TABS, key=VIEW, bind="query-params", on_change="rerun")
-    one_query, energy, why, models, learning, sensitivity, numbers = tabs
-    if one_query.open:
-        with one_query:
-            low_rank_query.show(what)
-    if energy.open:
-        with energy:
-            _energy(what)
-    if why.open:
-        wanted = low_rank_why.specs(bare(record.spec))
-        if any(spec not in others for spec in wanted):  # the tab was opened just now: the page sees to them
-            st.rerun()
-        with why:
-            low_rank_why.show(what, [others[spec] for spec in wanted])
-    if models.open:
-        with models:
-            low_rank_models.show(what, others)
-    if learning.open:
-        with learning:
-            low_rank_learning.show(what, others)
-    if sensitivity.open:
-        with sensitivity:
-            low_rank_sweeps.show(what, others)
-    if numbers.open:
-        with numbers:
-            low_rank_numbers.show(what)
+    if not nothing:
+        _headline(what)
+    tabs = st.tabs(list(VIEWS), key=VIEW, bind="query-params", on_change="rerun")
+    for (name, view), tab in zip(VIEWS.items(), tabs, strict=True):
+        if tab.open:
+            with tab:
+                if nothing and name not in OTHER_MODELS:
+                    st.markdown(words.NOTHING_HERE)
+                else:
+                    view(what, others)
 
 
 def _controls() -> Choice:
@@ -193,3 +179,23 @@ def _energy(what: Shown) -> None:
         f"{describe(what.spec, 'train')}.",
     )
     st.markdown(bold_sentence(words.energy_reading(model, shuffled)))
+
+
+def _why(what: Shown, others: Records) -> None:
+    """Why so low, with the runs for it."""
+    wanted = low_rank_why.specs(bare(what.spec))
+    if any(spec not in others for spec in wanted):  # the tab was opened just now: the page sees to them
+        st.rerun()
+    low_rank_why.show(what, [others[spec] for spec in wanted])
+
+
+VIEWS: dict[str, Callable[[Shown, Records], None]] = {
+    "One query": lambda what, _: low_rank_query.show(what),
+    "Energy": lambda what, _: _energy(what),
+    "Why so low?": _why,
+    "Three models": low_rank_models.show,
+    "Learning curves": low_rank_learning.show,
+    "Sensitivity": low_rank_sweeps.show,
+    "Numbers": lambda what, _: low_rank_numbers.show(what),
+}
+"""The tabs, and what they show of a run and the records of `specs`."""

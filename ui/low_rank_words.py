@@ -12,6 +12,8 @@ from rankviz.significance import compare
 from rankviz.spectra import Spectra
 from ui.low_rank_work import Cut
 
+NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the sidebar's model is 0.]"
+
 
 def queries(n: int, which: str = "") -> str:
     """A number of queries in words: "1 query", "62 selected queries"."""
@@ -39,7 +41,7 @@ def left_out(found: Spectra) -> str:
     if found.n_without_pairs:
         parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
     if found.n_zero:
-        parts.append(f"{queries(found.n_zero)} where every margin is at least 1, so that α = 0")
+        parts.append(f"{queries(found.n_zero)} where every pair has a margin of 1 or more, or costs 0")
     return f"left out: {' and '.join(parts)}" if parts else "no query is left out"
 
 
@@ -51,8 +53,9 @@ def nothing(found: Spectra) -> str:
             "pairs, so no dual variables."
         )
     return (
-        "Every dual variable is 0: every preference pair has a margin of 1 or more, where this loss has no "
-        f"slope ({left_out(found)}). A smaller C leaves some pairs below."
+        f"Every dual variable is 0: in {queries(found.n_zero)} with preference pairs, each pair has a margin "
+        "of 1 or more, where this loss has no slope, or costs 0. Costs above 0, or a smaller C, may change "
+        "that."
     )
 
 

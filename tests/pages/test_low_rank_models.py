@@ -204,6 +204,13 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
         assert len(figures(app)) >= 3
 
 
+@pytest.mark.parametrize("view", TABS)
+def test_models_are_shown_where_the_sidebars_has_no_dual_variables(view: str, open_page: Opener) -> None:
+    app = open_page("low_rank", view=view, costs="λ as below", lam="0, 0, 0", **LINK)
+    assert "Every dual variable is 0" in words(app)
+    assert len(figures(app)) == 1
+
+
 def test_records_with_large_solutions_are_let_go_first(any_record: RunRecord) -> None:
     memory = RunMemory(1024, solution_bytes=10 * 8 * 100)
     for seed in range(80):
