@@ -15,7 +15,7 @@ from rankviz.progress import Callback, Report, reporter, silent
 from rankviz.ranker import Ranker, refuse_unusable
 from rankviz.risk import Risk, risk_of
 from rankviz.room import room_for
-from rankviz.settings_checks import one_of, positive, whole
+from rankviz.settings_checks import check_training, one_of, whole
 from rankviz.solvers.choose import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
 from rankviz.spaces import KernelSpace, Task, space_of
@@ -186,11 +186,6 @@ class RankSVM(Ranker):
         check_solver(self.solver, self.loss)
         check_costs(self.costs)
         one_of("preconditioner", self.preconditioner, ("auto", "none"))
-        positive("C", self.C)
-        positive("tol", self.tol)
-        if self.max_iter is not None:
-            whole("max_iter", self.max_iter)
-        if self.memory_limit is not None:
-            positive("memory_limit", self.memory_limit)
+        check_training(self.C, self.tol, self.max_iter, self.memory_limit)
         if self.rank is not None:
             whole("rank", self.rank)

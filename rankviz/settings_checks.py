@@ -22,3 +22,13 @@ def whole(name: str, value: object) -> None:
     """Raise ValueError unless value is a whole number of at least 1."""
     if not isinstance(value, numbers.Integral) or int(value) < 1:
         raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
+
+
+def check_training(C: object, tol: object, max_iter: object, memory_limit: object) -> None:
+    """Raise ValueError for settings of training out of their range; the last two may be None."""
+    positive("C", C)
+    positive("tol", tol)
+    if max_iter is not None:
+        whole("max_iter", max_iter)
+    if memory_limit is not None:
+        positive("memory_limit", memory_limit)

@@ -20,7 +20,7 @@ from rankviz.memory import TrainingSizes, check_fits, default_budget
 from rankviz.progress import Callback, Progress, Report, reporter
 from rankviz.ranker import Ranker, refuse_unusable
 from rankviz.risk import risk_of, risk_sizes
-from rankviz.settings_checks import positive, whole
+from rankviz.settings_checks import check_training
 from rankviz.timing import Stopwatch
 
 FACTOR_VECTORS, DUAL_VECTORS = 70, 12
@@ -108,12 +108,7 @@ class LowRankRanker(Ranker):
 
     def _check_settings(self) -> None:
         self.check_map_settings()
-        positive("C", self.C)
-        positive("tol", self.tol)
-        if self.max_iter is not None:
-            whole("max_iter", self.max_iter)
-        if self.memory_limit is not None:
-            positive("memory_limit", self.memory_limit)
+        check_training(self.C, self.tol, self.max_iter, self.memory_limit)
 
     def _limits(self) -> dict[str, Any]:
         """Tolerance and number of iterations, for the solver."""
