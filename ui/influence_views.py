@@ -16,8 +16,9 @@ from rankviz.plots import ranked_list
 from rankviz.plots.style import cost_words, describe, in_a_sentence, power_of_two
 from rankviz.significance import Comparison, compare
 from ui.costs import table
+from ui.folds import ALL, chosen_folds
 from ui.jobs import run_or_wait
-from ui.runs import datasets, fold_of, normalised
+from ui.runs import fold_of, normalised
 from ui.settings import C_EXPONENTS, linear_C
 from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
@@ -57,18 +58,14 @@ def controls(spec: RunSpec) -> Settings:
     """The controls that both tabs share."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
-    found = tuple(datasets()[spec.dataset].folds)
-    scope = row.segmented_control(
-        "Folds",
-        ["all folds", "this fold"],
-        default="all folds",
-        required=True,
+    folds = chosen_folds(
+        row,
+        spec,
+        default=ALL,
         key="scope",
-        bind="query-params",
-        disabled=len(found) < 2,
-        help="Each fold is trained on its own training part; the queries of their parts are pooled.",
+        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
     )
-    return Settings(metric, found if scope == "all folds" else (spec.fold,))
+    return Settings(metric, folds)
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:

@@ -15,9 +15,10 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import APPROXIMATE, METHODS, choices, describe, method_label
+from ui.folds import THIS, chosen_folds
 from ui.jobs import predicted, run_or_submit
 from ui.ndcg_vs_m_words import reading, seconds_in_words
-from ui.runs import datasets, normalised
+from ui.runs import normalised
 from ui.settings import COMPONENTS, linear_C, open_run, spec_from_state
 from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
@@ -58,7 +59,14 @@ def settings(spec: RunSpec) -> Settings:
         bind="query-params",
         help="The number of features, or what training took.",
     )
-    folds = _folds(row, spec)
+    folds = chosen_folds(
+        row,
+        spec,
+        default=THIS,
+        key="folds",
+        told="The sidebar's fold, or every fold of the data set, each trained on its own training part: the "
+        "line is then the mean over folds of the mean over queries.",
+    )
     seeds = row.container(width=150).slider(
         "Seeds",
         1,
@@ -101,22 +109,6 @@ def settings(spec: RunSpec) -> Settings:
     )
     grid = tuple(m for m in COMPONENTS if m <= upto)
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
-
-
-def _folds(row: Any, spec: RunSpec) -> tuple[str, ...]:
-    found = tuple(datasets()[spec.dataset].folds)
-    scope = row.segmented_control(
-        "Folds",
-        ["this fold", "all folds"],
-        default="this fold",
-        required=True,
-        key="folds",
-        bind="query-params",
-        disabled=len(found) < 2,
-        help="The sidebar's fold, or every fold of the data set, each trained on its own training part: the "
-        "line is then the mean over folds of the mean over queries.",
-    )
-    return found if scope == "all folds" and len(found) > 1 else (spec.fold,)
 
 
 def specs(chosen: Settings) -> list[RunSpec]:
