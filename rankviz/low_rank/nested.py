@@ -1,7 +1,7 @@
 """Factors from few to many: a model with K starts where the best with a divisor of K has ended.
 
 Columns repeated r times and divided by √r make the same α with r times as many factors, so the objective is
-never above that for any divisor of K, where drawn factors end higher the more there are. Repeated columns
+never above that for any divisor of K, where K drawn factors mostly end above a single one. Repeated columns
 alone would stay equal: the gradient is the same for all. What parts them is the curvature. In directions E
 that sum to zero over the copies of a column, α grows by exactly s·EEᵀ at V + √s·E, and D by s·b + ½s²‖w_E‖²
 with b = ½tr(Eᵀ(T + Tᵀ)E). T + Tᵀ has zeros in its diagonal, hence a negative eigenvalue unless it is zero:
