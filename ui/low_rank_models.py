@@ -30,7 +30,7 @@ from ui.low_rank_settings import (
     settings,
     wait,
 )
-from ui.low_rank_words import percent, power_of_ten, queries
+from ui.low_rank_words import none_counted, other_queries, percent, power_of_ten, queries
 from ui.low_rank_work import Shown
 from ui.show import bold_sentence, show_figure
 
@@ -73,7 +73,11 @@ def show(what: Shown, others: Records) -> None:
     records = {"ranksvm": plain, "factorized": factorized, "regularized": regularized}
     spectra = _spectra(what, records, which)
     table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
-    _ranks(what, records, table, chosen, (which, measure, against))
+    if len(what.only_picked(table)):
+        _ranks(what, records, table, chosen, (which, measure, against))
+    else:
+        st.info(none_counted(len(what.picked)), icon=":material/info:")
+    st.markdown(other_queries(what.needs["query"], table["query"]))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
         largest = max((values[0] for values in _alpha_spectra(what, regularized).values), default=0.0)
         st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
@@ -233,6 +237,8 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
     columns += [f"{measure}_{NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
     shown = what.only_picked(table)
+    if len(shown) == 0:
+        return
     with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
         st.dataframe(shown[columns], hide_index=True, column_config=config)
         st.caption("A click on a heading sorts. 0: the matrix is 0.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -57,6 +58,45 @@ def nothing(found: Spectra) -> str:
         "of 1 or more, where this loss has no slope, or costs 0. Costs above 0, or a smaller C, may change "
         "that."
     )
+
+
+def none_counted(selected: int) -> str:
+    """That no query that is looked at has a matrix other than 0 under any of the three models."""
+    if not selected:
+        return "The matrices of all queries are 0 under all three models: there are no ranks to draw."
+    whose = "the selected query is" if selected == 1 else f"the {selected} selected queries are"
+    return (
+        f"The matrices of {whose} 0 under all three models: there are no ranks to draw. Other queries may be "
+        "selected in the histograms above, or none."
+    )
+
+
+def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
+    """Why the figure of the three models has other queries than the ones above it; "" where it has not."""
+    above, here = set(above), set(here)
+    missing, more = sorted(above - here), sorted(here - above)
+    parts = []
+    if missing:
+        parts.append(
+            f"of the {queries(len(above))} above, {len(missing)} {_are(missing)} left out, with matrices "
+            f"that are 0 under all three models: {_some(missing)}"
+        )
+    if more:
+        parts.append(
+            f"{queries(len(more))} {_are(more)} here only, with α = 0 under the sidebar's model: "
+            f"{_some(more)}"
+        )
+    return f":gray[This tab is on {queries(len(here))}. {bold_free('; '.join(parts))}.]" if parts else ""
+
+
+def _are(some: list[int]) -> str:
+    return "is" if len(some) == 1 else "are"
+
+
+def _some(some: list[int], most: int = 10) -> str:
+    """The first of some numbers, and how many more there are."""
+    rest = f" and {len(some) - most} more" if len(some) > most else ""
+    return ", ".join(map(str, some[:most])) + rest
 
 
 def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
