@@ -62,9 +62,9 @@ def _chosen(what: Shown) -> tuple[Query, str]:
     queries = [int(q) for q in table["query"]]
     if st.session_state.get("block") not in queries:
         st.session_state["block"] = int(table.loc[table["pairs"].idxmax(), "query"])
-    menu, ranks, order, beside = st.columns([2, 3, 3, 3], gap="medium", vertical_alignment="bottom")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     of = f"the {len(queries)} selected" if what.picked else f"{len(queries)}"
-    chosen = menu.selectbox(
+    chosen = row.container(width=210).selectbox(
         f"Query, of {of}",
         queries,
         key="block",
@@ -72,7 +72,7 @@ def _chosen(what: Shown) -> tuple[Query, str]:
         help="A query of the training part that has dual variables; of the selected ones where some are. The "
         "first shown is the one with the most pairs.",
     )
-    k = ranks.select_slider(
+    k = row.container(width=210).select_slider(
         "Cut down to rank k",
         RANKS,
         1,
@@ -81,7 +81,7 @@ def _chosen(what: Shown) -> tuple[Query, str]:
         help="The closest matrix of rank k: the k largest singular values with their vectors, read at the "
         "pairs. Always of A, also where A + Aᵀ is looked at.",
     )
-    sorted_by = order.segmented_control(
+    sorted_by = row.segmented_control(
         "Documents sorted by",
         list(ORDERS),
         format_func=ORDERS.__getitem__,
@@ -91,7 +91,7 @@ def _chosen(what: Shown) -> tuple[Query, str]:
         bind="query-params",
         help="By grade the blocks of two grades lie together; by score the border of the active pairs shows.",
     )
-    drawn = beside.segmented_control(
+    drawn = row.segmented_control(
         "Beside it",
         list(BESIDE),
         format_func=BESIDE.__getitem__,

@@ -26,6 +26,7 @@ MOST_FACTORS = 50
 FACTORS_KEY, NUCLEAR_KEY, COUPLING_KEY, C_KEY = "factors", "nuclear", "coupling", "clow"
 PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "as in the sidebar"}
 PLAIN_KEY = "plainmodel"
+WIDTH = 210  # pixels: the longest label with its help in one line; what does not fit beside wraps
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,10 @@ def settings(spec: RunSpec) -> Settings:
 
 def controls(spec: RunSpec) -> Settings:
     """The four controls of both models."""
-    factors, nuclear, coupling, C = st.columns([3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
-    with factors:
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    with row.container(width=WIDTH):
         _factors()
-    nuclear.select_slider(
+    row.container(width=WIDTH).select_slider(
         "Regularised: nuclear (γ)",
         NUCLEAR,
         RunSpec.nuclear,
@@ -70,7 +71,7 @@ def controls(spec: RunSpec) -> Settings:
         help="Weight of the nuclear norm Σσ of the matrices A, xu2019's γ. The singular values of A are "
         "those of α less nuclear/(2·coupling), and 0 below: the larger, the lower the rank.",
     )
-    coupling.select_slider(
+    row.container(width=WIDTH).select_slider(
         "Regularised: coupling (λ)",
         COUPLING,
         RunSpec.coupling,
@@ -79,7 +80,7 @@ def controls(spec: RunSpec) -> Settings:
         bind="query-params",
         help="Weight of the distance ‖α − A‖², xu2019's λ. The larger, the closer A and α are.",
     )
-    with C:
+    with row.container(width=190):
         control_of_C()
     return settings(spec)
 

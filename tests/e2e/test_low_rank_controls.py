@@ -1,0 +1,21 @@
+"""Low rank: at the width of a small tablet the controls of its tabs show their options whole."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page
+
+_CUT = """panel => Array.from(panel.querySelectorAll('[data-testid=stButtonGroup] *, [data-testid=stSelectbox] *'))
+    .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
+    .map(part => part.textContent || part.value)"""
+
+
+@pytest.mark.parametrize(("view", "shown"), [("One query", "Beside it"), ("Three models", "C of both")])
+def test_no_option_is_cut_off_beside_others(server: Server, page: Page, view: str, shown: str) -> None:
+    page.set_viewport_size({"width": 760, "height": 900})
+    open_page(page, f"{server.url}/low_rank?map=linear&view={view}")
+    panel = page.get_by_role("tabpanel").filter(has_text=shown)
+    expect(panel.get_by_text(shown, exact=True)).to_be_visible()
+    assert panel.evaluate(_CUT) == []
