@@ -105,8 +105,7 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
 
 def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
     """The chosen query's dual variables under the hinge, sorted by score."""
-    row = what.needs.loc[what.only_picked(what.needs)["pairs"].idxmax()]
-    query = int(st.session_state.get("block") or row["query"])
+    query = what.query
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
     table = dual_heatmap.data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")

@@ -22,6 +22,8 @@ from rankviz.spectra import RANK_TOLERANCE, Spectra, spectra_of
 from rankviz.truncation import Truncation, Truncator
 from ui.runs import normalised
 
+BLOCK = "block"
+"""Key of the menu of queries."""
 PART = "vali"
 """What rankings are judged on where dual variables are cut down."""
 ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
@@ -60,6 +62,17 @@ class Shown:
     def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows of a table with a column query that are selected, or all where none is."""
         return table[table["query"].isin(self.picked)] if self.picked else table
+
+    @property
+    def query(self) -> int:
+        """The query last looked at, or else the one with the most pairs, of the selected ones or of all.
+
+        What the session has kept may be of other data, or no longer selected.
+        """
+        table = self.only_picked(self.needs)
+        if (kept := st.session_state.get(BLOCK)) in table["query"].tolist():
+            return int(kept)
+        return int(table.loc[table["pairs"].idxmax(), "query"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,3 +40,26 @@ def test_queries_here_and_above_are_compared_in_words() -> None:
     assert other_queries(range(20), [19]).endswith("0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9 more.]")
     assert "the selected query is 0 under" in none_counted(1)
     assert "all queries are 0" in none_counted(0)
+
+
+def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("five grades")
+    app = open_page("low_rank", data="synthetic-demo", map="linear", block=87)
+    assert "Query 87: " in words(app)
+    app.session_state["view"] = "Why so low?"
+    app.run()
+    assert "Query 87, α over C" in words(app)
+    app.session_state["data"] = "edge"
+    app.run()
+    assert not app.exception
+    assert "Query 2, α over C" in words(app)
+
+
+def test_the_staircase_is_of_a_selected_query(open_page: Opener) -> None:
+    app = open_page("low_rank", map="linear", block=87)
+    app.session_state["view"] = "Why so low?"
+    app.session_state["picked"] = [5]
+    app.run()
+    assert "Query 5, α over C" in words(app)
