@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.style import small
 from rankviz.significance import compare
 from rankviz.spectra import Spectra
@@ -156,20 +155,6 @@ def _first_two(energy: pd.Series[float]) -> tuple[float, float]:
 def power_of_ten(value: float) -> str:
     """A power of ten as 10⁻⁶."""
     return f"10{superscript(round(math.log10(value)))}"
-
-
-def law_reading(spec: RunSpec, table: pd.DataFrame) -> str:
-    """Where the squared hinge bounds the rank by itself, and whether that is borne out."""
-    if spec.loss != "squared_hinge" or spec.costs is not None:
-        return "The bound of rank 2 for each pair of grades is the plain squared hinge's, not this loss's."
-    lawful = table[table["active"] == table["pairs"]]
-    if len(lawful) == 0:
-        return "In no query is every pair active (margin below 1), so the rank is bounded by the grades only."
-    bound, largest = int(lawful["law"].max()), int(lawful["rank"].max())
-    return (
-        f"In {queries(len(lawful))} every pair is active (margin below 1). The squared hinge then allows a "
-        f"rank of at most {bound}, whatever the model has learned; the largest found there is {largest}."
-    )
 
 
 def superscript(k: int) -> str:
