@@ -12,6 +12,7 @@ from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, 
 from rankviz.datasets import make_fold
 from rankviz.experiments.estimate import check_budget, estimate, total_seconds
 from rankviz.experiments.methods import METHODS, model_of
+from rankviz.experiments.rates import Rates
 from rankviz.experiments.run import model_from
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
@@ -136,3 +137,29 @@ def test_captions_name_the_model_and_its_settings() -> None:
     assert "query by query" in describe(SPECS[1])
     assert "regularised RankSVM, nuclear 0.05, coupling 1" in describe(SPECS[2])
     assert list(METHODS) == ["ranksvm", "factorized", "regularized"]
+
+
+SIZES = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000, queries=60, entries=300_000)
+RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
+
+
+def seconds(spec: RunSpec) -> float:
+    """Predicted ones, of these sizes and at these rates."""
+    return estimate(spec, SIZES, RATES).seconds
+
+
+@pytest.mark.parametrize("spec", [SPECS[1], SPECS[2], SPECS[3]])
+def test_predicted_seconds_grow_with_c_up_to_the_limit_of_iterations(spec: RunSpec) -> None:
+    found = [seconds(replace(spec, C=C)) for C in (1e-9, 1e-3, 1e-2, 1e6, 1e8)]
+    assert found[0] < found[1] < found[2] < found[3] == found[4]
+
+
+def test_predicted_seconds_of_factors_and_of_a_small_nuclear_norm() -> None:
+    """Factors cost by the divisors of K; FISTA starts near the end where the nuclear norm weighs little."""
+    by_factors = [seconds(PLAIN.factorized(K, 0.1)) for K in (1, 5, 19, 20)]
+    assert by_factors == sorted(by_factors)
+    assert by_factors[-1] < 5 * by_factors[0]
+    little, more = (seconds(PLAIN.regularized(nuclear, 1.0, 0.05)) for nuclear in (1e-3, 1.0))
+    assert little < 0.2 * more
+    steps = [seconds(PLAIN.regularized(nuclear, 1.0, 0.05, "alternating")) for nuclear in (1e-3, 1.0)]
+    assert steps[0] == steps[1]

@@ -53,7 +53,7 @@ class Nested:
         """
         one, tracer = BoxedLBFGS(self.tol, self.max_iter), Tracer(report, self.tol)
         ends: dict[int, FactorPoint] = {}
-        for rank in _between(V.shape[1], problem.rank):
+        for rank in levels(V.shape[1], problem.rank):
             level = replace(problem, rank=rank)
             start = more_factors(level, _best(ends, rank)) if ends else V
             ends[rank], status = one.go_on(level, start, tracer)
@@ -62,8 +62,8 @@ class Nested:
         return LowRankResult(ends[problem.rank], status, tuple(tracer.rows))
 
 
-def _between(least: int, rank: int) -> list[int]:
-    """Divisors of `rank` that `least` divides."""
+def levels(least: int, rank: int) -> list[int]:
+    """Numbers of factors on the way to `rank`: its divisors that `least` divides."""
     return [k for k in range(least, rank + 1, least) if rank % k == 0]
 
 
