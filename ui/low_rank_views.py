@@ -23,10 +23,9 @@ from ui import (
 )
 from ui import low_rank_words as words
 from ui.low_rank_settings import Records, bare
-from ui.low_rank_work import ZEROS, Choice, Shown, kept_spectra, shown
+from ui.low_rank_work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
 from ui.show import bold_sentence, show_figure
 
-SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 HOW = (
     "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
     "it holds. They stay selected in every view of this page."
@@ -136,7 +135,8 @@ def _headline(what: Shown) -> None:
     of = "selected " if what.picked else ""
     needs = what.only_picked(what.needs)
     st.markdown(bold_sentence(words.reading(needs, what.choice.share, of)))
-    st.markdown(words.what_shuffled_says(needs) + " " + words.rank_reading(needs, what.choice.tolerance))
+    shuffled = words.what_shuffled_says(needs, what.choice.share)
+    st.markdown(f"{shuffled} {words.rank_reading(needs, what.choice.tolerance)}")
 
 
 def _histogram(what: Shown, tool: str, measure: str, name: str) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from rankviz.plots.style import small
 from rankviz.significance import compare
 from rankviz.spectra import Spectra
-from ui.low_rank_work import Cut
+from ui.low_rank_work import SHARES, Cut
 
 NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the sidebar's model is 0.]"
 
@@ -121,18 +121,25 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
     )
 
 
-def what_shuffled_says(needs: pd.DataFrame) -> str:
+def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
     """Whether the energy is in few values because of the order in α or only because no α is negative."""
-    usual, k = middle(needs, "k_shuffled"), middle(needs, "k")
-    if usual <= 2 * k:
+    usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
+    if allowed <= 1:
+        return "The grades allow most of these queries no rank above 1, in whatever order α is."
+    if usual > 2 * k:
         return (
-            f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
-            "none is negative, so their mean alone holds much of the energy. Larger shares show what order "
-            "does."
+            f"Shuffled, the same numbers need **{usual / k:.2g} times as many**: that these few suffice "
+            "comes from how α is arranged, not from its values."
         )
+    if 2 * usual > allowed:  # not far below what the grades allow anyway
+        needed = f"Of the {allowed} singular values that the grades allow, α needs {k}, shuffled {usual}"
+        if usual > k:
+            return f"{needed} (medians): its order saves {usual - k}, its values alone {allowed - usual}."
+        return f"{needed} (medians): its order saves none."
+    more = " Larger shares show what order does." if 100 * share < SHARES[-1] else ""
     return (
-        f"Shuffled, the same numbers need **{usual / k:.2g} times as many**: that these few suffice comes "
-        "from how α is arranged, not from its values."
+        f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
+        f"none is negative, so their mean alone holds much of the energy.{more}"
     )
 
 

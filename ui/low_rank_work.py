@@ -28,6 +28,8 @@ PART = "vali"
 """What rankings are judged on where dual variables are cut down."""
 ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
 """Shares of the largest singular value up to which others may count as zero."""
+SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
+"""Shares of the energy to keep, in per cent."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks to cut dual variables down to."""
 

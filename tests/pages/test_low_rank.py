@@ -121,10 +121,33 @@ def test_nothing_to_show_has_its_reason() -> None:
     assert "in 3 queries with preference pairs, each pair has" in nothing(Spectra(none, [], 0, 3))
 
 
-def test_shuffled_values_are_said_to_matter_only_where_they_differ() -> None:
-    like, unlike = (pd.DataFrame({"k": [2, 2], "k_shuffled": [k, k]}) for k in (3, 9))
-    assert "in any order" in what_shuffled_says(like)
-    assert "4.5 times as many" in what_shuffled_says(unlike)
+@pytest.mark.parametrize(
+    ("k", "shuffled", "allowed", "share", "said"),
+    [
+        (2, 3, 20, 0.9, "in any order** (3 against 2)"),
+        (2, 3, 20, 0.9, "Larger shares show what order does"),
+        (2, 9, 20, 0.9, "4.5 times as many"),
+        (4, 7, 7, 0.999, "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)"),
+        (4, 7, 7, 0.999, "its order saves 3, its values alone 0."),
+        (7, 7, 8, 0.9, "its order saves none."),
+        (1, 1, 1, 0.9, "no rank above 1"),
+    ],
+)
+def test_shuffled_values_are_said_to_matter_only_where_they_differ(
+    k: int, shuffled: int, allowed: int, share: float, said: str
+) -> None:
+    needs = pd.DataFrame({"k": [k] * 2, "k_shuffled": [shuffled] * 2, "largest_rank": [allowed] * 2})
+    text = what_shuffled_says(needs, share)
+    assert said in text
+    assert ("in any order" in text) == (2 * shuffled <= allowed and shuffled <= 2 * k)
+
+
+def test_no_larger_share_is_spoken_of_where_there_is_none(open_page: Opener) -> None:
+    needs = pd.DataFrame({"k": [2], "k_shuffled": [3], "largest_rank": [20]})
+    assert "Larger shares" not in what_shuffled_says(needs, 0.999)
+    text = words(open_page("low_rank", t="99.9 %"))
+    assert "Larger shares" not in text
+    assert "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)" in text
 
 
 def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
