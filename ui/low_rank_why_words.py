@@ -47,16 +47,21 @@ few dimensions holds here too; how much of that is owed to α being nowhere nega
 
 
 def law(at_hand: pd.DataFrame, over_C: pd.DataFrame) -> str:
-    """Whether the bound is borne out at this C, and up to which C it holds for every query."""
+    """Whether the bound is borne out at this C, and up to which C of those tried it holds for every query."""
     lawful = at_hand[at_hand["active"] == at_hand["pairs"]]
     held = (
-        f"in {len(lawful)} of {queries(len(at_hand))} every pair is active, so their rank is at most "
-        f"{int(lawful['law'].max())}, and the largest found is {int(lawful['rank'].max())}"
+        f"every pair is active in {len(lawful)} of {queries(len(at_hand))}: there the law allows a rank of "
+        f"at most {int(lawful['law'].max())}, and the largest found is {int(lawful['rank'].max())}"
         if len(lawful)
-        else f"in none of {queries(len(at_hand))} is every pair active, so only the grades bound the rank"
+        else f"some pairs of each query are inactive ({queries(len(at_hand))}), so only the grades bound the "
+        "rank"
     )
-    whole = over_C.loc[over_C["lawful"] == 1, "C"]
-    everywhere = f"; up to C = {power_of_two(whole.max())} that is so in all" if len(whole) else ""
+    whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C rises: from the smallest on
+    everywhere = (
+        f". Every pair of every query is active up to C = {power_of_two(whole.max())}, of the C in the figure"
+        if len(whole)
+        else ""
+    )
     return f"At C = {power_of_two(float(at_hand['C'].iloc[0]))} {held}{everywhere}"
 
 

@@ -1,0 +1,33 @@
+"""Low rank, why so low: the sentences, from tables made by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ui.low_rank_why_words import law
+
+
+def fit(active: list[int]) -> pd.DataFrame:
+    """Queries with 10 pairs and so many active ones, at C = 2⁻⁴."""
+    return pd.DataFrame({"C": 2.0**-4, "active": active, "pairs": 10, "law": 4, "rank": [3] * len(active)})
+
+
+def over(lawful: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"C": [2.0**-15, 2.0**-10, 2.0**-5][: len(lawful)], "lawful": lawful})
+
+
+def test_the_law_is_said_to_hold_where_every_pair_is_active() -> None:
+    text = law(fit([10, 9, 10]), over([1.0, 1.0, 0.5]))
+    assert "every pair is active in 2 of 3 queries: there the law allows a rank of at most 4" in text
+    assert text.endswith("Every pair of every query is active up to C = 2⁻¹⁰, of the C in the figure")
+    assert "in 1 of 3 queries: there" in law(fit([10, 9, 9]), over([0.5]))
+
+
+def test_where_the_law_does_not_hold_the_smaller_c_with_every_pair_active_is_a_sentence_of_its_own() -> None:
+    text = law(fit([9, 9]), over([1.0, 0.5, 0.0]))
+    assert text.startswith(
+        "At C = 2⁻⁴ some pairs of each query are inactive (2 queries), so only the grades bound the rank. "
+        "Every pair of every query is active up to C = 2⁻¹⁵"
+    )
+    assert "(1 query)" in law(fit([9]), over([0.0]))
+    assert "Every pair of every query" not in law(fit([9]), over([0.0, 1.0]))
