@@ -7,7 +7,7 @@ import pandas as pd
 from rankviz.experiments.spec import RunSpec
 from rankviz.losses import LOSSES
 from rankviz.plots.style import power_of_two, small
-from ui.low_rank_words import off, off_by, power_of_ten, queries
+from ui.low_rank_words import off, off_by, percent, power_of_ten, queries
 
 ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
 
@@ -69,12 +69,14 @@ def staircase(stairs: pd.DataFrame) -> str:
     """How near the blocks are to staircases, and how many dimensions these take."""
     if len(stairs) == 0 or not stairs["active"].any():
         return "Under the hinge every margin is at least 1, so that every α is 0"
-    middle = stairs[stairs["active"] > 0].median(numeric_only=True)
-    between = stairs["boundary"].sum() / max(int(stairs["pairs"].sum()), 1)
+    some = stairs[stairs["active"] > 0]
+    middle = some.median(numeric_only=True)
+    between = some["boundary"].sum() / max(int(some["pairs"].sum()), 1)
+    lie = f"{percent(between) if between > 0.1 else off(between)} lie" if between else "none lies"
     return (
-        f"Medians over queries: {middle['stairs']:.0f} stairs, numerical rank {middle['rank']:.0f}, but "
-        f"{middle['k_90']:.0f} for 90 % of the energy; {off(between)} of the pairs lie between 0 and "
-        f"C, and α differs from the staircase by {off_by(middle['error'], 'its norm')}"
+        f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
+        f"{middle['rank']:.0f}, but {middle['k_90']:.0f} for 90 % of the energy; α is off the staircase by "
+        f"{off_by(middle['error'], 'its norm')}. Of all their pairs together {lie} between 0 and C"
     )
 
 

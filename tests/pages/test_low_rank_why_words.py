@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ui.low_rank_why_words import law
+from ui.low_rank_why_words import law, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:
@@ -31,3 +31,16 @@ def test_where_the_law_does_not_hold_the_smaller_c_with_every_pair_active_is_a_s
     )
     assert "(1 query)" in law(fit([9]), over([0.0]))
     assert "Every pair of every query" not in law(fit([9]), over([0.0, 1.0]))
+
+
+def test_medians_over_queries_and_a_share_of_all_pairs_are_apart() -> None:
+    stairs = pd.DataFrame(
+        {"active": [5, 7, 0], "pairs": [400, 600, 1000], "boundary": [2, 0, 0], "stairs": [3, 3, 0]}
+        | {"rank": [4, 4, 0], "k_90": [2, 2, 0], "error": [0.0, 0.0, 0.0]}
+    )
+    text = staircase(stairs)
+    assert text.startswith("Medians over 2 queries: 3 stairs, numerical rank 4, but 2 for 90 % of the energy")
+    assert "α is off the staircase by nothing. Of all their pairs together 0.2 % lie between 0 and C" in text
+    none = staircase(stairs.assign(boundary=0))
+    assert none.endswith("Of all their pairs together none lies between 0 and C")
+    assert "together 100 % lie" in staircase(stairs.assign(boundary=stairs["pairs"]))
