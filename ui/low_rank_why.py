@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.dual import DualBlock
+from rankviz.datasets.parts import take_queries
+from rankviz.dual import DualBlock, Duals, GivenDuals
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.model_duals import RunDuals
@@ -20,6 +22,7 @@ from rankviz.rough_duals import distance, median_ranks, ranks_with_errors
 from rankviz.spectra import RANK_TOLERANCE
 from ui import low_rank_why_words as words
 from ui.low_rank_words import power_of_ten
+from ui.low_rank_words import queries as in_words
 from ui.low_rank_work import ZEROS, Shown
 from ui.show import bold_sentence, show_figure
 
@@ -128,8 +131,10 @@ def _accuracy(what: Shown, records: Records) -> None:
         _wait()
         return
     choice = what.choice
-    rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, fits, what)
-    largest = float(what.needs["largest_rank"].median())
+    queries = _queries(what)
+    chosen = queries if what.picked else None
+    rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, fits, what)
+    largest = float(what.only_picked(what.needs)["largest_rank"].median())
     show_figure(
         rank_by_error.figure(
             rough, stopped, what.spec.feature_map, tolerance=choice.tolerance, largest=largest
@@ -137,8 +142,8 @@ def _accuracy(what: Shown, records: Records) -> None:
         rough,
         key="rank-by-error",
         alt="Median numerical rank of dual variables against their relative error.",
-        caption="Lines: this model's α, each multiplied by 1 + error × a standard normal number; one line "
-        "for each share of the largest singular value up to which others count as 0, the chosen one thick. "
+        caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
+        "1 + error × a standard normal number; one line for each share of the largest singular value up to which others count as 0, the chosen one thick. "
         "Diamonds: the same settings trained to solver tolerances "
         f"{', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; their error is "
         f"the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
@@ -173,13 +178,33 @@ def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: RunDuals) -> pd.Dat
 
 @st.cache_resource(max_entries=16, show_spinner="Taking singular values with errors …")
 def _errors(
-    spec: RunSpec, matrix: str, tolerance: float, _fits: Sequence[RunRecord], _what: Shown
+    spec: RunSpec,
+    matrix: str,
+    tolerance: float,
+    queries: tuple[int, ...] | None,
+    _fits: Sequence[RunRecord],
+    _what: Shown,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Median ranks with errors put in, and of fits that stopped early (tol, error, rank)."""
+    """Median ranks with errors put in, and of fits that stopped early (tol, error, rank), of some queries."""
     train = _what.train
-    rough = ranks_with_errors(RunDuals(_what.record, train), ZEROS, matrix)
-    exact, rows = RunDuals(_fits[-1], train), []
+    rough = ranks_with_errors(_of(queries, RunDuals(_what.record, train)), ZEROS, matrix)
+    exact, rows = _of(queries, RunDuals(_fits[-1], train)), []
     for record in _fits:
-        duals = RunDuals(record, train)
+        duals = _of(queries, RunDuals(record, train))
         rows.append((record.spec.tol, distance(duals, exact), *median_ranks(duals, [tolerance], matrix)))
     return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
+
+
+def _of(queries: tuple[int, ...] | None, duals: RunDuals) -> Duals:
+    """The dual variables of some queries alone, or of all."""
+    if queries is None:
+        return duals
+    train = duals.train
+    places = np.flatnonzero(np.isin(train.query_ids, queries))
+    return GivenDuals(
+        take_queries(train, places),
+        duals.scores[np.isin(train.qid, queries)],
+        duals.C,
+        lambda at: duals.block(int(places[at])).alpha,
+        duals.gap,
+    )

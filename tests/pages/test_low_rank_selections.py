@@ -7,7 +7,11 @@ from collections.abc import Callable
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
+from test_home_train import lines
 
+from rankviz import RunSpec, execute
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.spectra import spectra
 from ui.low_rank_words import none_counted, other_queries
 
 Opener = Callable[..., AppTest]
@@ -63,3 +67,19 @@ def test_the_staircase_is_of_a_selected_query(open_page: Opener) -> None:
     app.session_state["picked"] = [5]
     app.run()
     assert "Query 5, α over C" in words(app)
+
+
+def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> None:
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    spec = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
+    table = spectra(execute(spec, fold=fold), fold.train, "block").table
+    large = table.loc[table["largest_rank"].idxmax()]
+    least = table.loc[table["largest_rank"].idxmin()]
+    for row in (large, least):
+        app = open_page("low_rank", map="linear", view="Why so low?", picked=int(row["query"]))
+        drawn = figures(app)[-1]
+        (level,) = (shape["y0"] for shape in drawn["layout"]["shapes"])
+        assert level == row["largest_rank"]
+        assert lines(drawn)["zero up to 10<sup>-6</sup>"][0] == row["rank"]
+        assert lines(drawn)["this solver, stopped early"][-1] == row["rank"]
+        assert "Median over 1 query. Lines" in words(app)
