@@ -203,11 +203,22 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
     assert table["all_zero"].tolist() == [False, True]
     cells = low_rank_sensitivity.figure_of_weights(table, "NDCG@1", (1.0, 10.0), (0.1, 1.0)).data[0]
     assert [[text[-5:] for text in row] for row in cells.text] == [
-        ["", f"{table['value'][0]:.4f}"[-5:]],
+        ["", f"{table['value'][0]:.3f}"],
         ["", "A = 0"],
     ]
     assert np.isnan(cells.z[0][0])
+    assert cells.z[0][1] == table["value"][0]
     assert cells.zmax - cells.zmin >= low_rank_sensitivity.COLOUR_STEP - 1e-9
+
+
+def test_the_numbers_in_cells_keep_their_size_and_the_hover_text_has_more(
+    records: dict[str, RunRecord],
+) -> None:
+    table = low_rank_sensitivity.data([records["regularized"]], "vali", "MAP")
+    cells = low_rank_sensitivity.figure_of_weights(table, "MAP", (0.01,), (1.0,)).data[0]
+    assert cells.textfont.size >= 11
+    assert len(cells.text[0][0]) == 5
+    assert ":.4f" in cells.hovertemplate
 
 
 def test_one_very_bad_cell_does_not_flatten_the_colours() -> None:

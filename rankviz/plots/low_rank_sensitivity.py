@@ -23,6 +23,8 @@ COLOURS = ["#f8edf3", "#c46a97"]
 """Light enough all along for dark text, in the hue of the regularised model."""
 CLIPPED = 0.1
 """Cells below this quantile share the palest colour: one very bad cell should not hide all differences."""
+CELL_SIZE = 11
+"""Pixels of the numbers in cells: three decimals, which then fit on a phone; the hover text has four."""
 TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
 """What is swept of each model."""
@@ -146,8 +148,8 @@ def figure_of_weights(
             zmin=low,
             zmax=high,
             colorscale=COLOURS,
-            textfont={"color": "#1a1a1a"},
-            colorbar={"title": {"text": metric, "side": "right"}, "thickness": 14} | TICKS,
+            textfont={"color": "#1a1a1a", "size": CELL_SIZE},
+            colorbar={"title": {"text": metric, "side": "top"}, "thickness": 10, "xpad": 4} | TICKS,
             hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",
             hoverongaps=False,
             xgap=2,
@@ -168,4 +170,4 @@ def colour_range(values: pd.Series[float]) -> list[float]:
 def _cell(value: float, zero: bool) -> str:
     if math.isnan(value):
         return ""
-    return f"{value:.4f}" + ("<br>A = 0" if zero else "")
+    return f"{value:.3f}" + ("<br>A = 0" if zero else "")
