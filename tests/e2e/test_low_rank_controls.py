@@ -7,7 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page
 
-_CUT = """panel => Array.from(panel.querySelectorAll('[data-testid=stButtonGroup] *, [data-testid=stSelectbox] *'))
+_CUT = """panel => ['stButtonGroup', 'stSelectbox']
+    .flatMap(kind => Array.from(panel.querySelectorAll(`[data-testid=${kind}] *`)))
     .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
     .map(part => part.textContent || part.value)"""
 
