@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -58,7 +59,7 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
         st.info(nothing, icon=":material/info:")
         if not found.n_zero:  # no pairs: no model has any α
             return
-    what = shown(record, train, choice, selection.picked)
+    what = shown(record, train, choice, partial(selection.picked, part="train"))
     if not nothing:
         _headline(what)
     tabs = st.tabs(list(VIEWS), key=VIEW, bind="query-params", on_change="rerun")

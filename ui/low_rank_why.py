@@ -145,8 +145,8 @@ def _accuracy(what: Shown, records: Records) -> None:
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
         "1 + error × a standard normal number; one line for each share of the largest singular value up to "
         "which others count as 0, the chosen one thick. Diamonds: the same settings trained to solver "
-        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; their "
-        f"error is the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
+        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; "
+        f"their error is the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
         f"{describe(what.spec, 'train')}.",
     )
     st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))

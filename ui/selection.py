@@ -4,6 +4,9 @@ Each view shows the shared selection and writes to it. Keys of views carry a num
 change of the selection, so that a view always starts afresh from what is selected: the browser tells of a
 click only where it differs from the last one that it told of, and keeps outlines that were drawn. The table
 keeps its key while it is itself the one that changes the selection, and so its place.
+
+A selection belongs to a data set, fold and part: numbers of queries mean others elsewhere. On other data it
+is put aside, and taken up again when they come back.
 """
 
 from __future__ import annotations
@@ -18,16 +21,29 @@ QUERY = "query"
 TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
 """What selects queries in charts, by Plotly's name of the drag mode."""
 _CHANGES, _CHANGES_ELSEWHERE = "selection-changes", "selection-changes-elsewhere"
+_OF, _ASIDE = "selection-of", "selections-aside"
+_DIGITS = 18
+"""A number of a query with more digits is none: it would not fit into 64 bits."""
 
 
-def picked(table: pd.DataFrame) -> list[int]:
-    """The selected queries among those of `table`, which has a column query."""
-    if KEY not in st.session_state:
+def picked(table: pd.DataFrame, part: str = "") -> list[int]:
+    """The selected queries among those of `table`, which has a column query, of a part of the sidebar's fold.
+
+    The selection of the address is that of the data that are shown first.
+    """
+    state = st.session_state
+    of = (state.get("data"), state.get("fold"), part)
+    if state.setdefault(_OF, of) != of:
+        aside = state.setdefault(_ASIDE, {})
+        aside[state[_OF]] = state.get(KEY, [])
+        state[_OF] = of
+        mark(aside.get(of, []))
+    elif KEY not in state:
         texts = st.query_params.get(KEY, "").split(".")
-        st.session_state[KEY] = [int(text) for text in texts if text.isdecimal()]
+        state[KEY] = [int(text) for text in texts if text.isdecimal() and len(text) <= _DIGITS]
     known = set(table["query"])
-    kept = [query for query in st.session_state[KEY] if query in known]
-    st.session_state[KEY] = kept
+    kept = [query for query in state[KEY] if query in known]
+    state[KEY] = kept
     if kept:
         st.query_params[KEY] = ".".join(map(str, kept))
     elif KEY in st.query_params:

@@ -83,3 +83,39 @@ def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> N
         assert lines(drawn)["zero up to 10<sup>-6</sup>"][0] == row["rank"]
         assert lines(drawn)["this solver, stopped early"][-1] == row["rank"]
         assert "Median over 1 query. Lines" in words(app)
+
+
+def test_a_selection_stays_with_its_data_set_and_fold(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("five grades")
+    app = open_page("low_rank", data="edge", map="linear", picked="1.2")
+    assert "**2 of 2 queries selected**" in words(app)
+
+    def expect(data: str, fold: str, queries: list[int]) -> None:
+        app.session_state["data"], app.session_state["fold"] = data, fold
+        app.run()
+        assert not app.exception
+        assert app.session_state["picked"] == queries
+        assert ("no query selected" in words(app)) == (not queries)
+        assert app.query_params.get("picked", "") == ".".join(map(str, queries))
+
+    expect("synthetic-demo", "Fold1", [])
+    app.session_state["picked"] = [5]  # as a view marks it
+    expect("synthetic-demo", "Fold1", [5])
+    expect("edge", "Fold1", [1, 2])
+    expect("synthetic-demo", "Fold2", [])
+    expect("synthetic-demo", "Fold1", [5])
+
+
+def test_a_selection_of_training_queries_is_there_again_after_another_page(open_page: Opener) -> None:
+    app = open_page("low_rank", map="linear", picked="87.5")
+    app.switch_page("pages/side_by_side.py").run()
+    assert "no query selected" in words(app)
+    app.switch_page("pages/low_rank.py").run()
+    assert app.session_state["picked"] == [87, 5]
+
+
+def test_a_number_in_the_address_that_no_query_can_have_is_passed_over(open_page: Opener) -> None:
+    app = open_page("low_rank", map="linear", picked="5." + "9" * 5000)
+    assert app.session_state["picked"] == [5]
