@@ -133,10 +133,11 @@ def of_the_paper(table: pd.DataFrame) -> str:
         return ""
     quicker = NAMES[str(printed["seconds"].idxmin())]
     fewer = NAMES[str(printed["iteration"].idxmin())]
+    time = "less time" if quicker == fewer else f"the {quicker} one less time"
     return (
         "xu2019 (§6.3.2) finds that its regularised model needs fewer iterations and its factorised model "
         f"less time. With the algorithms as printed, to within 1 %, here the {fewer} one needs fewer "
-        f"iterations and the {quicker} one less time."
+        f"iterations and {time}."
     )
 
 

@@ -22,6 +22,7 @@ from rankviz.plots.low_rank_style import MODELS
 from rankviz.spectra import Spectra, spectra_of
 from ui import low_rank_sweeps
 from ui.low_rank_models_words import objectives as objectives_in_words
+from ui.low_rank_models_words import of_the_paper
 from ui.low_rank_settings import SIDEBAR
 from ui.runs import RunMemory
 
@@ -121,6 +122,20 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener) -> None:
     assert "Within 1 % of the best objective of its model" in text
     assert "The factorised problem is not convex" in text
     assert app.dataframe[0].value["label"].tolist() == names
+
+
+@pytest.mark.parametrize(
+    ("iterations", "seconds", "said"),
+    [
+        ([3, 9], [1.0, 2.0], "here the factorised one needs fewer iterations and less time."),
+        ([9, 3], [1.0, 2.0], "here the regularised one needs fewer iterations and the factorised one less "),
+    ],
+)
+def test_a_model_that_leads_in_both_is_named_once(
+    iterations: list[int], seconds: list[float], said: str
+) -> None:
+    ends = {"model": ["factorized", "regularized"], "iteration": iterations, "seconds": seconds}
+    assert said in of_the_paper(pd.DataFrame(ends | {"label": ["a", "b"], "printed": True, "above": 0.0}))
 
 
 def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
