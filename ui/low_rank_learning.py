@@ -55,8 +55,9 @@ def show(what: Shown, others: Records) -> None:
         required=True,
         key="learnaxis",
         bind="query-params",
-        help="Iterations differ in what they cost: all factors once, all queries once, one accelerated "
-        "step, or a round of ten steps. Seconds do not.",
+        help="Iterations differ in what they cost: all factors there are once (first one, then as many as "
+        "each divisor of K, then K), all queries once, one accelerated step, or a round of ten steps. "
+        "Seconds do not.",
     )
     plain = bare(what.spec)
     if in_kernel_space(plain):

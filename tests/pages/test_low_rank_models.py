@@ -122,6 +122,7 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener) -> None:
     assert "Within 1 % of the best objective of its model" in text
     assert "The factorised problem is not convex" in text
     assert app.dataframe[0].value["label"].tolist() == names
+    assert "each divisor of K, then K" in app.segmented_control(key="learnaxis").help
 
 
 @pytest.mark.parametrize(
