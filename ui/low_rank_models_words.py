@@ -44,11 +44,11 @@ def what_they_train(spec: RunSpec, C: float) -> str:
 
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
-    """That all three models train the hinge, while the sidebar's model is another."""
+    """That all models of a tab train the hinge, while the sidebar's model is another."""
     costs = ", without costs of pairs" if spec.costs is not None else ""
     return (
-        f":gray[All three models train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
-        f"with the {LOSSES[spec.loss].label} and C = {power_of_two(spec.C)}, is in the figures above.]"
+        f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
+        f"{with_loss(spec)}, C = {power_of_two(spec.C)}, is what stands above the tabs.]"
     )
 
 

@@ -59,7 +59,7 @@ def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
         assert drawn[name] == expected[f"rank_{name}"].clip(lower=rank_by_model.NOTHING).tolist()
     median = int(expected["rank_factorised"].quantile(0.5, "lower"))
     assert f"factorised {median}, regularised" in words(app)
-    assert "All three models train the hinge with C = 2⁻⁶" in words(app)
+    assert "All models here train the hinge with C = 2⁻⁶" in words(app)
     assert "all with the hinge" in words(app)
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs.loc["factorised", "objective"] == pytest.approx(-costs.loc["factorised", "dual"], rel=1e-6)
@@ -224,6 +224,7 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
 def test_models_are_shown_where_the_sidebars_has_no_dual_variables(view: str, open_page: Opener) -> None:
     app = open_page("low_rank", view=view, costs="λ as below", lam="0, 0, 0", **LINK)
     assert "Every dual variable is 0" in words(app)
+    assert "figures above" not in words(app)
     assert len(figures(app)) == 1
 
 
