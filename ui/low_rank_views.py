@@ -32,6 +32,8 @@ HOW = (
     "it holds. They stay selected in every view of this page."
 )
 VIEW = "view"
+PART = "train"
+"""Whose queries are selected here: α belongs to them."""
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": low_rank_why.specs,
     "Three models": low_rank_models.specs,
@@ -44,7 +46,8 @@ OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """What the open tab needs besides the run itself."""
+    """What the open tab needs besides the run itself; the page asks before anything is trained."""
+    selection.turn_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
 
@@ -59,7 +62,7 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
         st.info(nothing, icon=":material/info:")
         if not found.n_zero:  # no pairs: no model has any α
             return
-    what = shown(record, train, choice, partial(selection.picked, part="train"))
+    what = shown(record, train, choice, partial(selection.picked, part=PART))
     if not nothing:
         _headline(what)
     tabs = st.tabs(list(VIEWS), key=VIEW, bind="query-params", on_change="rerun")

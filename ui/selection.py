@@ -26,10 +26,11 @@ _DIGITS = 18
 """A number of a query with more digits is none: it would not fit into 64 bits."""
 
 
-def picked(table: pd.DataFrame, part: str = "") -> list[int]:
-    """The selected queries among those of `table`, which has a column query, of a part of the sidebar's fold.
+def turn_to(part: str = "") -> None:
+    """Put the selection of other data aside and take up that of a part of the sidebar's fold.
 
-    The selection of the address is that of the data that are shown first.
+    `picked` does so too; where there is something to train before, the address must not wait for that. The
+    selection of the address is that of the data that are shown first.
     """
     state = st.session_state
     of = (state.get("data"), state.get("fold"), part)
@@ -38,17 +39,27 @@ def picked(table: pd.DataFrame, part: str = "") -> list[int]:
         aside[state[_OF]] = state.get(KEY, [])
         state[_OF] = of
         mark(aside.get(of, []))
+        _write_address()
     elif KEY not in state:
         texts = st.query_params.get(KEY, "").split(".")
         state[KEY] = [int(text) for text in texts if text.isdecimal() and len(text) <= _DIGITS]
+
+
+def picked(table: pd.DataFrame, part: str = "") -> list[int]:
+    """The selected queries of a part that are in `table`, which has a column query."""
+    turn_to(part)
     known = set(table["query"])
-    kept = [query for query in state[KEY] if query in known]
-    state[KEY] = kept
-    if kept:
-        st.query_params[KEY] = ".".join(map(str, kept))
+    kept = [query for query in st.session_state[KEY] if query in known]
+    st.session_state[KEY] = kept
+    _write_address()
+    return kept
+
+
+def _write_address() -> None:
+    if st.session_state[KEY]:
+        st.query_params[KEY] = ".".join(map(str, st.session_state[KEY]))
     elif KEY in st.query_params:
         del st.query_params[KEY]
-    return kept
 
 
 def query(table: pd.DataFrame) -> int:

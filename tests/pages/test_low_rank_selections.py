@@ -108,6 +108,20 @@ def test_a_selection_stays_with_its_data_set_and_fold(
     expect("synthetic-demo", "Fold1", [5])
 
 
+def test_the_address_drops_a_selection_of_other_data_before_anything_is_trained(
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data_set("five grades")
+    app = open_page("low_rank", data="edge", map="linear", picked="1.2")
+    monkeypatch.setattr("ui.low_rank_views.linked", lambda *_: None)  # as while a job is running
+    app.session_state["data"] = "synthetic-demo"
+    app.run()
+    assert "picked" not in app.query_params
+    app.session_state["data"] = "edge"
+    app.run()
+    assert app.query_params["picked"] == "1.2"
+
+
 def test_a_selection_of_training_queries_is_there_again_after_another_page(open_page: Opener) -> None:
     app = open_page("low_rank", map="linear", picked="87.5")
     app.switch_page("pages/side_by_side.py").run()
