@@ -223,9 +223,9 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
 
 
 def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:
-    """Whether queries tell the best and the worst setting from the plain model."""
+    """Whether queries tell the best and the worst setting from the plain model with the hinge."""
     return [
-        compare(groups[name], plain).sentence(name, "the plain model", metric)
+        compare(groups[name], plain).sentence(name, "the plain model with the hinge", metric)
         for name in dict.fromkeys(_ends(groups))
     ]
 

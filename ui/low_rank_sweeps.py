@@ -14,7 +14,16 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
 from rankviz.plots.style import PART_NAMES, describe
 from ui import low_rank_models_words as words
-from ui.low_rank_settings import Records, affordable, bare, control_of_C, found, settings, wait
+from ui.low_rank_settings import (
+    Records,
+    affordable,
+    bare,
+    control_of_C,
+    found,
+    plain_hinge,
+    settings,
+    wait,
+)
 from ui.low_rank_work import Shown
 from ui.reveal import part_shown
 from ui.show import bold_sentence, show_figure
@@ -39,11 +48,18 @@ PRINTED = pd.DataFrame(
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """The runs of the sweep that is chosen."""
-    return affordable(_wanted(spec))
+    """The runs of the sweep that is chosen, and the plain model that they are compared with."""
+    return affordable([*_plain(spec), *_wanted(spec)])
+
+
+def _plain(spec: RunSpec) -> list[RunSpec]:
+    """The plain model with the hinge, where it is not the page's own run."""
+    plain = plain_hinge(spec, settings(spec).C)
+    return [] if plain is None else [plain]
 
 
 def _wanted(spec: RunSpec) -> list[RunSpec]:
+    """The low-rank models of the sweep."""
     C, state = settings(spec).C, st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
         return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
@@ -55,17 +71,19 @@ def show(what: Shown, others: Records) -> None:
     """The figure of the chosen sweep, from the runs that are there."""
     sweep, metric = _controls()
     part = part_shown(what.spec)
-    plain = bare(what.spec)
-    st.markdown(words.what_they_train(what.spec, settings(plain).C))
-    wanted = _wanted(plain)
-    there = [record for record in found(wanted, others) if record is not None]
+    own = bare(what.spec)
+    beside, wanted = _plain(own), _wanted(own)
+    st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
+    records = found([*beside, *wanted], others)
+    plain = records[0] if beside else what.record
+    there = [record for record in records[len(beside) :] if record is not None]
     if there:
         table = plot.data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
         draw = _factors if sweep == "factors" else _weights
-        draw(what, there, table, (part, metric, count))
+        draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
-    if len(there) < len(wanted):
+    if plain is None or len(there) < len(wanted):
         wait("The figure comes" if not there else "What is missing comes")
 
 
@@ -111,29 +129,32 @@ def _controls() -> tuple[str, str]:
 
 
 def _factors(
-    what: Shown, records: Sequence[RunRecord], table: pd.DataFrame, about: tuple[str, str, str]
+    plain: RunRecord | None,
+    records: Sequence[RunRecord],
+    table: pd.DataFrame,
+    about: tuple[str, str, str],
 ) -> None:
-    part, metric, count = about
+    (part, metric, count), spec = about, records[0].spec
     if metric == plot.OBJECTIVE:
-        _objective(records[0].spec, table, count)
+        _objective(spec, table, count)
         return
-    plain = what.record.metrics[part][metric]
-    paper = (what.spec.dataset, what.spec.fold, part) == ("OHSUMED", "Fold1", "test")
+    paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
     show_figure(
         plot.figure_of_factors(
             table,
-            what.spec.feature_map,
+            spec.feature_map,
             metric,
-            plain=float(plain.mean()),
+            plain=None if plain is None else float(plain.metrics[part][metric].mean()),
             grid=FACTORS,
             printed=PRINTED[metric] if paper else None,
         ),
         table,
         key="low-rank-factors",
-        alt=f"{metric} of the factorised model against K, with the plain model as a level.",
+        alt=f"{metric} of the factorised model against K"
+        f"{'' if plain is None else ', with the plain model with the hinge as a level'}.",
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
-        f"{words.seeds_draw(what.spec)}{words.TABLE_7 if paper else ''}"
-        f"Dashed: plain, {describe(what.spec, part)}.",
+        f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
+        f"{_about(plain, part, 'Dashed: plain,')}",
     )
     groups = {
         f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
@@ -161,10 +182,13 @@ def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
 
 
 def _weights(
-    what: Shown, records: Sequence[RunRecord], table: pd.DataFrame, about: tuple[str, str, str]
+    plain: RunRecord | None,
+    records: Sequence[RunRecord],
+    table: pd.DataFrame,
+    about: tuple[str, str, str],
 ) -> None:
     part, metric, count = about
-    plain = what.record.metrics[part][metric]
+    level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
     clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
     show_figure(
         plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
@@ -172,9 +196,8 @@ def _weights(
         key="low-rank-weights",
         alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
         caption=f"{count}{clipped}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
-        "Towards the bottom the model is near the plain hinge; towards the upper right α itself is held to a "
-        f"small nuclear norm. Plain: {plain.mean():.4f}, "
-        f"{describe(what.spec, part)}.",
+        f"Towards the bottom the model is near the plain one with the hinge{level}; towards the upper right "
+        f"α itself is held to a small nuclear norm. {_about(plain, part, 'Plain:')}",
     )
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
@@ -182,10 +205,16 @@ def _weights(
     _say(groups, plain, part, metric)
 
 
-def _say(groups: dict[str, pd.Series[float]], plain: pd.Series[float], part: str, metric: str) -> None:
-    """Whether queries tell the best value from the worst, and from the plain model."""
+def _about(plain: RunRecord | None, part: str, start: str) -> str:
+    """What the plain model is, for captions, where it is there."""
+    return "" if plain is None else f"{start} {describe(plain.spec, part)}."
+
+
+def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str, metric: str) -> None:
+    """Whether queries tell the best value from the worst, and from the plain model where it is there."""
     st.markdown(bold_sentence(words.spread(groups, metric)))
-    for sentence in words.against_plain(groups, plain, metric):
+    told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
+    for sentence in told:
         st.markdown(f"- {sentence[0].upper()}{sentence[1:]}.")
     st.caption(
         f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "

@@ -65,7 +65,7 @@ def figure_of_factors(
     grid: Sequence[int],
     printed: pd.Series[float] | None = None,
 ) -> go.Figure:
-    """Mean over seeds with a band from the least to the greatest, the plain model a level where it has one.
+    """Mean over seeds with a band from the least to the greatest, the plain hinge's `plain` a level if given.
 
     `printed` are published values by K, drawn as hollow diamonds.
     """
@@ -119,9 +119,9 @@ def _add_plain(fig: go.Figure, plain: float, feature_map: str, grid: Sequence[in
         x=[0.5 * min(grid), 2 * max(grid)],
         y=[plain, plain],
         mode="lines",
-        name="plain",
+        name="plain, with the hinge",
         line={"color": METHODS[feature_map].colour, "width": 2, "dash": "dash"},
-        hovertemplate="plain: %{y:.4f}<extra></extra>",
+        hovertemplate="plain, with the hinge: %{y:.4f}<extra></extra>",
     )
 
 

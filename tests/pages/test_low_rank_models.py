@@ -143,13 +143,42 @@ def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, **LINK)
     assert len(lines(figures(app)[2])["factorised, mean over seeds"]) == 2
     assert re.search(r"Mean MAP (lies between|is)", words(app))
-    assert "the plain model" in words(app)
     grid = open_page(
         "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS["weights"], sweepmetric="NDCG@3", **LINK
     )
     cells = figures(grid)[2]["data"][0]
     assert cells["text"][1][0].endswith("A = 0")
     assert "Mean NDCG@3" in words(grid)
+
+
+@pytest.mark.parametrize("sweep", list(low_rank_sweeps.SWEEPS))
+def test_sweeps_are_compared_with_the_plain_hinge(sweep: str, open_page: Opener) -> None:
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    plain = execute(replace(SPEC, loss="hinge", C=2.0**-8), fold=fold).metrics["vali"]["MAP"].mean()
+    app = open_page(
+        "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS[sweep], fseeds=1, clow="2⁻⁸", **LINK
+    )
+    text = words(app)
+    assert "All models here train the hinge with C = 2⁻⁸. The sidebar's model, with the squared hinge" in text
+    assert "the plain model with the hinge" in text
+    assert re.search(r"(Dashed: plain,|Plain:) .* C = 2⁻⁸ · hinge · validation", text)
+    if sweep == "factors":
+        assert lines(figures(app)[2])["plain, with the hinge"] == pytest.approx([plain, plain])
+    else:
+        assert f"near the plain one with the hinge ({plain:.4f})" in text
+
+
+def test_a_sweep_is_drawn_before_its_plain_model_is_there(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "ui.low_rank_settings.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
+    )
+    for sweep in low_rank_sweeps.SWEEPS.values():
+        app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
+        assert len(figures(app)) == 3
+        assert "the plain model with the hinge" not in words(app)
+        assert "What is missing comes" in words(app)
 
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
