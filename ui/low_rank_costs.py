@@ -20,7 +20,7 @@ from rankviz.significance import compare
 from ui import low_rank_models_words as words
 from ui.low_rank_work import Shown
 from ui.reveal import part_shown
-from ui.show import bold_sentence
+from ui.show import bold_sentence, capital
 
 METRICS = ("NDCG@10", "MAP")
 
@@ -56,7 +56,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
         for metric in METRICS:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
             sentence = result.sentence(f"the {NAMES[model]} model", name, metric)
-            st.markdown(f"- {sentence[0].upper()}{sentence[1:]}.")
+            st.markdown(f"- {capital(sentence)}.")
     st.caption(f"Means over the {PART_NAMES[part]} queries. Plain: {describe(plain.spec, part)}.")
 
 

@@ -24,7 +24,7 @@ from ui.low_rank_settings import (
     wait,
 )
 from ui.low_rank_work import Shown
-from ui.show import bold_sentence, show_figure
+from ui.show import bold_sentence, capital, show_figure
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}
 
@@ -79,11 +79,11 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         key="low-rank-learning",
         alt="Distance of the objective above the best one of the same model against "
         f"{AXES[axis]}, for two solvers of the factorised and two of the regularised model.",
-        caption=f"{'; '.join(own)}. Best: the lowest objective of the runs of the same model drawn here; "
-        f"distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, with "
-        "step lengths by backtracking or from the curvature. Seconds on this machine, one run each, features "
-        "not counted; the start of FISTA, a trained plain hinge, is counted, and so are the iterations with "
-        "fewer factors that L-BFGS-B goes through before K. "
+        caption=f"{capital('; '.join(own))}. Best: the lowest objective of the runs of the same model drawn "
+        f"here; distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, "
+        "with step lengths by backtracking or from the curvature. Seconds on this machine, one run each, "
+        "features not counted; the start of FISTA, a trained plain hinge, is counted, and so are the "
+        "iterations with fewer factors that L-BFGS-B goes through before K. "
         f"{words.about(records[0].spec)}.",
     )
     st.markdown(bold_sentence(plot.race(table)))

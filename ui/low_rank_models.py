@@ -32,7 +32,7 @@ from ui.low_rank_settings import (
 )
 from ui.low_rank_words import none_counted, other_queries, percent, power_of_ten, queries
 from ui.low_rank_work import Shown
-from ui.show import bold_sentence, show_figure
+from ui.show import bold_sentence, capital, show_figure
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
@@ -190,7 +190,7 @@ def _ranks(
         caption=f"One marker per query and model, darker where several lie on each other; models are drawn "
         f"a little apart sideways, markers tell the true numbers. Here {counted}. Right: medians, bars from "
         f"10 to 90 % of the queries. Of the regularised model: {words.MATRIX_WORDS[which]}. Dotted: "
-        f"what K factors allow. {own}; both train the hinge. Plain: {describe(plain, 'train')}.",
+        f"what K factors allow. {capital(own)}; both train the hinge. Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
     shown = what.only_picked(table)

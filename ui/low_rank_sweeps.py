@@ -26,7 +26,7 @@ from ui.low_rank_settings import (
 )
 from ui.low_rank_work import Shown
 from ui.reveal import part_shown
-from ui.show import bold_sentence, show_figure
+from ui.show import bold_sentence, capital, show_figure
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
@@ -215,7 +215,7 @@ def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str
     st.markdown(bold_sentence(words.spread(groups, metric)))
     told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
     for sentence in told:
-        st.markdown(f"- {sentence[0].upper()}{sentence[1:]}.")
+        st.markdown(f"- {capital(sentence)}.")
     st.caption(
         f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "
         "validation queries, then judge on others."

@@ -31,6 +31,8 @@ HOW = (
     "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
     "it holds. They stay selected in every view of this page."
 )
+SLIDER_WIDTH = 420
+"""Pixels: what follows it goes to another line on narrow pages."""
 VIEW = "view"
 PART = "train"
 """Whose queries are selected here: α belongs to them."""
@@ -77,8 +79,8 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
 
 def _controls() -> Choice:
     """The page's own controls."""
-    left, right = st.columns([3, 2], gap="medium")
-    share = left.select_slider(
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    share = row.container(width=SLIDER_WIDTH).select_slider(
         "Share of the energy to keep, t",
         SHARES,
         90,
@@ -88,7 +90,7 @@ def _controls() -> Choice:
         help="k is the least number of singular values whose squares hold this share of the sum of squares; "
         "xu2019 takes 90 %. Instant: the singular values are kept.",
     )
-    scale = right.segmented_control(
+    scale = row.segmented_control(
         "Dimensions counted as",
         list(dim_histogram.SCALES),
         format_func=lambda name: dim_histogram.SCALES[name].label,
@@ -100,8 +102,8 @@ def _controls() -> Choice:
         "grades no more than the smaller of both. The number itself tells 1 from 10 where a query has many "
         "documents.",
     )
-    left, right = st.columns([3, 2], gap="medium")
-    matrix = left.segmented_control(
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    matrix = row.container(width=SLIDER_WIDTH).segmented_control(
         "Matrix of each query's dual variables α",
         list(MATRICES),
         format_func=lambda name: MATRICES[name].label,
@@ -112,7 +114,7 @@ def _controls() -> Choice:
         help=" ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
         + " xu2019 defines A; the ranks that it prints fit A + Aᵀ.",
     )
-    zero = right.segmented_control(
+    zero = row.segmented_control(
         "Counts as zero: σ up to … of the largest",
         ZEROS,
         format_func=words.power_of_ten,

@@ -11,6 +11,7 @@ from rankviz.plots.style import small
 from rankviz.significance import compare
 from rankviz.spectra import Spectra
 from ui.low_rank_work import SHARES, Cut
+from ui.show import capital
 
 NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the sidebar's model is 0.]"
 
@@ -41,7 +42,7 @@ def left_out(found: Spectra) -> str:
     if found.n_without_pairs:
         parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
     if found.n_zero:
-        parts.append(f"{queries(found.n_zero)} where every pair has a margin of 1 or more, or costs 0")
+        parts.append(f"{queries(found.n_zero)} whose α are all 0")
     return f"left out: {' and '.join(parts)}" if parts else "no query is left out"
 
 
@@ -199,7 +200,7 @@ def lost_by_all(k: int, cut: Cut) -> str:
 
 def bold_free(sentence: str) -> str:
     """A sentence that begins with a capital and has no stop."""
-    return sentence[0].upper() + sentence[1:].rstrip(".")
+    return capital(sentence).rstrip(".")
 
 
 def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:

@@ -20,7 +20,7 @@ from ui.jobs import predicted, run_or_submit
 from ui.ndcg_vs_m_words import reading, seconds_in_words
 from ui.runs import normalised
 from ui.settings import COMPONENTS, linear_C, open_run, spec_from_state
-from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
+from ui.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
@@ -195,7 +195,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         first, *others = reading(found, part, metric) or ["the levels to compare with are not there yet"]
         st.markdown(bold_sentence(first))
         for words in others:
-            st.markdown(f"{words[0].upper()}{words[1:]}.")
+            st.markdown(f"{capital(words)}.")
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1]))
     st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")

@@ -95,7 +95,12 @@ def tiles(n: int) -> list[DeltaGenerator]:
 
 def bold_sentence(text: str) -> str:
     """The reading under a figure: one sentence in bold, beginning with a capital and ending with a stop."""
-    return f"**{text[0].upper()}{text[1:].rstrip('.')}.**"
+    return f"**{capital(text).rstrip('.')}.**"
+
+
+def capital(text: str) -> str:
+    """A text that begins with a capital, the rest as it is."""
+    return text[0].upper() + text[1:]
 
 
 def what_is_shown(spec: RunSpec, part: str) -> None:

@@ -14,7 +14,7 @@ from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
 from rankviz.plots.style import PART_NAMES, describe, in_a_sentence, method_label, power_of_two
 from rankviz.significance import compare
-from ui.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure, tiles
+from ui.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure, tiles
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -141,7 +141,7 @@ def convergence(baseline: RunRecord, record: RunRecord) -> None:
         table,
         key="convergence",
         alt="Objective and Newton decrement at each iteration.",
-        caption=f"{record.status[0].upper()}{record.status[1:]}. {steps} steps{start}, "
+        caption=f"{capital(record.status)}. {steps} steps{start}, "
         f"{int(table['cg_iterations'].sum())} CG iterations, {spent:.2f} s, {record.n_pairs:,} preference "
         f"pairs, objective {record.objective:.6g}. {describe(record.spec, 'train')}.",
     )
