@@ -48,24 +48,12 @@ def show(what: Shown) -> None:
     number = int(query.row["query"])
     cut = cut_losses(what, number)
     st.markdown(bold_sentence(words.lost(number, query.k, cut)))
-    st.markdown(by_all(query.k, cut))
+    st.markdown(words.lost_by_all(query.k, cut))
     left, right = st.columns(2, gap="medium")
     with left:
         _spectrum(query)
     with right:
         _losses(query, cut)
-
-
-def by_all(k: int, cut: Cut) -> str:
-    """What cutting every block to rank k loses; where that is nothing, there are no rankings to compare."""
-    rows = cut.table[cut.table["scope"] == "all"]
-    row = rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
-    if any(words.off(row[error]) != "nothing" for error in ("alpha_error", "w_error")):
-        return words.lost_by_all(k, cut)
-    return (
-        f"With every query cut to rank {k}, nothing changes: no block has a higher rank, so α, w and every "
-        "ranking stay as they are."
-    )
 
 
 def _chosen(what: Shown) -> tuple[Query, str]:

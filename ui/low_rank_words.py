@@ -183,6 +183,11 @@ def lost(query: int, k: int, cut: Cut) -> str:
 def lost_by_all(k: int, cut: Cut) -> str:
     """What cutting every block to rank k loses of α, w and the ranking of other queries."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
+    if all(off(row[error]) == "nothing" for error in ("alpha_error", "w_error")):
+        return (
+            f"With every query cut to rank {k}, nothing changes: no block has a higher rank, so α, w and "
+            "every ranking stay as they are."
+        )
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
     ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
     surprise = (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ui.low_rank_query import by_all
+from ui.low_rank_words import lost_by_all
 from ui.low_rank_work import Cut
 
 
@@ -21,16 +21,16 @@ def cut() -> Cut:
 
 @pytest.mark.parametrize("k", [2, 100])
 def test_a_cut_that_loses_nothing_changes_nothing(cut: Cut, k: int) -> None:
-    assert f"cut to rank {k}, nothing changes" in by_all(k, cut)
-    assert "distinguishable" not in by_all(k, cut)
+    assert f"cut to rank {k}, nothing changes" in lost_by_all(k, cut)
+    assert "distinguishable" not in lost_by_all(k, cut)
 
 
 def test_a_cut_that_loses_something_is_compared_by_its_rankings(cut: Cut) -> None:
-    said = by_all(1, cut)
+    said = lost_by_all(1, cut)
     assert "is off by 30 % of its norm, w by 20 % of its length" in said
     assert "not distinguishable" in said
 
 
 def test_w_alone_is_enough_of_a_loss(cut: Cut) -> None:
     table = cut.table.assign(alpha_error=0.0, w_error=1e-6)
-    assert "nothing changes" not in by_all(2, Cut(table, cut.metric))
+    assert "nothing changes" not in lost_by_all(2, Cut(table, cut.metric))
