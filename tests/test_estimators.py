@@ -1,15 +1,14 @@
-"""RankSVM: scikit-learn's conventions, bad settings and data, repeatability, odd data, and the real folds."""
+"""RankSVM: scikit-learn's conventions, bad settings and data, progress and stopping, and the real folds."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from naive_ranking import problem, qid_of
+from conftest_estimators import QID, X, Y, each_map, fitted, model
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -17,30 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankviz
-from rankviz import DataError, DataWarning, Progress, RankSVM, StopRequested, ranker
+from rankviz import DataError, Progress, RankSVM, StopRequested
 from rankviz.datasets import make_data
 from rankviz.solvers.result import Status
-
-X, Y, PTR = problem(n_queries=12)
-QID = qid_of(PTR)
-MAPS: dict[str, dict[str, object]] = {
-    "linear": {},
-    "nystroem": {"n_components": 30, "gamma": 0.2},
-    "fourier": {"n_components": 30, "gamma": 0.2},
-    "truncated": {"feature_map": "nystroem", "n_components": 30, "rank": 10},
-}
-
-
-def model(name: str = "linear", **settings: object) -> RankSVM:
-    return RankSVM(**{"feature_map": name, "C": 0.1} | MAPS[name] | settings)
-
-
-def fitted(name: str = "linear", **settings: object) -> RankSVM:
-    return model(name, **settings).fit(X, Y, qid=QID)
-
-
-each_map = pytest.mark.parametrize("name", MAPS)
-
 
 # --- scikit-learn's conventions ---------------------------------------------------------------------------
 
@@ -189,112 +167,6 @@ def test_data_that_cannot_be_fitted(change: dict[str, np.ndarray], words: str) -
 def test_data_that_cannot_be_scored(documents: object, words: str) -> None:
     with pytest.raises(DataError, match=words):
         fitted().predict(documents)
-
-
-# --- repeatable, and indifferent to order -----------------------------------------------------------------
-
-
-@each_map
-def test_a_seed_makes_fits_equal_bit_for_bit(name: str) -> None:
-    one, two = fitted(name, random_state=5), fitted(name, random_state=5)
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-    other = fitted(name, random_state=6)
-    assert np.array_equal(other.predict(X), one.predict(X)) == (name == "linear")
-
-
-def test_the_preconditioner_changes_the_way_and_not_the_end() -> None:
-    settings = {"C": 10.0, "tol": 1e-10}
-    auto, none = (fitted("nystroem", preconditioner=kind, **settings) for kind in ("auto", "none"))
-    assert auto.objective_ == pytest.approx(none.objective_, rel=1e-9)
-    assert auto.trace_["cg_iterations"].sum() < none.trace_["cg_iterations"].sum()
-
-
-def test_other_random_states() -> None:
-    draws = [fitted("fourier", random_state=np.random.RandomState(3)).predict(X) for _ in range(2)]
-    np.testing.assert_array_equal(*draws)
-    state = np.random.RandomState(3)
-    first, second = (fitted("fourier", random_state=state).predict(X) for _ in range(2))
-    assert not np.array_equal(first, second)
-    assert fitted("fourier", random_state=None).status_ is Status.CONVERGED
-    np.testing.assert_array_equal(
-        fitted("fourier", random_state=np.int64(2)).coef_, fitted("fourier", random_state=2).coef_
-    )
-
-
-@each_map
-def test_the_order_of_documents_and_queries_does_not_matter(name: str) -> None:
-    # landmarks are drawn by position, so all documents are taken; the truncated map drops some of them again
-    settings = {"tol": 1e-10} | ({"n_components": len(X)} if MAPS[name].get("n_components") else {})
-    order = np.random.default_rng(0).permutation(len(X))
-    here, there = fitted(name, **settings), model(name, **settings).fit(X[order], Y[order], qid=QID[order])
-    assert there.objective_ == pytest.approx(here.objective_, rel=1e-7)
-    np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-4)
-
-
-@each_map
-def test_scores_belong_to_their_rows(name: str) -> None:
-    svm, order = fitted(name), np.random.default_rng(0).permutation(len(X))
-    np.testing.assert_allclose(svm.predict(X[order]), svm.predict(X)[order], atol=1e-12)
-    assert svm.score(X[order], Y[order], qid=QID[order]) == pytest.approx(svm.score(X, Y, qid=QID))
-    assert svm.predict(X[:0]).shape == (0,)
-    np.testing.assert_allclose(svm.predict(pd.DataFrame(X)), svm.predict(X.tolist()))
-
-
-@each_map
-@pytest.mark.parametrize("entries", [1, 100, 10_000])
-def test_predicting_in_blocks_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, name: str, entries: int
-) -> None:
-    svm = fitted(name)
-    whole = svm.predict(X)
-    monkeypatch.setattr(ranker, "PREDICT_ENTRIES", entries)
-    np.testing.assert_allclose(svm.predict(X), whole, rtol=1e-12, atol=1e-13)
-
-
-# --- odd data ---------------------------------------------------------------------------------------------
-
-
-@each_map
-@pytest.mark.parametrize(
-    ("features", "grades"),
-    [
-        (np.ones((1, 3)), [1]),
-        (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
-        (np.zeros((4, 1)), [0, 1, 1, 0]),
-        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
-    ],
-    ids=["one document", "constant", "zero", "one grade"],
-)
-def test_data_with_nothing_to_learn(name: str, features: np.ndarray, grades: list[int]) -> None:
-    one_grade = len(set(grades)) == 1
-    with pytest.warns(DataWarning, match="no query") if one_grade else nullcontext():
-        svm = model(name, gamma="scale").fit(features, grades, qid=[1] * len(grades))
-    assert svm.status_ is Status.CONVERGED
-    assert svm.objective_ == pytest.approx(0.1 * svm.n_pairs_)
-    np.testing.assert_allclose(svm.predict(features), 0, atol=1e-9)
-
-
-@pytest.mark.parametrize("rank", [None, 10_000])
-def test_more_landmarks_than_documents(rank: int | None) -> None:
-    double = np.vstack((X, X))
-    svm = model("nystroem", n_components=10_000, rank=rank).fit(double, np.tile(Y, 2), qid=np.tile(QID, 2))
-    assert svm.n_components_ == len(X)
-
-
-def test_scores_of_the_full_rank_are_those_of_the_cholesky_form() -> None:
-    settings = {"n_components": 40, "gamma": 0.2, "C": 1.0, "tol": 1e-12}
-    cholesky, eigen = fitted("nystroem", **settings), fitted("nystroem", rank=40, **settings)
-    np.testing.assert_allclose(cholesky.predict(X), eigen.predict(X), atol=1e-5)
-    assert cholesky.objective_ == pytest.approx(eigen.objective_, rel=1e-8)
-
-
-def test_scale_gamma_makes_the_unit_of_features_irrelevant() -> None:
-    one, other = (model("nystroem", gamma="scale").fit(s * X, Y, qid=QID) for s in (1.0, 1e5))
-    assert one.gamma_ == pytest.approx(1 / (4 * X.var()))
-    assert other.gamma_ == pytest.approx(1e-10 * one.gamma_)
-    np.testing.assert_allclose(other.predict(1e5 * X), one.predict(X), atol=1e-6)
-    assert fitted("nystroem", gamma=1).gamma_ == 1.0
 
 
 # --- progress and stopping --------------------------------------------------------------------------------
