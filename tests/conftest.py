@@ -1,11 +1,18 @@
-"""Fixtures shared by all tests; where the real folds are, and what to do when they are not."""
+"""Fixtures that tests share: the real folds, and what to do when they are not there; folders of jobs."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest_jobs import SPEC, wait_for
+
+from rankviz import RunSpec
+from rankviz.datasets import make_fold, write_letor
+from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.run_folder import RunFolder
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -20,3 +27,41 @@ def letor_root() -> Path:
     if not (root / "OHSUMED" / "Fold1" / "train.txt").is_file():
         pytest.fail(f"RANKVIZ_LETOR={value} has no OHSUMED/Fold1/train.txt")
     return root.resolve()
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with the small data set that jobs name."""
+    root = tmp_path_factory.mktemp("data")
+    folder = root / "small" / "Fold1"
+    folder.mkdir(parents=True)
+    fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
+    for name, part in fold.parts.items():
+        write_letor(part, folder / f"{name}.txt")
+    return root
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a test out of the user's cache."""
+    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder of jobs; whatever still works there is ended afterwards."""
+    folder = tmp_path / "runs"
+    yield folder
+    for run in (RunFolder(path) for path in folder.iterdir() if path.is_dir()):
+        worker = run.worker()
+        if worker is not None:
+            worker.process.terminate()
+            assert wait_for(lambda process=worker.process: not process.alive())
+
+
+@pytest.fixture
+def submit(root: Path) -> Callable[..., str]:
+    def submitted(store: JobStore, specs: tuple[RunSpec, ...] = (SPEC,), owner: str = "me") -> str:
+        return store.submit(specs, owner=owner, title="A job", roots=[root])
+
+    return submitted

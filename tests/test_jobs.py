@@ -1,69 +1,26 @@
-"""The job store: queue, owners, stopping, dead workers, restarts; real workers and sleeping ones."""
+"""The job store: queue, owners, stopping, dead workers, old jobs; with workers that only sleep."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest_jobs import SPEC, ended, pid_of, states, wait_for
 
-from rankviz import RunSpec
-from rankviz.datasets import make_fold, write_letor
-from rankviz.experiments import jobs, processes
+from rankviz.experiments import jobs
 from rankviz.experiments.job_status import UNKNOWN
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
 from rankviz.threads import cores
 
-SPEC = RunSpec("small", feature_map="linear", n_components=1, gamma=1.0, C=0.5)
-MANY = tuple(replace(SPEC, C=0.001 * (k + 1)) for k in range(3000))
-"""Enough runs for a minute, each of them short."""
-SECONDS = 60.0
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("data")
-    folder = root / "small" / "Fold1"
-    folder.mkdir(parents=True)
-    fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
-    for name, part in fold.parts.items():
-        write_letor(part, folder / f"{name}.txt")
-    return root
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder of jobs; whatever still works there is ended afterwards."""
-    folder = tmp_path / "runs"
-    yield folder
-    for run in (RunFolder(path) for path in folder.iterdir() if path.is_dir()):
-        worker = run.worker()
-        if worker is not None:
-            worker.process.terminate()
-            assert wait_for(lambda process=worker.process: not process.alive())
-
-
-@pytest.fixture
-def submit(root: Path) -> Callable[..., str]:
-    def submitted(store: JobStore, specs: tuple[RunSpec, ...] = (SPEC,), owner: str = "me") -> str:
-        return store.submit(specs, owner=owner, title="A job", roots=[root])
-
-    return submitted
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture
@@ -77,124 +34,6 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 
     monkeypatch.setattr(jobs, "start", started)
     return environments
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """What `condition` gives once that is true; the test fails where it never is."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("waited in vain")
-
-
-def ended(store: JobStore, job_id: str) -> JobStatus:
-    """The status of a job once it is no longer live."""
-
-    def status() -> JobStatus | None:
-        now = store.status(job_id)
-        return None if now.live else now
-
-    return wait_for(status)
-
-
-def pid_of(store: JobStore, job_id: str) -> int:
-    worker = RunFolder(store.folder / job_id).worker()
-    assert worker is not None
-    return worker.process.pid
-
-
-def states(store: JobStore, ids: list[str]) -> list[str]:
-    return [store.status(job_id).state for job_id in ids]
-
-
-# --- real workers -------------------------------------------------------------------------------------------
-
-
-def test_a_job_from_start_to_end_and_after_a_restart(folder: Path, submit: Callable[..., str]) -> None:
-    store = JobStore(folder)
-    specs = (SPEC, replace(SPEC, C=0.25))
-    job_id = submit(store, specs)
-    first = store.status(job_id)
-    assert (first.state, first.title, first.owner, first.specs) == ("running", "A job", "me", specs)
-    assert first.live
-    assert store.record(job_id, 1) is None or not store.status(job_id).live
-    status = ended(store, job_id)
-    assert (status.state, status.reason) == ("finished", "2 of 2 runs finished.")
-    assert (status.finished, status.total, status.fraction) == ((0, 1), 2, 1.0)
-    assert status.started is not None
-    assert status.ended is not None
-    assert status.created <= status.started <= status.ended
-    assert status.seconds == status.ended - status.started
-    another = JobStore(folder)  # as after a restart: nothing is kept anywhere but in the files
-    assert another.status(job_id) == status
-    assert another.jobs("me") == [status]
-    assert another.progress(job_id)[-1]["stage"] == "finished"
-    found = another.find_records([*specs, replace(SPEC, C=99.0)])
-    assert set(found) == set(specs)
-    record = another.record(job_id, 1)
-    assert record is not None
-    assert record.weights.tolist() == found[specs[1]].weights.tolist()
-    assert another.find_records([]) == {}
-
-
-def test_the_queue_goes_on_when_nobody_looks(folder: Path, submit: Callable[..., str]) -> None:
-    store = JobStore(folder, workers=1)
-    ids = [submit(store) for _ in range(2)]
-    assert wait_for(lambda: RunFolder(folder / ids[1]).ended())
-    assert states(store, ids) == ["finished", "finished"]
-
-
-def test_stop_ends_a_running_job_and_keeps_what_is_finished(folder: Path, submit: Callable[..., str]) -> None:
-    store = JobStore(folder)
-    job_id = submit(store, MANY)
-    wait_for(lambda: store.status(job_id).finished)
-    store.stop(job_id, "me")
-    status = ended(store, job_id)
-    assert status.state == "stopped"
-    assert status.reason == f"Stopped on request; {len(status.finished)} of {len(MANY)} runs had finished."
-    assert 0 < len(status.finished) < len(MANY)
-    assert 0 < status.fraction < 1
-    assert store.record(job_id, 0) is not None
-    store.stop(job_id, "me")  # once more does no harm
-    assert store.status(job_id) == status
-
-
-def test_a_killed_worker_is_that_jobs_failure(folder: Path, submit: Callable[..., str]) -> None:
-    store = JobStore(folder)
-    job_id = submit(store, MANY)
-    wait_for(lambda: store.status(job_id).finished)
-    os.kill(pid_of(store, job_id), signal.SIGKILL)
-    status = ended(store, job_id)
-    assert status.state == "failed"
-    assert (
-        "ended without a result; signal 9 (SIGKILL; the system does that when memory runs out)"
-        in status.reason
-    )
-    assert "last stage: " in status.reason
-    assert f" of {len(MANY)}." in status.reason
-    assert store.record(job_id, 0) is not None
-
-
-def test_what_a_worker_does_not_expect_is_in_the_reason(
-    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = JobStore(folder)
-    real = jobs.start
-
-    def started(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        (log.parent / "spec.json").write_text("{}")
-        return real(command, environment, log)
-
-    monkeypatch.setattr(jobs, "start", started)
-    status = ended(store, submit(store))
-    assert status.state == "failed"
-    assert "exit status 1" in status.reason
-    assert "It said: ValueError: not the description of a job" in status.reason
-
-
-# --- stand-ins that sleep -----------------------------------------------------------------------------------
 
 
 def test_the_queue_is_worked_through_in_order(
@@ -387,48 +226,3 @@ def test_the_share_that_is_done(
 ) -> None:
     status = JobStatus("id", "me", "A job", "running", "", finished, (SPEC, SPEC), latest, 0.0, 0.0, None)
     assert status.fraction == pytest.approx(fraction)
-
-
-# --- processes ----------------------------------------------------------------------------------------------
-
-
-def test_processes_and_how_they_ended(tmp_path: Path) -> None:
-    process = start(["sh", "-c", "echo gone >&2; exit 3"], dict(os.environ), tmp_path / "log")
-    assert wait_for(lambda: not process.alive())
-    assert process.ending() == "exit status 3"
-    assert (tmp_path / "log").read_text() == "gone\n"
-    process.terminate()  # nobody is there
-    ours = ProcessId.of(os.getpid())
-    assert ours.alive()
-    assert ours.ending() == ""
-
-
-def test_processes_where_the_system_does_not_list_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(processes, "_stat", lambda pid: (None, None))
-    monkeypatch.setattr(processes, "_HAS_PROC", False)
-    process = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
-    stranger = replace(process, pid=os.getppid())
-    assert process.alive()
-    assert stranger.alive()
-    process.terminate()
-    assert wait_for(lambda: not process.alive())
-    assert process.ending() == "signal 15 (SIGTERM)"
-    with monkeypatch.context() as forgotten:
-        forgotten.setattr(processes, "_children", {})
-        assert not process.alive()
-
-
-def test_threads_are_limited() -> None:
-    code = (
-        "import numpy, threadpoolctl; from rankviz.threads import cores, limit_threads; limit_threads(1); "
-        "print(cores(), {pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
-    )
-    environment = os.environ | {"RANKVIZ_THREADS": "many", "OPENBLAS_NUM_THREADS": "2"}
-    repository = Path(__file__).parent.parent
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=environment, cwd=repository
-    )
-    assert done.stdout == "1 {1}\n"

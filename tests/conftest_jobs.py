@@ -1,0 +1,44 @@
+"""What the tests of jobs submit, wait for and read off a store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rankviz import RunSpec
+from rankviz.experiments.jobs import JobStatus, JobStore
+from rankviz.experiments.run_folder import RunFolder
+
+SPEC = RunSpec("small", feature_map="linear", n_components=1, gamma=1.0, C=0.5)
+SECONDS = 60.0
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
+    """What `condition` gives once that is true; the test fails where it never is."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def ended(store: JobStore, job_id: str) -> JobStatus:
+    """The status of a job once it is no longer live."""
+
+    def status() -> JobStatus | None:
+        now = store.status(job_id)
+        return None if now.live else now
+
+    return wait_for(status)
+
+
+def pid_of(store: JobStore, job_id: str) -> int:
+    worker = RunFolder(store.folder / job_id).worker()
+    assert worker is not None
+    return worker.process.pid
+
+
+def states(store: JobStore, ids: list[str]) -> list[str]:
+    return [store.status(job_id).state for job_id in ids]
