@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -69,8 +68,7 @@ def more_factors(name: str, train: RankingData) -> Iterator[dict[str, object]]:
 
 
 def _end(solver: FactorSolver, problem: FactorProblem, seed: int) -> float:
-    drawn = replace(problem, rank=1) if isinstance(solver, Nested) else problem
-    return solver.solve(problem, drawn.start(seed)).point.value
+    return solver.solve(problem, solver.start(problem, seed)).point.value
 
 
 def less_nuclear(name: str, train: RankingData) -> Iterator[dict[str, object]]:

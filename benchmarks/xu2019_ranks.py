@@ -34,7 +34,7 @@ FACTOR_RUNS = (
     (0.1, "query_steps", ROUNDS),
     (0.1, "query_steps", MAX_ITER["factorised"]),
 )
-"""The C that validation chose, one at which it converges, and the least of the paper's range."""
+"""The C that validation chose, one at which it converges, and the least of the paper's range by both ways."""
 
 ERROR = 0.01
 """Relative error without structure, for α of a solver that is content with two digits."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rankviz._typing import FloatArray
@@ -117,17 +115,12 @@ class FactorizedRankSVM(LowRankRanker):
         cells = Cells(problem.data.y, problem.data.ptr)
         task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
         solver: FactorSolver = FACTOR_SOLVERS[self.solver](**self._limits())
-        result = solver.solve(task, self._start(task).start(problem.seed), report)
+        result = solver.solve(task, solver.start(task, problem.seed), report)
         self.n_pairs_, self.factors_ = cells.n_pairs, result.point.V
         return result.point, result
 
-    def _start(self, task: FactorProblem) -> FactorProblem:
-        """Whose factors are drawn: a single one, from which L-BFGS-B goes on to K, or all of them."""
-        return replace(task, rank=1) if self.solver == "lbfgs" else task
-
     def _start_words(self) -> str:
-        drawn = "one positive factor" if self.solver == "lbfgs" else "positive factors"
-        return f"{drawn} drawn at random"
+        return FACTOR_SOLVERS[self.solver].start_words
 
     def _own_bytes(self, data: RankingData) -> int:
         return factor_bytes(data.n_documents, int(self.rank))

@@ -6,7 +6,7 @@ The problem is not convex: where they end depends on where they start, and both 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
@@ -29,12 +29,28 @@ NEEDS_ROWS = (
 )
 
 
-FactorSolver: TypeAlias = LowRankSolver[FactorProblem, FactorPoint]
-"""What minimises a `FactorProblem`, from factors V (n, K)."""
+class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
+    """What minimises a `FactorProblem`, from factors V (n, K), and which of them it likes to start from."""
+
+    start_words: ClassVar[str]
+
+    def start(self, problem: FactorProblem, seed: int) -> FloatArray:
+        """Positive factors, drawn."""
+        ...
+
+
+class _AllDrawn:
+    """What starts from K drawn factors (xu2019 Algorithm 1, line 2)."""
+
+    start_words: ClassVar[str] = "positive factors drawn at random"
+
+    def start(self, problem: FactorProblem, seed: int) -> FloatArray:
+        """V (n, K), drawn as `FactorProblem.start` says."""
+        return problem.start(seed)
 
 
 @dataclass(frozen=True)
-class BoxedLBFGS:
+class BoxedLBFGS(_AllDrawn):
     """SciPy's L-BFGS-B on all factors at once, those of document i in units of 1/√(pairs that i is in).
 
     Gradients grow with the pairs; in equal units, queries of few documents would hardly move.
@@ -123,7 +139,7 @@ class _BoxedRun:
 
 
 @dataclass(frozen=True)
-class QuerySteps:
+class QuerySteps(_AllDrawn):
     """One projected-gradient step for the factors of each query in turn, over and over (xu2019 Algorithm 1).
 
     w is kept up to date after each query (lines 6, 10 and 11). The paper's fixed learning rate is replaced by

@@ -40,9 +40,14 @@ class Nested:
     """
 
     label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
+    start_words: ClassVar[str] = "one positive factor drawn at random"
 
     tol: float = 1e-3
     max_iter: int = 1000
+
+    def start(self, problem: FactorProblem, seed: int) -> FloatArray:
+        """One factor V (n, 1), drawn as `FactorProblem.start` says: the same for every K."""
+        return replace(problem, rank=1).start(seed)
 
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from naive_low_rank import PROBLEMS, factor_problem, gram_of
@@ -28,13 +26,8 @@ def solved(
 ) -> LowRankResult[FactorPoint]:
     problem = factor_problem(name)
     limits = {"tol": 1e-5, "max_iter": 5000} | settings
-    return solver(**limits).solve(problem, start_of(solver, problem, seed))
-
-
-def start_of(solver: FactorSolver | type[FactorSolver], problem: FactorProblem, seed: int) -> np.ndarray:
-    """Factors that a solver starts from: one of the K where it goes on to more by itself."""
-    nested = solver is Nested or isinstance(solver, Nested)
-    return (replace(problem, rank=1) if nested else problem).start(seed)
+    chosen = solver(**limits)
+    return chosen.solve(problem, chosen.start(problem, seed))
 
 
 def projected_gradient(problem: FactorProblem, point: FactorPoint) -> np.ndarray:
@@ -131,7 +124,7 @@ def stopping(solver: FactorSolver, at: int) -> tuple[LowRankResult[FactorPoint],
             raise StopRequested
 
     problem = factor_problem("three grades")
-    return solver.solve(problem, start_of(solver, problem, 0), report), told
+    return solver.solve(problem, solver.start(problem, 0), report), told
 
 
 @each_solver
@@ -168,7 +161,8 @@ def test_steps_by_query_need_rows_of_features() -> None:
 @each_solver
 def test_the_ends_of_the_range_of_c(solver: type[FactorSolver], C: float) -> None:
     problem = factor_problem("three grades", C)
-    result = solver(tol=1e-2, max_iter=300).solve(problem, start_of(solver, problem, 0))
+    chosen = solver(tol=1e-2, max_iter=300)
+    result = chosen.solve(problem, chosen.start(problem, 0))
     assert np.isfinite(result.point.V).all()
     assert result.point.value <= problem.at(problem.start(0)).value <= 0.0
 
@@ -179,6 +173,6 @@ def test_features_of_any_size(solver: type[FactorSolver]) -> None:
     X, y, ptr = PROBLEMS["two grades"]
     for scale in (1e-3, 1e3):
         problem = FactorProblem(Cells(y, ptr), gram_of(scale * X), 0.05 / scale**2, 2)
-        start = start_of(solver, problem, 0)
-        values = [row.objective for row in solver(max_iter=2000).solve(problem, start).trace]
+        chosen = solver(max_iter=2000)
+        values = [row.objective for row in chosen.solve(problem, chosen.start(problem, 0)).trace]
         assert values[-1] <= values[0] < 0.0

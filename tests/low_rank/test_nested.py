@@ -20,7 +20,8 @@ each_problem = pytest.mark.parametrize("name", PROBLEMS)
 
 def ended(name: str, rank: int, C: float = 0.05, tol: float = 1e-4) -> FactorPoint:
     problem = factor_problem(name, C, rank)
-    return Nested(tol, 3000).solve(problem, replace(problem, rank=1).start(0)).point
+    solver = Nested(tol, 3000)
+    return solver.solve(problem, solver.start(problem, 0)).point
 
 
 # --- objectives by K ----------------------------------------------------------------------------------------
@@ -41,6 +42,14 @@ def test_more_factors_do_lower_it() -> None:
     one, two, four = (ended("four grades", rank, tol=1e-6).value for rank in (1, 2, 4))
     assert one - two > 1e-5 * abs(one)
     assert two - four > 1e-6 * abs(two)
+
+
+@each_problem
+def test_the_first_factor_is_the_same_for_every_rank(name: str) -> None:
+    starts = [Nested().start(factor_problem(name, rank=rank), 3) for rank in (1, 2, 7)]
+    assert starts[0].shape == (len(PROBLEMS[name][1]), 1)
+    for start in starts[1:]:
+        np.testing.assert_array_equal(start, starts[0])
 
 
 @each_problem
@@ -113,7 +122,7 @@ def test_without_room_or_pairs_copies_stay() -> None:
 
 def test_the_trace_runs_on_through_all_numbers_of_factors() -> None:
     problem, told = factor_problem("three grades", rank=4), []
-    result = Nested(1e-4).solve(problem, replace(problem, rank=1).start(0), told.append)
+    result = Nested(1e-4).solve(problem, Nested().start(problem, 0), told.append)
     one = Nested(1e-4).solve(replace(problem, rank=1), replace(problem, rank=1).start(0))
     frame = result.frame
     assert len(frame) > len(one.trace)
@@ -127,7 +136,7 @@ def test_the_trace_runs_on_through_all_numbers_of_factors() -> None:
 def test_a_stop_at_few_factors_returns_their_copies(at: int) -> None:
     """Also one that is asked for at the first iteration with two factors of four."""
     problem = factor_problem("three grades", rank=4)
-    start = replace(problem, rank=1).start(0)
+    start = Nested().start(problem, 0)
     last = len(Nested(1e-4).solve(replace(problem, rank=1), start).trace)
 
     def report(progress: Progress) -> None:
