@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+NOTHING_TO_LEARN = {
+    "one document": (np.ones((1, 3)), [1]),
+    "constant": (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
+    "zero": (np.zeros((4, 1)), [0, 1, 1, 0]),
+    "one grade": (np.arange(4.0)[:, None], [1, 1, 1, 1]),
+}
+"""Features and grades of one query from which no weights follow."""
+
 
 def slow_pairs(y: np.ndarray, ptr: np.ndarray) -> list[tuple[int, int]]:
     return [

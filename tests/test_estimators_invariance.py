@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest_estimators import MAPS, QID, X, Y, each_map, fitted, model
+from naive_ranking import NOTHING_TO_LEARN
 
 from rankviz import DataWarning, ranker
 from rankviz.solvers.result import Status
@@ -77,16 +78,7 @@ def test_predicting_in_blocks_changes_nothing(
 
 
 @each_map
-@pytest.mark.parametrize(
-    ("features", "grades"),
-    [
-        (np.ones((1, 3)), [1]),
-        (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
-        (np.zeros((4, 1)), [0, 1, 1, 0]),
-        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
-    ],
-    ids=["one document", "constant", "zero", "one grade"],
-)
+@pytest.mark.parametrize(("features", "grades"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 def test_data_with_nothing_to_learn(name: str, features: np.ndarray, grades: list[int]) -> None:
     one_grade = len(set(grades)) == 1
     with pytest.warns(DataWarning, match="no query") if one_grade else nullcontext():

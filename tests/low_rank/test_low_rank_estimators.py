@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from naive_low_rank import PARTS, data_of, dual_optimum
-from naive_ranking import problem, qid_of, slow_pairs
+from naive_ranking import NOTHING_TO_LEARN, problem, qid_of, slow_pairs
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -245,16 +245,7 @@ def test_stops(name: str) -> None:
 
 @each_map
 @each_model
-@pytest.mark.parametrize(
-    ("features", "grades"),
-    [
-        (np.ones((1, 3)), [1]),
-        (np.ones((6, 2)), [0, 1, 2, 0, 1, 2]),
-        (np.zeros((4, 1)), [0, 1, 1, 0]),
-        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
-    ],
-    ids=["one document", "constant", "zero", "one grade"],
-)
+@pytest.mark.parametrize(("features", "grades"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 def test_data_with_nothing_to_learn(
     name: str, feature_map: str, features: np.ndarray, grades: list[int]
 ) -> None:
