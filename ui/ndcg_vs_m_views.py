@@ -83,6 +83,22 @@ def settings(spec: RunSpec) -> Settings:
         bind="query-params",
         help="The largest m of the curve; the time grows about in proportion.",
     )
+    exact, four = _switches()
+    chosen = metric.selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key="metric",
+        bind="query-params",
+        disabled=four,
+        help="Mean over queries.",
+    )
+    grid = tuple(m for m in COMPONENTS if m <= upto)
+    return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
+
+
+def _switches() -> tuple[bool, bool]:
+    """Whether the exact kernel is drawn, and whether all four panels are."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     exact = row.toggle(
         "Exact kernel",
@@ -98,17 +114,7 @@ def settings(spec: RunSpec) -> Settings:
         bind="query-params",
         help="NDCG@1, NDCG@3, MeanNDCG and MAP at once, as in the paper (which shows MQ2007).",
     )
-    chosen = metric.selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key="metric",
-        bind="query-params",
-        disabled=four,
-        help="Mean over queries.",
-    )
-    grid = tuple(m for m in COMPONENTS if m <= upto)
-    return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
+    return exact, four
 
 
 def specs(chosen: Settings) -> list[RunSpec]:
