@@ -58,7 +58,7 @@ SCALES = {
     ),
     "largest": Scale(
         "% of the largest rank",
-        "in % of the largest rank that the grades allow",
+        "in % of the largest rank that grades allow",
         _PERCENT,
         _EDGES,
         lambda table, name: _tenths(table[name].to_numpy(), table["largest_rank"].to_numpy()),
@@ -148,7 +148,7 @@ def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure
         height=360,
         barmode="stack",
         xaxis={
-            "title": f"{what}, {SCALES[scale].axis}",
+            "title": f"{what},<br>{SCALES[scale].axis}",  # in one line it is cut off beside another figure
             "tickvals": list(SCALES[scale].ticks),
             "ticktext": list(SCALES[scale].ticks.values()),
             "range": [-0.6, BINS - 0.4],
@@ -158,7 +158,7 @@ def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure
         yaxis={"title": "queries", "range": [0, 1.03 * n]},
         legend_traceorder="normal",
         selectdirection="h",  # a box takes the bars that it is as wide as, however high it is
-        margin={"l": 55, "r": 10, "t": 60, "b": 55},
+        margin={"l": 55, "r": 10, "t": 60, "b": 70},
     )
 
 
