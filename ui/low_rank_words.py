@@ -105,10 +105,10 @@ def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
     reached = int((needs["k"] <= k).sum())
     at_most = values(k) if k == 1 else f"at most {values(k)}"
     fewer = int((needs["k"] < needs["k_shuffled"]).sum())
-    keep = "keeps" if reached == 1 else "keep"
+    keep = f"{'keeps' if reached == 1 else 'keep'} {percent(share)} of the energy"
     return (
-        f"{reached} of {queries(len(needs), of)} {keep} {percent(share)} of the energy in {at_most}; the same "
-        f"α shuffled need {usual} (median; more in {fewer} of {len(needs)}), and the grades allow a rank of "
+        f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; the same α "
+        f"shuffled need {usual} (median; more in {fewer} of {len(needs)}), and the grades allow a rank of "
         f"{middle(needs, 'largest_rank')} (median)"
     )
 
