@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ui import uploads
-from ui.navigation import configure
-from ui.runs import datasets, errors_as_sentences
-from ui.settings import VERSION, go_where_asked, link_as_opened, say_what_was_not_offered
-from ui.sidebar import sidebar
+from ui.data import uploads
+from ui.shared.navigation import configure
+from ui.shared.runs import datasets, errors_as_sentences
+from ui.shared.settings import VERSION, go_where_asked, link_as_opened, say_what_was_not_offered
+from ui.shared.sidebar import sidebar
 
 page = configure()
 go_where_asked()

@@ -14,12 +14,12 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import report
 from rankviz.datasets import RankingData, make_data
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.losses import LOSSES
-from rankviz.memory import PAIR_BYTES
+from rankviz.fitting.memory import PAIR_BYTES
 from rankviz.metrics import auc
-from rankviz.objective import RankObjective
-from rankviz.pairs import count_pairs
+from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk, Risk, SortedRisk
+from rankviz.risk.losses import LOSSES
+from rankviz.risk.pairs import count_pairs
 from rankviz.solvers.newton import TruncatedNewton
 
 SIZES = (1200, 2400, 4800, 9600, 19_200, 37_500, 75_000, 150_000, 300_000)

@@ -22,10 +22,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from rankviz.common.threads import cores, limit_threads
+from rankviz.common.timing import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
-from rankviz.threads import cores, limit_threads
-from rankviz.timing import peak_memory, reset_peak_memory
 
 REPETITIONS = 5
 SLOW = 60.0

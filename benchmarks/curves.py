@@ -14,8 +14,8 @@ import pandas as pd
 
 from benchmarks.report import write
 from rankviz import RankSVM, fit_curve
+from rankviz.common.timing import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
-from rankviz.timing import peak_memory, reset_peak_memory
 
 GRID = (25, 50, 100, 200, 500, 1000, 2000)
 CS = tuple(2.0**k for k in range(-5, 2))

@@ -15,9 +15,9 @@ import pandas as pd
 
 from benchmarks import report
 from rankviz import RankSVM, load_fold
+from rankviz.common.timing import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.timing import peak_memory, reset_peak_memory
 
 REPETITIONS = 5
 OHSUMED = {"gamma": 2.0**-6, "C": 2.0**-7}

@@ -20,8 +20,8 @@ import pandas as pd
 from benchmarks import report
 from rankviz import RankingData, RankSVM, evaluate, load_fold
 from rankviz.datasets.normalise import normalise
-from rankviz.pairs import count_pairs
-from rankviz.significance import compare
+from rankviz.metrics.significance import compare
+from rankviz.risk.pairs import count_pairs
 
 FOLDS = 5
 NAME = "OHSUMED-LETOR2"

@@ -17,7 +17,7 @@ import pandas as pd
 from benchmarks import report
 from rankviz import RankSVM, load_fold
 from rankviz.datasets import RankingData, make_data
-from rankviz.solvers.choose import SOLVERS
+from rankviz.solvers.registry import SOLVERS
 
 REPETITIONS, FEW = 15, 3
 HINGE_OBJECTIVE = 2984.6218

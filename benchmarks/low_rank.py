@@ -18,9 +18,9 @@ from sklearn.base import clone
 from benchmarks import report
 from benchmarks.children import Measured, side_by_side
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, duals, load_fold
+from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import RankingData
-from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.spectra import spectra_of
+from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
 
 C, REPETITIONS = 2.0**-7, 3
 SETS = ("OHSUMED", "MQ2008")

@@ -14,11 +14,11 @@ import pandas as pd
 from benchmarks import report
 from rankviz import RankingData, RankSVM, RegularizedRankSVM, load_fold
 from rankviz.features.maps import FittedLinear
-from rankviz.low_rank.cells import Cells
-from rankviz.low_rank.factorized import FactorProblem
-from rankviz.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
-from rankviz.low_rank.gram import FeatureGram
-from rankviz.low_rank.nested import Nested
+from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.factorized import FactorProblem
+from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
+from rankviz.models.low_rank.gram import FeatureGram
+from rankviz.models.low_rank.nested import Nested
 
 SETS = ("OHSUMED", "MQ2008")
 FACTORS, CS, SEEDS = (1, 2, 5, 10, 20), (1e-4, 1e-2), 3

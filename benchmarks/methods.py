@@ -8,10 +8,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from rankviz import RankSVM
+from rankviz.common.threads import cores
 from rankviz.datasets import RankingData
-from rankviz.pairs import preference_pairs
 from rankviz.plots.style import METHODS, power_of_two
-from rankviz.threads import cores
+from rankviz.risk.pairs import preference_pairs
 
 NO_OBJECTIVE = (np.nan, np.nan)
 MINIMUM_TOL = 1e-10

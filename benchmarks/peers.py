@@ -20,9 +20,9 @@ from benchmarks.methods import Ours, PairSVM, available
 from rankviz import Fold, evaluate, load_fold
 from rankviz.datasets import make_fold
 from rankviz.metrics.evaluation import Evaluation
-from rankviz.pairs import count_pairs
+from rankviz.metrics.significance import compare
 from rankviz.plots.style import small
-from rankviz.significance import compare
+from rankviz.risk.pairs import count_pairs
 
 REAL = ("OHSUMED", "MQ2008")
 SYNTHETIC = "synthetic"

@@ -20,9 +20,9 @@ import pandas as pd
 
 from benchmarks import report
 from rankviz import RankSVM
+from rankviz.common.timing import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.timing import peak_memory, reset_peak_memory
 
 T = TypeVar("T")
 M, GAMMA, C, REPETITIONS = 2000, 2.0**-5, 2.0**-2, 5

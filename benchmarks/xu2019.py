@@ -27,7 +27,7 @@ from benchmarks.xu2019_cells import (
     trained,
 )
 from benchmarks.xu2019_figures import METRICS, TABLES_2_AND_4
-from rankviz.significance import Comparison, compare
+from rankviz.metrics.significance import Comparison, compare
 
 CRITERIA = ("MAP", "NDCG@5")
 SEEDS, LONGER = 5, 5

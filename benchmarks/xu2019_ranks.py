@@ -11,14 +11,14 @@ from benchmarks import report
 from benchmarks.xu2019_cells import MAX_ITER, fold_of, grid
 from benchmarks.xu2019_figures import TABLE_6
 from rankviz import RankingData, RankSVM
-from rankviz._typing import FloatArray
+from rankviz.analysis.model_duals import duals
+from rankviz.analysis.rank_laws import TOLERANCES, ranks_of_queries
+from rankviz.analysis.rough_duals import RoughDuals
+from rankviz.analysis.spectra import MATRICES, spectra_of
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.normalise import normalise
-from rankviz.dual import Duals, GivenDuals, sides
-from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.model_duals import duals
-from rankviz.rank_laws import TOLERANCES, ranks_of_queries
-from rankviz.rough_duals import RoughDuals
-from rankviz.spectra import MATRICES, spectra_of
+from rankviz.dual.variables import Duals, GivenDuals, sides
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 
 SET, FOLD = "OHSUMED", 1
 NAMES = {"block": "A_l", "symmetrised": "A_l + A_lᵀ"}

@@ -9,9 +9,9 @@ from benchmarks import report
 from benchmarks.xu2019_cells import Trained, fold_of, grid, trained
 from benchmarks.xu2019_figures import COUPLING, METRICS, TABLE_7, TABLE_8
 from rankviz.features.maps import FittedLinear
-from rankviz.low_rank.cells import Cells
-from rankviz.low_rank.gram import FeatureGram, pair_curvature
-from rankviz.significance import compare
+from rankviz.metrics.significance import compare
+from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.gram import FeatureGram, pair_curvature
 
 SET, FOLD = "OHSUMED", 1
 PAPERS_C = {"factorised": 0.1, "regularised": 1.0}

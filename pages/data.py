@@ -2,30 +2,30 @@
 
 import streamlit as st
 
-from ui import data_views, uploads
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences, fold_of
+from ui.data import uploads, views
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, fold_of
 
 spec = experiment()
 st.title("Data")
 uploads.add_data()
-part = data_views.part_chosen(spec)
+part = views.part_chosen(spec)
 with errors_as_sentences():
     fold = fold_of(spec)
 
-data_views.what_it_is(spec, fold)
+views.what_it_is(spec, fold)
 uploads.own_data(spec.dataset)
-data_views.headline(spec, fold, part)
+views.headline(spec, fold, part)
 grades, features, query, scaling, counts = st.tabs(
     ["Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"]
 )
 with grades:
-    data_views.distributions(spec, fold, part)
+    views.distributions(spec, fold, part)
 with features:
-    data_views.features(spec, fold, part)
+    views.features(spec, fold, part)
 with query:
-    data_views.one_query(spec, fold, part)
+    views.one_query(spec, fold, part)
 with scaling:
-    data_views.normalisations(spec, fold, part)
+    views.normalisations(spec, fold, part)
 with counts:
-    data_views.counts(spec, fold, part)
+    views.counts(spec, fold, part)

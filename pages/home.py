@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from ui import home_views
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised
+from ui.home import views
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, normalised
 
 spec = experiment()
 st.title("Pairwise learning to rank, to look at")
@@ -16,6 +16,6 @@ st.markdown(
 )
 with errors_as_sentences():
     data = normalised(spec)
-    home_views.headline(st.session_state, data.vali)
-home_views.what_is_true(spec.dataset)
-home_views.where_to_go()
+    views.headline(st.session_state, data.vali)
+views.what_is_true(spec.dataset)
+views.where_to_go()

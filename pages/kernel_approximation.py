@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from ui import kernel_approximation_tabs as tabs
-from ui import kernel_approximation_views as views
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences
+from ui.kernel_approximation import tabs, views
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences
 
 spec = experiment()
 st.title("Kernel approximation")

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ui import low_rank_views
-from ui.jobs import run_or_submit
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised
-from ui.show import what_is_shown
+from ui.low_rank import views
+from ui.shared.jobs import run_or_submit
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.shared.show import what_is_shown
 
 spec = experiment()
 st.title("Low rank")
@@ -18,8 +18,8 @@ st.markdown(
 figures, training = st.container(), st.container()
 with errors_as_sentences():
     with training:
-        wanted = low_rank_views.specs(spec)
+        wanted = views.specs(spec)
         record, *others = run_or_submit([spec, *wanted], title=f"Low rank, {spec.dataset}")
     if record is not None:
         with figures:
-            low_rank_views.linked(record, normalised(spec).train, dict(zip(wanted, others, strict=True)))
+            views.linked(record, normalised(spec).train, dict(zip(wanted, others, strict=True)))

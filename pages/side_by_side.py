@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ui import reveal
-from ui import side_by_side_views as views
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised
+from ui.shared import reveal
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.side_by_side import views
 
 spec = experiment()
 st.title("Side by side")

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from ui import reveal, train_views
-from ui.jobs import predicted, run_or_wait
-from ui.navigation import experiment
-from ui.runs import errors_as_sentences, normalised
-from ui.settings import linear_C
-from ui.show import what_is_shown
-from ui.train_downloads import downloads
+from ui.shared import reveal
+from ui.shared.jobs import predicted, run_or_wait
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.shared.settings import linear_C
+from ui.shared.show import what_is_shown
+from ui.train import views
+from ui.train.downloads import downloads
 
 spec = experiment()
 st.title("Train")
@@ -21,15 +22,15 @@ with errors_as_sentences():
     baseline, record = run_or_wait(wanted, title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 
-cost.caption(train_views.cost(record, predicted(spec)))
-train_views.headline(baseline, record, data, part)
+cost.caption(views.cost(record, predicted(spec)))
+views.headline(baseline, record, data, part)
 lists, margins, convergence, numbers = st.tabs(["One query", "Margins", "Convergence", "Numbers"])
 with lists:
-    train_views.one_query(baseline, record, data, part)
+    views.one_query(baseline, record, data, part)
 with margins:
-    train_views.margins(record, data, part)
+    views.margins(record, data, part)
 with convergence:
-    train_views.convergence(baseline, record)
+    views.convergence(baseline, record)
 with numbers:
-    train_views.numbers(baseline, record, part)
+    views.numbers(baseline, record, part)
     downloads(record, data, part)

@@ -9,19 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
-    from rankviz.curves import fit_curve
+    from rankviz.analysis.model_duals import duals
+    from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_fold
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
-    from rankviz.estimators import RankSVM
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
-    from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.metrics import evaluate
-    from rankviz.model_duals import duals
-    from rankviz.progress import Progress, StopRequested
-    from rankviz.storage import load, save
+    from rankviz.models.curves import fit_curve
+    from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+    from rankviz.models.ranksvm import RankSVM
+    from rankviz.models.storage import load, save
 
 __version__ = "0.1.0"
 
@@ -57,16 +57,16 @@ _HOMES = {
     "rankviz.datasets.binary": ("load_binary",),
     "rankviz.datasets.folds": ("load_fold",),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
-    "rankviz.estimators": ("RankSVM",),
+    "rankviz.models.ranksvm": ("RankSVM",),
     "rankviz.experiments.record": ("RunRecord",),
-    "rankviz.curves": ("fit_curve",),
+    "rankviz.models.curves": ("fit_curve",),
     "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
-    "rankviz.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
+    "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("evaluate",),
-    "rankviz.model_duals": ("duals",),
-    "rankviz.progress": ("Progress", "StopRequested"),
-    "rankviz.storage": ("load", "save"),
+    "rankviz.analysis.model_duals": ("duals",),
+    "rankviz.common.progress": ("Progress", "StopRequested"),
+    "rankviz.models.storage": ("load", "save"),
 }
 """Module -> the public names that live there."""
 

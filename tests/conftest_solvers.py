@@ -7,13 +7,13 @@ from functools import partial
 import pytest
 from naive_ranking import problem, qid_of
 
-from rankviz.costs import pair_costs
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.losses import LOSSES
-from rankviz.objective import RankObjective
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.objectives.stochastic import PairTerms, QueryTerms
 from rankviz.risk import PairRisk
-from rankviz.stochastic import PairTerms, QueryTerms
+from rankviz.risk.costs import pair_costs
+from rankviz.risk.losses import LOSSES
 
 X, Y, PTR = problem(7, n_queries=9)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -15,28 +15,18 @@ APP = sorted(p for folder in ("pages", "ui") for p in (REPOSITORY / folder).rglo
 APP += [p for p in [REPOSITORY / "app.py"] if p.is_file()]
 
 LAYERS = (
-    {"_typing"},
-    {"datasets", "progress", "timing", "threads"},
-    {"pairs", "losses", "features", "metrics", "npz", "significance", "margins", "settings_checks"},
-    {"ranker"},
-    {"costs"},
-    {"risk", "dual"},
-    {"curvature", "preconditioner"},
-    {"objective", "shuffled"},
-    {"kernel_objective", "stochastic"},
-    {"solvers", "memory", "spaces"},
-    {"training", "room"},
-    {"estimators"},
-    {"curves", "low_rank"},
-    {"storage", "kernel_error"},
+    {"common"},
+    {"datasets"},
+    {"metrics", "risk", "features"},
+    {"dual", "objectives"},
+    {"solvers"},
+    {"fitting"},
+    {"models"},
     {"experiments"},
-    {"model_duals"},
-    {"spectra", "truncation", "kernel_spectrum", "kernel_summary", "feature_seconds"},
-    {"ranking_error", "playback"},
-    {"rank_laws", "rough_duals", "hinge_values"},
-    {"plots", "worker"},
+    {"analysis"},
+    {"plots"},
 )
-"""Parts of the core, each importing only from layers before its own (and from itself)."""
+"""Packages of the core, each importing only from layers before its own (and from itself)."""
 
 RANK = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
@@ -105,39 +95,40 @@ def test_nobody_imports_from_the_front_door(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "datasets"], ids=label)
 def test_datasets_know_no_numerics(path: Path) -> None:
-    assert parts_imported(path) <= {"datasets", "_typing"}
+    assert parts_imported(path) <= {"datasets", "common"}
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in CORE if part_of(p) in ("risk", "costs", "losses", "pairs")], ids=label
-)
+@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "risk"], ids=label)
 def test_the_risk_knows_no_features(path: Path) -> None:
-    assert parts_imported(path) <= {"_typing", "losses", "pairs", "costs", "risk"}
+    assert parts_imported(path) <= {"common", "risk"}
 
 
 @pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "solvers"], ids=label)
 def test_solvers_see_an_objective_only(path: Path) -> None:
-    assert not parts_imported(path) & {"features", "pairs", "losses", "datasets"}
+    assert not parts_imported(path) & {"features", "datasets"}
+    assert not [
+        name for name in imports(path) if name.startswith(("rankviz.risk.pairs", "rankviz.risk.losses"))
+    ]
 
 
 @each_app_module
 def test_the_app_trains_through_execute_only(path: Path) -> None:
-    assert not parts_imported(path) & {"objective", "risk"}
+    assert not parts_imported(path) & {"objectives", "fitting"}
     solvers = {name for name in imports(path) if name.startswith("rankviz.solvers.")}
-    assert all(name.startswith("rankviz.solvers.choose.") for name in solvers), "their names only"
+    assert all(name.startswith("rankviz.solvers.registry.") for name in solvers), "their names only"
 
 
 @pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "plots"], ids=label)
 def test_plots_read_records_and_not_models(path: Path) -> None:
     """How solvers are called and what they return (rows of the trace, how it ended): a record has both."""
-    assert not parts_imported(path) & {"estimators", "objective"}
+    assert not parts_imported(path) & {"models", "objectives", "fitting"}
     solvers = {name for name in imports(path) if name.startswith("rankviz.solvers.")}
-    assert all(name.split(".")[2] in ("result", "choose") for name in solvers)
+    assert all(name.split(".")[2] in ("result", "registry") for name in solvers)
 
 
 def test_there_is_something_to_test() -> None:
-    assert {part_of(path) for path in CORE} - {"__init__"} >= {"pairs", "features", "solvers", "plots"}
-    assert {"numpy", "rankviz.losses.Loss"} <= imports(REPOSITORY / "rankviz" / "risk" / "explicit.py")
+    assert {part_of(path) for path in CORE} - {"__init__"} >= {"risk", "features", "solvers", "plots"}
+    assert {"numpy", "rankviz.risk.losses.Loss"} <= imports(REPOSITORY / "rankviz" / "risk" / "explicit.py")
     assert imports(Path(__file__)) >= {"ast", "pathlib.Path"}
 
 

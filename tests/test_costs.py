@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs
 
-from rankviz.costs import (
+from rankviz.risk import PairRisk
+from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.costs import (
     PLAIN,
     RULES,
     check_costs,
@@ -14,10 +16,8 @@ from rankviz.costs import (
     frozen_costs,
     pair_costs,
 )
-from rankviz.losses import LOSSES
-from rankviz.pairs import count_pairs, grade_codes
-from rankviz.risk import PairRisk
-from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.losses import LOSSES
+from rankviz.risk.pairs import count_pairs, grade_codes
 
 THREE = np.array([0, 1, 2, 1, 0, 0, 2, 0]), offsets([4, 2, 2])
 

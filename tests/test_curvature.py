@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz import curvature
-from rankviz import objective as objectives
-from rankviz.curvature import copy_bytes, curvature_features, largest_eigenvalue, single_noise
 from rankviz.datasets import make_data
-from rankviz.estimators import RankSVM
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.operator import FeatureOperator
-from rankviz.losses import LOSSES
-from rankviz.memory import TrainingSizes
-from rankviz.objective import RankObjective
+from rankviz.fitting.memory import TrainingSizes
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives import feature_space as objectives
+from rankviz.objectives import precision as curvature
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.objectives.precision import copy_bytes, curvature_features, largest_eigenvalue, single_noise
 from rankviz.risk import risk_of
+from rankviz.risk.losses import LOSSES
 from rankviz.solvers.newton import TruncatedNewton
 
 DATA = make_data(n_queries=60, documents_per_query=(20, 30), n_features=8, seed=0)

@@ -21,8 +21,8 @@ from rankviz.experiments.estimate import (
 )
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
-from rankviz.memory import free_memory, megabytes
-from rankviz.solvers.choose import SOLVERS
+from rankviz.fitting.memory import free_memory, megabytes
+from rankviz.solvers.registry import SOLVERS
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
@@ -197,7 +197,7 @@ def test_a_refusal_where_no_m_helps() -> None:
 def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     predicted = estimate(SPEC, SHAPE, RATES)
     check_budget(predicted)
-    monkeypatch.setattr("rankviz.memory.free_memory", lambda: predicted.bytes)
+    monkeypatch.setattr("rankviz.fitting.memory.free_memory", lambda: predicted.bytes)
     with pytest.raises(DataError, match="70%"):
         check_budget(predicted)
 

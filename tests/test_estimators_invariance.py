@@ -10,7 +10,8 @@ import pytest
 from conftest_estimators import MAPS, QID, X, Y, each_map, fitted, model
 from naive_ranking import NOTHING_TO_LEARN
 
-from rankviz import DataWarning, ranker
+from rankviz import DataWarning
+from rankviz.models import ranker
 from rankviz.solvers.result import Status
 
 # --- repeatable, and indifferent to order -----------------------------------------------------------------

@@ -7,16 +7,16 @@ import pytest
 from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
 
-from rankviz.costs import RULES, pair_costs
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
-from rankviz.estimators import RankSVM
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
-from rankviz.objective import RankObjective
+from rankviz.fitting.memory_check import WITHOUT_LIST
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk, SortedRisk, adapted_risk
-from rankviz.risk import choose as module
+from rankviz.risk import forms as module
 from rankviz.risk.all_pairs import AllPairs
-from rankviz.room import WITHOUT_LIST
+from rankviz.risk.costs import RULES, pair_costs
+from rankviz.risk.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Status
 

@@ -9,9 +9,9 @@ from naive_ranking import problem
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.operator import CosineBasis, DenseBasis
-from rankviz.losses import LOSSES
-from rankviz.objective import RankObjective
+from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
+from rankviz.risk.losses import LOSSES
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Status
 

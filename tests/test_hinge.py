@@ -7,17 +7,17 @@ import pytest
 from naive_ranking import GRADES, problem, qid_of
 from scipy.optimize import minimize
 
-from rankviz.costs import pair_costs
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual import dual_block
-from rankviz.estimators import RankSVM
+from rankviz.dual.variables import dual_block
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import rbf_kernel
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.kernel_objective import KernelObjective
-from rankviz.losses import LOSSES, SmoothedHinge
-from rankviz.objective import RankObjective
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.objectives.kernel_space import KernelObjective
 from rankviz.risk import PairRisk, SortedRisk
+from rankviz.risk.costs import pair_costs
+from rankviz.risk.losses import LOSSES, SmoothedHinge
 from rankviz.solvers.hinge import HingeContinuation
 from rankviz.solvers.result import Status
 

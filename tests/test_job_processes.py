@@ -142,7 +142,8 @@ def test_processes_where_the_system_does_not_list_them(
 
 def test_threads_are_limited() -> None:
     code = (
-        "import numpy, threadpoolctl; from rankviz.threads import cores, limit_threads; limit_threads(1); "
+        "import numpy, threadpoolctl; from rankviz.common.threads import cores, limit_threads; "
+        "limit_threads(1); "
         "print(cores(), {pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
     )
     environment = os.environ | {"RANKVIZ_THREADS": "many", "OPENBLAS_NUM_THREADS": "2"}

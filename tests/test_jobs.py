@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from conftest_jobs import SPEC, ended, pid_of, states, wait_for
 
+from rankviz.common.threads import cores
 from rankviz.experiments import jobs
 from rankviz.experiments.job_status import UNKNOWN
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
-from rankviz.threads import cores
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 

@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from rankviz.feature_seconds import feature_seconds
-from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.features.landmarks import UniformLandmarks
-from rankviz.kernel_error import (
+from rankviz.analysis.feature_seconds import feature_seconds
+from rankviz.analysis.kernel_error import (
     CHOICES,
     MAPS,
     NORMS,
@@ -26,8 +24,10 @@ from rankviz.kernel_error import (
     matrix_norms,
     spectral_norm,
 )
-from rankviz.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
-from rankviz.progress import Progress, StopRequested
+from rankviz.analysis.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
+from rankviz.common.progress import Progress, StopRequested
+from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features.landmarks import UniformLandmarks
 
 RNG = np.random.default_rng(3)
 X = RNG.random((150, 4))

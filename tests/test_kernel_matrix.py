@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankviz.common.progress import Progress
 from rankviz.features.kernel_matrix import (
     PANEL_ROWS,
     KernelPanels,
@@ -15,7 +16,6 @@ from rankviz.features.kernel_matrix import (
     stored_bytes,
 )
 from rankviz.features.kernels import rbf_kernel
-from rankviz.progress import Progress
 
 GAMMA = 0.3
 

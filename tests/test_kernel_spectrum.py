@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from rankviz.analysis.kernel_error import features_of
+from rankviz.analysis.kernel_spectrum import effective_dimension, eigenvalues, kernel_spectrum
+from rankviz.common.progress import Progress, StopRequested
 from rankviz.features.landmarks import KMeansPlusPlusLandmarks
-from rankviz.kernel_error import features_of
-from rankviz.kernel_spectrum import effective_dimension, eigenvalues, kernel_spectrum
-from rankviz.progress import Progress, StopRequested
 
 RNG = np.random.default_rng(3)
 X = RNG.random((150, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz.losses import (
+from rankviz.risk.losses import (
     LOSSES,
     SMOOTHING_ERROR,
     Hinge,

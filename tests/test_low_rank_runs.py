@@ -9,6 +9,7 @@ import pytest
 
 import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
+from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
 from rankviz.experiments.estimate import check_budget, estimate, total_seconds
 from rankviz.experiments.methods import METHODS, model_of
@@ -16,9 +17,8 @@ from rankviz.experiments.rates import Rates
 from rankviz.experiments.run import model_from
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
-from rankviz.low_rank.blocks import Blocks
-from rankviz.low_rank.ranker import LowRankRanker
-from rankviz.model_duals import run_duals, thresholded_blocks
+from rankviz.models.low_rank.base import LowRankRanker
+from rankviz.models.low_rank.blocks import Blocks
 from rankviz.plots.style import describe
 from rankviz.solvers.result import Status
 

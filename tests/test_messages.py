@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from rankviz import DataError, DataWarning, RankingData, RankSVM, evaluate
-from rankviz.npz import write_npz
+from rankviz.common.npz import write_npz
 
 X = np.arange(8.0).reshape(4, 2)
 Y, QID = np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])

@@ -10,14 +10,14 @@ from naive_dual import slow_alpha
 from naive_ranking import problem, qid_of, slow_pairs
 
 import rankviz
-from rankviz.costs import RULES
+from rankviz.analysis.model_duals import RunDuals
 from rankviz.datasets import DataError, Fold, RankingData
-from rankviz.dual import DualBlock, Duals, GivenDuals, sides
+from rankviz.dual.variables import DualBlock, Duals, GivenDuals, sides
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
-from rankviz.losses import LOSSES
-from rankviz.model_duals import RunDuals
-from rankviz.ranker import Ranker
+from rankviz.models.ranker import Ranker
+from rankviz.risk.costs import RULES
+from rankviz.risk.losses import LOSSES
 
 X, Y, PTR = problem(3, n_queries=12)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -10,13 +10,13 @@ import pytest
 from naive_ranking import GRADES, problem, slow_risk
 from scipy.optimize import minimize
 
-from rankviz import objective as module
+from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.losses import LOSSES
-from rankviz.objective import RankObjective
-from rankviz.progress import Progress, StopRequested
+from rankviz.objectives import feature_space as module
+from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
+from rankviz.risk.losses import LOSSES
 from rankviz.solvers.line_search import SLOPE_TOLERANCE, exact_step
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Status, TraceRow

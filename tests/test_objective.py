@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, problem, slow_risk
 
-from rankviz import objective as module
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.losses import LOSSES
-from rankviz.objective import Point, RankObjective
+from rankviz.objectives import feature_space as module
+from rankviz.objectives.feature_space import Point, RankObjective
 from rankviz.risk import PairRisk
+from rankviz.risk.losses import LOSSES
 
 MAPS = ("linear", "nystroem", "fourier")
 each_map = pytest.mark.parametrize("feature_map", MAPS)

@@ -9,9 +9,9 @@ import pytest
 
 from rankviz import Fold, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.pairs import preference_pairs
-from rankviz.playback import PLAYABLE, play
+from rankviz.experiments.playback import PLAYABLE, play
 from rankviz.plots import playback as plot
+from rankviz.risk.pairs import preference_pairs
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
 

@@ -8,8 +8,8 @@ import pytest
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
+from rankviz.metrics.significance import compare
 from rankviz.plots import influence
-from rankviz.significance import compare
 
 SPEC = RunSpec("demo", feature_map="linear", C=0.25)
 

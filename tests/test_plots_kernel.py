@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankviz.analysis.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
+from rankviz.analysis.kernel_summary import Slope, fitted_slope
 from rankviz.features import rbf_kernel
-from rankviz.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
-from rankviz.kernel_summary import Slope, fitted_slope
 from rankviz.plots import (
     kernel_entries,
     kernel_error,

@@ -8,9 +8,10 @@ import pytest
 from naive_dual import C, part_of, record_of, slow_alpha
 from naive_ranking import random_grades
 
-from rankviz.dual import DualBlock, dual_block
-from rankviz.losses import LOSSES
-from rankviz.model_duals import RunDuals
+from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.spectra import MATRICES, Spectra, dimensions_for, numerical_rank, spectra_of
+from rankviz.dual.shuffled import ShuffledDuals
+from rankviz.dual.variables import DualBlock, dual_block
 from rankviz.plots import (
     block_spectrum,
     dim_histogram,
@@ -22,8 +23,7 @@ from rankviz.plots import (
     rank_by_stairs,
     truncation_loss,
 )
-from rankviz.shuffled import ShuffledDuals
-from rankviz.spectra import MATRICES, Spectra, dimensions_for, numerical_rank, spectra_of
+from rankviz.risk.losses import LOSSES
 
 LOSS = LOSSES["squared_hinge"]
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
+from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import RankingData, make_fold
 from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS
-from rankviz.ranking_error import ranking_errors
 
 MAPS = ("nystroem", "fourier")
 METRIC = "NDCG@10"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz.preconditioner import CholeskyPreconditioner
+from rankviz.objectives.preconditioner import CholeskyPreconditioner
 
 
 def test_a_form_that_rounding_made_indefinite_is_factored_all_the_same() -> None:

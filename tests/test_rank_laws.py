@@ -10,10 +10,10 @@ from naive_dual import part_of
 from naive_ranking import problem, qid_of, random_grades
 
 import rankviz
+from rankviz.analysis.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual import GivenDuals, SlopeDuals
-from rankviz.losses import LOSSES
-from rankviz.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
+from rankviz.dual.variables import GivenDuals, SlopeDuals
+from rankviz.risk.losses import LOSSES
 
 X, Y, PTR = problem(5, n_queries=5)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -9,9 +9,14 @@ import pytest
 from scipy.stats import kendalltau
 
 from rankviz import RunSpec, execute
+from rankviz.analysis.ranking_error import (
+    objective_distance,
+    objective_table,
+    ranking_error_table,
+    ranking_errors,
+)
 from rankviz.datasets import Fold, make_fold
 from rankviz.experiments.record import RunRecord
-from rankviz.ranking_error import objective_distance, objective_table, ranking_error_table, ranking_errors
 
 SPEC = RunSpec("small", n_components=500, gamma=0.5, C=0.25)
 

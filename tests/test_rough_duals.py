@@ -7,8 +7,8 @@ import pytest
 from naive_dual import part_of, record_of
 from naive_ranking import random_grades
 
-from rankviz.model_duals import RunDuals
-from rankviz.rough_duals import RoughDuals, distance, median_ranks, ranks_with_errors
+from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.rough_duals import RoughDuals, distance, median_ranks, ranks_with_errors
 
 
 def duals_of(spread: float, sizes: tuple[int, int] = (30, 40)) -> RunDuals:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from rankviz.datasets.types import RankingData
 from rankviz.metrics import evaluate
-from rankviz.significance import METHOD, Comparison, Interval, compare, interval
+from rankviz.metrics.significance import METHOD, Comparison, Interval, compare, interval
 
 
 def series(values: object, index: object = None) -> pd.Series:

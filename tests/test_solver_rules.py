@@ -10,15 +10,15 @@ from conftest_solvers import DATA, PTR, X, Y, each_cost, each_terms, objective_o
 from naive_ranking import slow_pairs
 
 from rankviz.datasets import make_data
-from rankviz.estimators import RankSVM
-from rankviz.losses import LOSSES, PiecewiseQuadratic, SmoothedHinge, SmoothHinge, largest_curvature
-from rankviz.objective import RankObjective
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.objectives.stochastic import QueryTerms
 from rankviz.risk import PairRisk, SortedRisk
+from rankviz.risk.losses import LOSSES, PiecewiseQuadratic, SmoothedHinge, SmoothHinge, largest_curvature
 from rankviz.solvers.lbfgs import LBFGS
 from rankviz.solvers.result import Status
 from rankviz.solvers.sgd import DampedSteps, PrintedSteps, StochasticGradient
 from rankviz.solvers.yuan import NewtonYuan, step_length
-from rankviz.stochastic import QueryTerms
 
 # --- Newton-YUAN --------------------------------------------------------------------------------------------
 

@@ -10,17 +10,17 @@ from conftest_solvers import COSTS, DATA, PTR, Y, each_cost, each_terms, objecti
 from naive_ranking import GRADES, qid_of, slow_pairs
 from scipy.optimize import minimize
 
+from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import DataError, RankingData
-from rankviz.estimators import RankSVM
 from rankviz.experiments.run import model_of
 from rankviz.experiments.spec import RunSpec
-from rankviz.losses import LOSSES
-from rankviz.objective import RankObjective
-from rankviz.progress import Progress, StopRequested
-from rankviz.solvers.choose import SOLVERS, SolverSettings
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.objectives.stochastic import PairTerms, QueryTerms
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVERS, SolverSettings
 from rankviz.solvers.result import Status
 from rankviz.solvers.sgd import StochasticGradient
-from rankviz.stochastic import PairTerms, QueryTerms
 
 SMOOTH = [name for name in LOSSES if name != "hinge"]
 EXACT = ["newton", "newton_yuan", "lbfgs"]

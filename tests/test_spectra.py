@@ -9,13 +9,7 @@ import pytest
 from naive_dual import C, part_of, record_of, slow_alpha
 from naive_ranking import GRADES, problem, qid_of, random_grades
 
-from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual import SlopeDuals, sides
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
-from rankviz.losses import LOSSES
-from rankviz.progress import Progress
-from rankviz.spectra import (
+from rankviz.analysis.spectra import (
     MATRICES,
     dimensions_for,
     energy,
@@ -26,6 +20,12 @@ from rankviz.spectra import (
     spectra_of,
     stable_rank,
 )
+from rankviz.common.progress import Progress
+from rankviz.datasets import RankingData, find_datasets, open_fold
+from rankviz.dual.variables import SlopeDuals, sides
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from rankviz.risk.losses import LOSSES
 
 each_matrix = pytest.mark.parametrize("matrix", MATRICES)
 

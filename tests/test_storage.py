@@ -14,7 +14,8 @@ import pytest
 from naive_ranking import problem, qid_of
 
 import rankviz
-from rankviz import DataError, RankSVM, npz
+from rankviz import DataError, RankSVM
+from rankviz.common import npz
 
 X, Y, PTR = problem()
 QID = qid_of(PTR)

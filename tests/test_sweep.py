@@ -22,10 +22,10 @@ from rankviz import (
     execute,
     execute_all,
 )
-from rankviz.curves import fit_curve
 from rankviz.datasets import RankingData, make_fold
 from rankviz.experiments import sweep
 from rankviz.experiments.sweep import families
+from rankviz.models.curves import fit_curve
 from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=20, gamma=0.5, C=0.25, seed=3, tol=1e-10)
@@ -285,7 +285,7 @@ def test_data_with_nothing_to_learn() -> None:
 
 @pytest.mark.parametrize("name", ["nystroem", "fourier"])
 def test_wide_maps_start_from_fewer_features(fold: Fold, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankviz.spaces.WIDE", 40)
+    monkeypatch.setattr("rankviz.fitting.spaces.WIDE", 40)
     model = RankSVM(name, n_components=60, gamma=0.25, C=0.5, tol=1e-8)
     wide, narrow = (clone(model).set_params(n_components=m).fit_data(fold.train) for m in (60, 30))
     assert wide.start_ == "the weights for m = 5"

@@ -9,10 +9,10 @@ from naive_ranking import problem, qid_of, random_grades, slow_pairs
 
 import rankviz
 from rankviz.datasets import RankingData
-from rankviz.dual import SlopeDuals
+from rankviz.dual.truncation import BlockSVD, Truncator
+from rankviz.dual.variables import SlopeDuals
 from rankviz.features import exact
-from rankviz.losses import LOSSES
-from rankviz.truncation import BlockSVD, Truncator
+from rankviz.risk.losses import LOSSES
 
 MAPS = {
     "linear": {},
@@ -26,7 +26,9 @@ def data_of(seed: int, n_grades: int) -> RankingData:
     return RankingData.from_arrays(X, y, qid_of(ptr))
 
 
-def slow_cut(duals: rankviz.dual.Duals, Phi: np.ndarray, k: int, queries: list[int]) -> dict[str, object]:
+def slow_cut(
+    duals: rankviz.dual.variables.Duals, Phi: np.ndarray, k: int, queries: list[int]
+) -> dict[str, object]:
     """w_k, ‖α^k − α‖², ‖α‖² and Σ_{i≤k} σ² of some queries' blocks, pair by pair."""
     train, w, lost, size, kept = duals.train, np.zeros(Phi.shape[1]), 0.0, 0.0, 0.0
     for query in range(train.n_queries):

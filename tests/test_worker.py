@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankviz import Fold, Progress, RunSpec, execute, worker
+from rankviz import Fold, Progress, RunSpec, execute
 from rankviz.datasets import find_datasets, make_fold, open_fold, write_letor
-from rankviz.experiments import work
+from rankviz.experiments import work, worker
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.run_folder import Job, RunFolder
 
@@ -169,7 +169,7 @@ def test_only_one_process_works_on_a_folder(folder: RunFolder) -> None:
 
 
 def test_the_command(folder: RunFolder) -> None:
-    command = [sys.executable, "-m", "rankviz.worker", str(folder.path)]
+    command = [sys.executable, "-m", "rankviz.experiments.worker", str(folder.path)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
     )
@@ -207,7 +207,8 @@ def test_a_stop_ends_the_worker_while_it_imports_the_libraries(folder: RunFolder
 
 
 def test_the_entry_imports_none_of_the_libraries() -> None:
-    code = "import sys, rankviz.worker; print({'numpy', 'scipy', 'pandas', 'sklearn'} & set(sys.modules))"
+    code = "import sys, rankviz.experiments.worker; "
+    code += "print({'numpy', 'scipy', 'pandas', 'sklearn'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

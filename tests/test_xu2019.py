@@ -12,8 +12,8 @@ from benchmarks import xu2019, xu2019_cells, xu2019_ranks
 from benchmarks.xu2019_cells import CS, GRIDS, Trained
 from benchmarks.xu2019_figures import COUPLING, METRICS, TABLE_6, TABLE_7, TABLE_8, TABLES_2_AND_4
 from rankviz import Fold
+from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import make_data
-from rankviz.spectra import spectra_of
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Data sets: reading, checking, normalising and generating LETOR folds."""
 
 from rankviz.datasets.cache import read_cached
+from rankviz.datasets.folders import Dataset
 from rankviz.datasets.folds import data_roots, find_datasets, load_fold, open_fold, recognise_fold
 from rankviz.datasets.known import feature_names, recognise
-from rankviz.datasets.layout import Dataset
 from rankviz.datasets.letor import parse_letor, read_letor
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.scores import read_scores, write_scores

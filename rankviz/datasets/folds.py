@@ -15,8 +15,8 @@ import numpy as np
 import platformdirs
 
 from rankviz.datasets.cache import read_cached
+from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
 from rankviz.datasets.known import Recognition, names_for, recognise
-from rankviz.datasets.layout import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
 from rankviz.datasets.textfile import Progress

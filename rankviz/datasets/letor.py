@@ -21,7 +21,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, INT64_MAX, MAX_FEATURES, explain, too_sparse
 from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, text_chunks
 from rankviz.datasets.types import DataError, DataWarning, RankingData, group_queries

@@ -15,7 +15,7 @@ from typing import overload
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import Fold, RankingData
 
 BLOCK = 2_000_000

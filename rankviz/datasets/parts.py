@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
 
 SUBSETS = 5  # LETOR's S1 … S5

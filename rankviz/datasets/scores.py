@@ -9,7 +9,7 @@ import re
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.letor_faults import show
 from rankviz.datasets.textfile import StrPath, open_bytes, text_chunks, written_aside
 from rankviz.datasets.types import DataError, RankingData

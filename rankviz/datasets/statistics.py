@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rankviz._typing import BoolArray, FloatArray, IntArray
+from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.types import RankingData
 
 CORRELATION = "Spearman correlation with the grade, within queries"

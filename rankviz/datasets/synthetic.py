@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.types import Fold, RankingData

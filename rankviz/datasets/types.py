@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.datasets.checks import checked, mismatch
-from rankviz.datasets.errors import DataError, DataWarning
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError, DataWarning
+from rankviz.datasets.array_checks import checked, mismatch
 
 __all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankviz.datasets.archives import members, unpacked
-from rankviz.datasets.layout import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
+from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.letor import read_noting
 from rankviz.datasets.members import MB, Limits, Member, Upload, shown_name
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries

@@ -20,10 +20,10 @@ from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
-from rankviz.kernel_objective import first_landmarks
-from rankviz.memory import TrainingSizes, check_fits, default_budget, megabytes
-from rankviz.objective import CLOSED_FORM_COLUMNS
-from rankviz.ranker import PREDICT_ENTRIES
+from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
+from rankviz.models.ranker import PREDICT_ENTRIES
+from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
+from rankviz.objectives.kernel_space import first_landmarks
 
 NEWTON_STEPS = 5
 HINGE_STEPS = 15

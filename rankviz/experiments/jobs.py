@@ -22,6 +22,8 @@ from typing import Any
 
 import platformdirs
 
+from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
+from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
 from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
@@ -29,8 +31,6 @@ from rankviz.experiments.processes import start
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
-from rankviz.threads import ENVIRONMENT as THREADS_ENVIRONMENT
-from rankviz.threads import cores
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
@@ -234,7 +234,11 @@ def _launch(run: RunFolder, workers: int) -> None:
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
     environment = os.environ | dict.fromkeys(names, threads)
     environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
-    run.claim(start([sys.executable, "-m", "rankviz.worker", str(run.path)], environment, run.log_file()))
+    run.claim(
+        start(
+            [sys.executable, "-m", "rankviz.experiments.worker", str(run.path)], environment, run.log_file()
+        )
+    )
 
 
 def _remove(run: RunFolder) -> None:

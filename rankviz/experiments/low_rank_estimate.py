@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from rankviz.experiments.rates import Rates
 from rankviz.experiments.spec import RunSpec
-from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.low_rank.nested import levels
-from rankviz.low_rank.ranker import dual_bytes, factor_bytes
+from rankviz.models.low_rank.base import dual_bytes, factor_bytes
+from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.nested import levels
 
 FIRST_ITERATIONS, MORE_ITERATIONS = 300, 20
 """Of L-BFGS-B with one factor, and with each larger number on the way to K."""

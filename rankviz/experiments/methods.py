@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rankviz._typing import FloatArray
-from rankviz.estimators import RankSVM
+from rankviz.common.arrays import FloatArray
+from rankviz.common.checks import one_of
 from rankviz.experiments.spec import STARTS, RunSpec
-from rankviz.low_rank.estimators import (
+from rankviz.models.low_rank.base import LowRankRanker
+from rankviz.models.low_rank.estimators import (
     DUAL_SOLVERS,
     FACTOR_SOLVERS,
     FactorizedRankSVM,
     RegularizedRankSVM,
 )
-from rankviz.low_rank.ranker import LowRankRanker
-from rankviz.settings_checks import one_of
-from rankviz.solvers.choose import SOLVERS
+from rankviz.models.ranksvm import RankSVM
+from rankviz.solvers.registry import SOLVERS
 
 
 @dataclass(frozen=True)

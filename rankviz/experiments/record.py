@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
 from rankviz.experiments.spec import RunSpec
-from rankviz.npz import Arrays, read_npz, unreadable, write_npz
 
 FORMAT = 1
 PARTS = ("train", "vali", "test")

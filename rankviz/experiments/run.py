@@ -8,19 +8,19 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 
+from rankviz.common.progress import Callback, Progress, Report, reporter
+from rankviz.common.timing import Stopwatch, peak_memory, reset_peak_memory
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
-from rankviz.estimators import RankSVM
 from rankviz.experiments.methods import arrays_of, model_of
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.single import single_run
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import Evaluated, SharedRuns, families
-from rankviz.low_rank.ranker import LowRankRanker
-from rankviz.progress import Callback, Progress, Report, reporter
+from rankviz.models.low_rank.base import LowRankRanker
+from rankviz.models.ranksvm import RankSVM
 from rankviz.solvers.result import Status
-from rankviz.timing import Stopwatch, peak_memory, reset_peak_memory
 
 
 def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | None = None) -> RunRecord:

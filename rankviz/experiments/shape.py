@@ -7,12 +7,12 @@ from typing import Self
 
 from rankviz.datasets.types import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.losses import trainable
-from rankviz.low_rank.blocks import rectangle_entries
-from rankviz.memory import TrainingSizes
-from rankviz.pairs import count_pairs, grade_codes
+from rankviz.fitting.memory import TrainingSizes
+from rankviz.models.low_rank.blocks import rectangle_entries
 from rankviz.risk import sorting_pays
-from rankviz.solvers.choose import SOLVERS
+from rankviz.risk.losses import trainable
+from rankviz.risk.pairs import count_pairs, grade_codes
+from rankviz.solvers.registry import SOLVERS
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold
 from rankviz.experiments.sweep import Evaluated
-from rankviz.low_rank.ranker import LowRankRanker
 from rankviz.metrics import evaluate
-from rankviz.progress import Progress, Report, silent
+from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.solvers.result import Status
-from rankviz.timing import Stopwatch
 
 
 def single_run(model: LowRankRanker, fold: Fold, report: Report) -> Evaluated:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from rankviz.costs import frozen_costs
+from rankviz.risk.costs import frozen_costs
 
 STARTS = ("near", "zero")
 """What training may start from; see `RunSpec.start`."""
@@ -37,7 +37,7 @@ class RunSpec:
     C, gamma : float
         C multiplies the plain loss; γ of the RBF kernel.
     loss : str
-        A name in `rankviz.losses.LOSSES`.
+        A name in `rankviz.risk.losses.LOSSES`.
     seed : int
         Of landmarks, frequencies and the preconditioner's pairs.
     tol : float
@@ -54,9 +54,9 @@ class RunSpec:
         "near" may start from the weights of a neighbouring run that is made with it, which is faster;
         "zero" starts from zero, so that its trace shows all of the way.
     costs : None, str or nested tuple
-        What pairs cost: None, a name in `rankviz.costs.RULES`, a table, or ("query", a table).
+        What pairs cost: None, a name in `rankviz.risk.costs.RULES`, a table, or ("query", a table).
     solver : str
-        A name in `rankviz.solvers.choose.SOLVERS`, or for other methods one of their own.
+        A name in `rankviz.solvers.registry.SOLVERS`, or for other methods one of their own.
     method : str
         "ranksvm", "factorized" or "regularized" (see `rankviz.experiments.methods.METHODS`). The last two
         train the hinge.

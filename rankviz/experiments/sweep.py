@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Callback, Progress, Report, silent
+from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.estimators import RankSVM
 from rankviz.experiments.spec import RunSpec
 from rankviz.features.family import FamilyFeatures
-from rankviz.memory import BUDGET_SHARE, TrainingSizes, free_memory
+from rankviz.fitting.memory import BUDGET_SHARE, TrainingSizes, free_memory
+from rankviz.fitting.training import Fit
 from rankviz.metrics import evaluate
-from rankviz.progress import Callback, Progress, Report, silent
+from rankviz.models.ranksvm import RankSVM
 from rankviz.solvers.result import Status
-from rankviz.timing import Stopwatch
-from rankviz.training import Fit
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:

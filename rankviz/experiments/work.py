@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rankviz.common.progress import Callback, Progress
+from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.estimate import check_budget, estimate
 from rankviz.experiments.jobs import LOCK, JobStore
@@ -19,8 +21,6 @@ from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
-from rankviz.progress import Callback, Progress
-from rankviz.threads import limit_threads
 
 LOOK_SECONDS = 0.1
 """At most this often the stop file is looked for."""

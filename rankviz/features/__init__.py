@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
 from rankviz.features.exact import ExactKernel
 from rankviz.features.frequencies import FREQUENCIES
 from rankviz.features.kernels import rbf_kernel, scale_gamma
@@ -14,7 +15,6 @@ from rankviz.features.landmarks import LANDMARKS
 from rankviz.features.maps import Drawn, FittedMap, Linear, RandomFourier
 from rankviz.features.nystroem import Nystroem
 from rankviz.features.operator import FeatureOperator
-from rankviz.progress import Report, silent
 
 __all__ = [
     "FEATURE_MAPS",

@@ -2,20 +2,20 @@
 
 Up to `SMALL` distinct documents it is the Nyström map with all of them, which is exact: chapelle2010 §6.3's
 kernel PCA map up to a rotation. Beyond, factoring K costs more than solving with it: the model then has one
-coefficient per document (see `rankviz.kernel_objective`).
+coefficient per document (see `rankviz.objectives.kernel_space`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
 from rankviz.features.kernels import negative_distances, rbf_kernel, rbf_of_distances
 from rankviz.features.landmarks import distinct_rows
 from rankviz.features.maps import FittedNystroem
 from rankviz.features.nystroem import factored
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.progress import Report, silent
 
 SMALL = 2000
 """Distinct documents up to which K is factored, O(n³): a fraction of a second."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.common.timing import Stopwatch
 from rankviz.features.maps import Drawn, FittedMap
 from rankviz.features.operator import FeatureOperator
-from rankviz.progress import Report, silent
-from rankviz.timing import Stopwatch
 
 
 class Draws(Protocol):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 
 
 class FrequencyChoice(Protocol):

@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz._typing import FloatArray
-from rankviz.features.blocks import in_place
-from rankviz.progress import Progress, Report, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.row_blocks import in_place
 
 PANEL_ROWS = 512  # a panel is multiplied from both sides; fewer rows cost calls, more rows waste the diagonal
 PIECE_ENTRIES = 500_000  # 4 MB of float64: a piece in half precision is widened within the caches

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankviz._typing import FloatArray
-from rankviz.features.blocks import fill_rows, in_place
-from rankviz.progress import Report, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.features.row_blocks import fill_rows, in_place
 
 ROWS = 4096
 """Rows of features at a time: a copy of them stays in the cache."""

@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernels import ROWS
-from rankviz.progress import Progress, Report, silent
 
 
 class LandmarkChoice(Protocol):

@@ -16,12 +16,12 @@ from typing import Protocol
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.features.blocks import fill_rows, in_place
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Report, silent
 from rankviz.features.frequencies import FrequencyChoice, GaussianFrequencies
 from rankviz.features.kernels import rbf_kernel, rbf_of_distances
 from rankviz.features.operator import Basis, CosineBasis, FeatureOperator, IdentityBasis
-from rankviz.progress import Report, silent
+from rankviz.features.row_blocks import fill_rows, in_place
 
 
 class FittedMap(Protocol):

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import linalg
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernels import negative_distances, rbf_kernel
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
 from rankviz.features.maps import FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
-from rankviz.progress import Progress, Report, silent
 
 JITTER = 1e-10
 """Added to the diagonal of the landmarks' kernel matrix, whose entries there are 1.

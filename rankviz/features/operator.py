@@ -15,8 +15,8 @@ from typing import ClassVar, Literal, Protocol, cast
 import numpy as np
 from scipy import linalg
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.features.blocks import rounded
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.features.row_blocks import rounded
 
 SPARSE = 10
 """A base that is this small a part of wider rows is worth a copy."""

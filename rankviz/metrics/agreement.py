@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 
 GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "2^y - 1": lambda grades: np.exp2(grades) - 1.0,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rankviz._typing import BoolArray, FloatArray, IntArray
+from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, SHORT_QUERIES, Definition, definition_of
 

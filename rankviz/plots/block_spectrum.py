@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.analysis.spectra import RANK_TOLERANCE, energy
+from rankviz.common.arrays import FloatArray
 from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
-from rankviz.spectra import RANK_TOLERANCE, energy
 
 FLOOR = -17.5  # power of ten below which nothing but rounding is found
 SHORTEST = 12

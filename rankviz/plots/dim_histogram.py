@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import IntArray
+from rankviz.analysis.spectra import Spectra
+from rankviz.common.arrays import IntArray
 from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
-from rankviz.spectra import Spectra
 
 BINS = 10
 FADED = 0.25

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.dual import DualBlock
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.dual.variables import DualBlock
 from rankviz.plots.style import finished
 
 MOST = 400
@@ -25,7 +25,7 @@ SIDES: dict[str, Callable[[DualBlock], tuple[IntArray, IntArray]]] = {
     "block": lambda block: (block.winners, block.losers),
     "symmetrised": lambda block: (np.arange(len(block.y)), np.arange(len(block.y))),
 }
-"""Documents in the rows and in the columns of each matrix of `rankviz.spectra.MATRICES`."""
+"""Documents in the rows and in the columns of each matrix of `rankviz.analysis.spectra.MATRICES`."""
 
 FULL: dict[str, Callable[[DualBlock], FloatArray]] = {
     "block": DualBlock.full,

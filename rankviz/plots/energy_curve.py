@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import BoolArray
+from rankviz.analysis.spectra import Spectra
+from rankviz.common.arrays import BoolArray
 from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, snapped_range, translucent
-from rankviz.spectra import Spectra
 
 LOW, HIGH = 0.1, 0.9  # quantiles over queries between which the band lies
 NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at which the curve may end, but not before this k

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.statistics import feature_table
 from rankviz.datasets.types import RankingData
 from rankviz.plots.style import DATA_COLOUR, finished

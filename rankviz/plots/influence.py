@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
+from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import DATA_COLOUR, finished, line_of, power_of_two, translucent
-from rankviz.significance import Comparison, compare, interval
 
 TICKS_EVERY = 4
 """Powers of two between the ticks of C."""

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.plots.style import METHODS, finished, snapped_range, translucent
 
 BINS = 100

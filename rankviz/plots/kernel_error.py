@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.kernel_error import KernelErrors, Variant
-from rankviz.kernel_summary import FLOOR, Slope, at, over_seeds
+from rankviz.analysis.kernel_error import KernelErrors, Variant
+from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
 from rankviz.plots import kernel_variants
 from rankviz.plots.style import METHODS, finished, translucent
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.plots.style import METHODS, finished, small
 
 SCALE = "PuOr"  # two hues that mean no method, and that colour-blind readers tell apart

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.kernel_error import PAPERS, Variant
+from rankviz.analysis.kernel_error import PAPERS, Variant
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import LEAST, error_axis
 from rankviz.plots.style import METHODS, finished

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import FloatArray
-from rankviz.kernel_spectrum import eigenvalues, kernel_eigenvalues
+from rankviz.analysis.kernel_spectrum import eigenvalues, kernel_eigenvalues
+from rankviz.common.arrays import FloatArray
 from rankviz.plots.style import METHODS, finished
 
 ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding and are left out

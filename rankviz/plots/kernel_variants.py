@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.analysis.kernel_error import CHOICES, PAPERS, Variant
 from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.kernel_error import CHOICES, PAPERS, Variant
 from rankviz.plots.style import METHODS, line_of
 
 OTHER_DASH = "dashdot"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.losses import LOSSES
 from rankviz.plots.style import cost_words, method_label, power_of_two
-from rankviz.solvers.choose import SOLVERS
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVERS
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:

@@ -10,11 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.losses import LOSSES, Loss
-from rankviz.margins import histogram, summary
+from rankviz.metrics.margins import histogram, summary
 from rankviz.plots.style import METHODS, finished
+from rankviz.risk.losses import LOSSES, Loss
 
 MOST_BINS = 80
 CURVE_POINTS = 241

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.plots.style import DATA_COLOUR, finished

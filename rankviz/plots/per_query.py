@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS, finished
@@ -29,7 +29,7 @@ def data(
 ) -> pd.DataFrame:
     """Columns query, documents, left, right, difference (left − right) of a metric on part `where`.
 
-    Then tau and overlap of `agreement`, which is `rankviz.ranking_error.ranking_errors` of the two. Queries
+    Then tau and overlap of `agreement`, which is `ranking_error.ranking_errors` of the two. Queries
     keep their order; differences below 1e-12 are rounding and count as 0.
     """
     a, b = (record.metrics[where][metric].to_numpy() for record in (left, right))

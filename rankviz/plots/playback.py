@@ -10,10 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
-from rankviz.margins import summary
+from rankviz.metrics.margins import summary
 from rankviz.plots import margins
 from rankviz.plots.style import finished, grade_colour
 

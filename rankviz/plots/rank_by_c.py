@@ -14,7 +14,7 @@ LOW, HIGH = 0.1, 0.9
 
 
 def data(ranks: pd.DataFrame) -> pd.DataFrame:
-    """One row per C of `rankviz.rank_laws.ranks_of_fits`, rising.
+    """One row per C of `rankviz.analysis.rank_laws.ranks_of_fits`, rising.
 
     Columns C; rank (median over queries), low, high (10 % and 90 % quantiles), law and largest_rank
     (medians), active_share (mean), lawful (share of queries with every pair active).

@@ -19,7 +19,7 @@ def figure(
 ) -> go.Figure:
     """A line for each tolerance of `rough` (the chosen one thick), markers for fits, the largest rank.
 
-    `rough` has columns error, tolerance and rank (`rankviz.rough_duals.ranks_with_errors`); `fits` has tol
+    `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol
     (of the solver), error and rank.
     """
     fig, style = go.Figure(), METHODS[method]

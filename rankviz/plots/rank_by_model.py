@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.analysis.spectra import Spectra
 from rankviz.plots.low_rank_style import MODELS, NAMES, marker_of, style_of
 from rankviz.plots.style import finished
-from rankviz.spectra import Spectra
 
 KNOWN = ["query", "documents", "grades", "pairs", "largest_rank"]
 AGAINST = {

@@ -9,7 +9,7 @@ from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
 
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """Rank and k for 90 % of `rankviz.rank_laws.staircases` against the stairs, with the diagonal."""
+    """Rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
     fig, style = go.Figure(), METHODS[method]
     top = max(int(table[["stairs", "rank"]].to_numpy().max()), 1) if len(table) else 1
     fig.add_scatter(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.plots.style import CHOSEN_COLOUR, GRADE_COLOURS, finished, grade_colour

@@ -25,7 +25,7 @@ _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 def data(errors: pd.DataFrame) -> pd.DataFrame:
     """Quartiles over queries, averaged over seeds: map, m, measure, q25, median, q75, low, high, seeds.
 
-    `errors` is what `rankviz.ranking_error.ranking_error_table` gives; low and high are the least and the
+    `errors` is what `ranking_error.ranking_error_table` gives; low and high are the least and the
     greatest median of a seed. Queries without a τ are left out.
     """
     long = errors.melt([*_KEYS, "seed", "query"], list(MEASURES), "measure", "value").dropna(subset="value")
@@ -102,7 +102,7 @@ def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None
 def objectives(table: pd.DataFrame) -> pd.DataFrame:
     """Distances of objectives over seeds: map, m, distance (mean), low, high, seeds.
 
-    `table` is what `rankviz.ranking_error.objective_table` gives.
+    `table` is what `rankviz.analysis.ranking_error.objective_table` gives.
     """
     grouped = table.groupby(_KEYS, sort=False)["distance"]
     found = grouped.agg(distance="mean", low="min", high="max", seeds="size")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.plots import ranked_list
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, grade_colour

@@ -8,13 +8,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from rankviz.costs import Costs
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.methods import METHODS as MODELS
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.losses import LOSSES
-from rankviz.solvers.choose import SOLVERS
+from rankviz.risk.costs import Costs
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVERS
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … run light to dark in one hue."""

@@ -21,7 +21,7 @@ SCOPES = {"query": "this query alone", "all": "every query"}
 def data(one: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
     """Columns scope, k, energy, alpha_error, w_error, NDCG@10 of one query's truncation and of all queries'.
 
-    Both are tables of `rankviz.truncation.Truncation.ranked`; the last row of each cuts nothing.
+    Both are tables of `rankviz.dual.truncation.Truncation.ranked`; the last row of each cuts nothing.
     """
     columns = ["k", "energy", "alpha_error", "w_error", METRIC]
     frames = [frame[columns] for frame in (one, every)]

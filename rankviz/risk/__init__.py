@@ -4,8 +4,8 @@ risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It knows documents, pairs and
 kernels. Two ways to compute it, one interface: `PairRisk` lists the pairs, `SortedRisk` does without.
 """
 
-from rankviz.risk.choose import risk_of, risk_sizes, sorting_pays
 from rankviz.risk.explicit import PairRisk
+from rankviz.risk.forms import risk_of, risk_sizes, sorting_pays
 from rankviz.risk.limits import adapted_risk, limit_of, smoothed_risk
 from rankviz.risk.point import ActivePairs, Risk, RiskPoint
 from rankviz.risk.sorted import SortedRisk

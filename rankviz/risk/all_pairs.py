@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import PairCosts
-from rankviz.pairs import grade_codes, grade_groups, preference_pairs
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.risk.costs import PairCosts
+from rankviz.risk.pairs import grade_codes, grade_groups, preference_pairs
 
 ROWS = 4096
 """Rows of a matrix that are weighted at a time: a block that stays in the cache."""

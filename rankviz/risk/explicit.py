@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import PLAIN, PairCosts
-from rankviz.losses import Loss
-from rankviz.pairs import PreferencePairs, grade_codes, preference_pairs
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.costs import PLAIN, PairCosts
+from rankviz.risk.losses import Loss
+from rankviz.risk.pairs import PreferencePairs, grade_codes, preference_pairs
 from rankviz.risk.point import ActivePairs
 
 

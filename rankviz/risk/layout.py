@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import PairCosts
-from rankviz.losses import Zone
-from rankviz.pairs import grade_codes
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.risk.costs import PairCosts
+from rankviz.risk.losses import Zone
+from rankviz.risk.pairs import grade_codes
 
 RADIX = 2**16
 """NumPy sorts 16-bit integers stably in linear time, wider ones by comparisons."""

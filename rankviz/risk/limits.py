@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankviz._typing import FloatArray
-from rankviz.losses import LOSSES, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.common.arrays import FloatArray
+from rankviz.risk.losses import LOSSES, SmoothedHinge, SmoothHinge, eta_for
 from rankviz.risk.point import Risk, RiskPoint
 
 

@@ -6,10 +6,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import PairCosts
-from rankviz.losses import Loss
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.costs import PairCosts
+from rankviz.risk.losses import Loss
 
 
 class ActivePairs(NamedTuple):

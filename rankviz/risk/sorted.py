@@ -14,12 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from rankviz._typing import FloatArray, IntArray
-from rankviz.costs import PLAIN, PairCosts
-from rankviz.losses import Loss, PiecewiseQuadratic, Zone
-from rankviz.pairs import count_pairs
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.risk.all_pairs import ROWS, AllPairs, weighted_gram
+from rankviz.risk.costs import PLAIN, PairCosts
 from rankviz.risk.layout import GradeLayout
+from rankviz.risk.losses import Loss, PiecewiseQuadratic, Zone
+from rankviz.risk.pairs import count_pairs
 from rankviz.risk.point import ActivePairs
 
 

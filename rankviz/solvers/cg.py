@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankviz._typing import FloatArray
+from rankviz.common.arrays import FloatArray
 
 
 def euclidean(a: FloatArray, b: FloatArray) -> float:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankviz._typing import FloatArray
-from rankviz.objective import Objective, certificate
-from rankviz.preconditioner import Preconditioner
-from rankviz.progress import Report, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.objectives.feature_space import Objective, certificate
+from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk import smoothed_risk
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import SolverResult, Status, TraceRow

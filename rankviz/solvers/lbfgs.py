@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point
-from rankviz.preconditioner import Preconditioner
-from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, StopRequested, silent
+from rankviz.objectives.feature_space import Objective, Point
+from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 MEMORY = 10

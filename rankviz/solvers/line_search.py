@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankviz.objective import Ray
+from rankviz.objectives.feature_space import Ray
 from rankviz.risk import RiskPoint
 
 SLOPE_TOLERANCE = 1e-2

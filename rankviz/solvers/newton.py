@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass, replace
 
-from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point
-from rankviz.preconditioner import Preconditioner
-from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, StopRequested, silent
+from rankviz.objectives.feature_space import Objective, Point
+from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.solvers.cg import CGResult, conjugate_gradients
 from rankviz.solvers.line_search import exact_step
 from rankviz.solvers.result import SolverResult, Status, TraceRow

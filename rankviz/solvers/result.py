@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from rankviz._typing import FloatArray
-from rankviz.objective import Objective, Point, certificate
-from rankviz.preconditioner import Preconditioner
-from rankviz.progress import Report, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.objectives.feature_space import Objective, Point, certificate
+from rankviz.objectives.preconditioner import Preconditioner
 
 
 class Status(Enum):

@@ -14,12 +14,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankviz._typing import FloatArray
-from rankviz.objective import Objective, RankObjective
-from rankviz.preconditioner import Preconditioner
-from rankviz.progress import Progress, Report, StopRequested, silent
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, StopRequested, silent
+from rankviz.objectives.feature_space import Objective, RankObjective
+from rankviz.objectives.preconditioner import Preconditioner
+from rankviz.objectives.stochastic import Terms
 from rankviz.solvers.result import SolverResult, Status, TraceRow
-from rankviz.stochastic import Terms
 
 REPORT_EVERY = 64
 """Steps between reports."""

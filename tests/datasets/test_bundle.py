@@ -11,8 +11,8 @@ from rankviz.datasets import find_datasets, load_fold, open_fold
 from rankviz.datasets.bundle import DEMONSTRATION, FOLDS, demonstration_fold, main
 from rankviz.datasets.folds import BUNDLED
 from rankviz.datasets.statistics import describe
-from rankviz.estimators import RankSVM
 from rankviz.metrics import evaluate
+from rankviz.models.ranksvm import RankSVM
 
 NUMBERS = range(1, FOLDS + 1)
 

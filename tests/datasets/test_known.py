@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rankviz.datasets import feature_names, load_fold, open_fold, recognise, recognise_fold
+from rankviz.datasets.folders import dataset_at
 from rankviz.datasets.known import KNOWN_SETS
-from rankviz.datasets.layout import dataset_at
 
 
 @pytest.mark.parametrize("known", KNOWN_SETS, ids=lambda known: known.title)

@@ -4,8 +4,8 @@ import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.experiments.spec import RunSpec
-from ui.jobs import run_or_submit
-from ui.runs import errors_as_sentences
+from ui.shared.jobs import run_or_submit
+from ui.shared.runs import errors_as_sentences
 
 specs = [RunSpec(DEMONSTRATION, n_components=500, gamma=0.25, seed=seed) for seed in range(300)]
 with errors_as_sentences():

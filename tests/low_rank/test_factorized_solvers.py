@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from naive_low_rank import PROBLEMS, factor_problem, gram_of
 
+from rankviz.common.progress import Progress, StopRequested
 from rankviz.features.kernel_matrix import kernel_matrix
-from rankviz.low_rank.cells import Cells
-from rankviz.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
-from rankviz.low_rank.gram import KernelGram
-from rankviz.low_rank.nested import Nested
-from rankviz.low_rank.trace import LowRankResult
-from rankviz.progress import Progress, StopRequested
+from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
+from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
+from rankviz.models.low_rank.gram import KernelGram
+from rankviz.models.low_rank.nested import Nested
+from rankviz.models.low_rank.trace import LowRankResult
 from rankviz.solvers.result import Status
 
 SOLVERS = {"lbfgs": BoxedLBFGS, "nested": Nested, "query_steps": QuerySteps}

@@ -23,10 +23,10 @@ from rankviz import (
 )
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
-from rankviz.low_rank import ranker
-from rankviz.low_rank.blocks import Blocks
-from rankviz.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.low_rank.ranker import LowRankRanker
+from rankviz.models.low_rank import base as ranker
+from rankviz.models.low_rank.base import LowRankRanker
+from rankviz.models.low_rank.blocks import Blocks
+from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(3, n_queries=8)

@@ -12,10 +12,11 @@ from naive_low_rank import data_of
 from sklearn.base import clone
 
 import rankviz
-from rankviz import DataError, npz
-from rankviz.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.low_rank.ranker import LowRankRanker
-from rankviz.ranker import Ranker
+from rankviz import DataError
+from rankviz.common import npz
+from rankviz.models.low_rank.base import LowRankRanker
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.ranker import Ranker
 
 DATA = data_of("three grades")
 MODELS: dict[str, LowRankRanker] = {

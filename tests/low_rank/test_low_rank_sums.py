@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from naive_low_rank import PARTS, PROBLEMS, explicit_curvature, full_matrix, gram_of, mask_of
 from naive_ranking import offsets, pair_matrix, problem, slow_pairs
 
-from rankviz.dual import sides
+from rankviz.dual.variables import sides
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import rbf_kernel
-from rankviz.low_rank.blocks import Blocks, rectangle_entries
-from rankviz.low_rank.cells import Cells
-from rankviz.low_rank.gram import KernelGram, pair_curvature
+from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
+from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.gram import KernelGram, pair_curvature
 
 each_part = pytest.mark.parametrize(("y", "ptr"), PARTS.values(), ids=PARTS)
 QUERIES = st.lists(st.lists(st.integers(0, 4), max_size=7), min_size=1, max_size=5)

@@ -19,9 +19,9 @@ from naive_low_rank import (
 )
 from naive_ranking import slow_pairs
 
-from rankviz.low_rank.blocks import Blocks
-from rankviz.low_rank.regularized import RegularizedProblem
-from rankviz.low_rank.regularized_solvers import Alternating, Fista
+from rankviz.models.low_rank.blocks import Blocks
+from rankviz.models.low_rank.regularized import RegularizedProblem
+from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
 
 SETTINGS = {
     "thresholds bite": (0.05, 0.1, 5.0),

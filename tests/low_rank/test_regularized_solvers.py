@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from naive_low_rank import PROBLEMS, explicit_curvature, regularized_problem
 
-from rankviz.low_rank.regularized import DualPoint, RegularizedProblem
-from rankviz.low_rank.regularized_solvers import Alternating, Fista
-from rankviz.low_rank.trace import LowRankResult
-from rankviz.progress import Progress, StopRequested
+from rankviz.common.progress import Progress, StopRequested
+from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
+from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
+from rankviz.models.low_rank.trace import LowRankResult
 from rankviz.solvers.result import Status
 
 SOLVERS = {"fista": Fista, "alternating": Alternating}

@@ -21,7 +21,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
 
@@ -39,7 +39,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
         if page not in (None, "home"):
             with monkeypatch.context() as quiet:
-                quiet.setattr("ui.home_views.headline", lambda *_: None)
+                quiet.setattr("ui.home.views.headline", lambda *_: None)
                 app.run()
             app.switch_page(f"pages/{page}.py")
             app.query_params.update(link)

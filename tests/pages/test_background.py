@@ -26,7 +26,7 @@ def shown_until_done(app: AppTest, seconds: float = 60) -> None:
 def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert not figures(app)
     assert [button.label for button in app.button if "job" in button.label] == ["Stop the job"]
@@ -40,10 +40,10 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
 def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     first = app.query_params["job"]
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", 60.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
     app.session_state["m"], app.session_state["clin"] = 25, -3
     app.run()
     assert figures(app)
@@ -55,7 +55,7 @@ def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
 def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     next(button for button in app.button if button.label == "Stop the job").click().run()
     shown_until_done(app, seconds=3)

@@ -10,8 +10,8 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.losses import LOSSES
-from ui.pins import MOST, from_token, token
+from rankviz.risk.losses import LOSSES
+from ui.shared.pins import MOST, from_token, token
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.recipes import Recipe
-from ui.runs import data_roots_of_visitor
+from ui.shared.runs import data_roots_of_visitor
 
 Opener = Callable[..., AppTest]
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
@@ -39,7 +39,7 @@ def archive() -> bytes:
 
 @pytest.fixture(autouse=True)
 def quiet_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.home_views.headline", lambda *_: None)
+    monkeypatch.setattr("ui.home.views.headline", lambda *_: None)
 
 
 def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
@@ -184,6 +184,6 @@ def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> N
 
 def test_workers_are_told_where_uploads_are(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_page("data"), ("own.txt", text(DATA)))
-    monkeypatch.setattr("ui.visitors.st.session_state", app.session_state)
+    monkeypatch.setattr("ui.shared.visitors.st.session_state", app.session_state)
     found = find_datasets(data_roots_of_visitor())
     assert np.array_equal(open_fold(found["own"], 1).train.y, cyclic_fold(DATA, 1).train.y)

@@ -12,9 +12,9 @@ from test_every_page import PAGES
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
-from rankviz.significance import compare
-from ui.pins import from_token, token
-from ui.settings import state_of
+from rankviz.metrics.significance import compare
+from ui.shared.pins import from_token, token
+from ui.shared.settings import state_of
 
 Opener = Callable[..., AppTest]
 EXACT = {"map": "exact kernel (RBF)"}

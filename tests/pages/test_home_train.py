@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.plots import metric_curve, metric_vs_m
-from ui.ndcg_vs_m_words import in_words
+from ui.ndcg_vs_m.words import in_words
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
 from test_home_train import lines
 
+from rankviz.analysis.kernel_error import PAPERS, VARIANTS, kernel_errors
+from rankviz.analysis.kernel_spectrum import kernel_spectrum
+from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.datasets import find_datasets, open_fold, write_letor
-from rankviz.kernel_error import PAPERS, VARIANTS, kernel_errors
-from rankviz.kernel_spectrum import kernel_spectrum
-from rankviz.kernel_summary import fitted_slope, over_seeds
 from rankviz.plots.style import small
-from ui import kernel_approximation_work as work
-from ui.kernel_approximation_words import dimension_words, kernel_words, reading, seconds_words, variant_words
+from ui.kernel_approximation import work
+from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
 Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}

@@ -10,11 +10,11 @@ from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.losses import LOSSES
 from rankviz.plots.style import COST_NAMES
-from ui.costs import CHOICES, costs_of, state_of_costs
-from ui.pins import from_token, token
-from ui.settings import query_params, state_of
+from rankviz.risk.losses import LOSSES
+from ui.shared.costs import CHOICES, costs_of, state_of_costs
+from ui.shared.pins import from_token, token
+from ui.shared.settings import query_params, state_of
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)

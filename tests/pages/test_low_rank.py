@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
+from rankviz.analysis.spectra import MATRICES, Spectra, spectra
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.losses import LOSSES
 from rankviz.plots import dim_histogram
-from rankviz.spectra import MATRICES, Spectra, spectra
-from ui.low_rank_why_words import errors_speak_of
-from ui.low_rank_words import nothing, off_by, what_shuffled_says
+from rankviz.risk.losses import LOSSES
+from ui.low_rank.why_words import errors_speak_of
+from ui.low_rank.words import nothing, off_by, what_shuffled_says
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)

@@ -14,17 +14,17 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
+from rankviz.analysis.model_duals import run_duals, thresholded_blocks
+from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.experiments.record import RunRecord
-from rankviz.model_duals import run_duals, thresholded_blocks
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS
-from rankviz.spectra import Spectra, spectra_of
-from ui import low_rank_sweeps
-from ui.low_rank_models_words import objectives as objectives_in_words
-from ui.low_rank_models_words import of_the_paper
-from ui.low_rank_settings import SIDEBAR
-from ui.runs import RunMemory
+from ui.low_rank import sweeps as low_rank_sweeps
+from ui.low_rank.models_words import objectives as objectives_in_words
+from ui.low_rank.models_words import of_the_paper
+from ui.low_rank.settings import SIDEBAR
+from ui.shared.runs import RunMemory
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6, gamma=1.0)
@@ -35,8 +35,8 @@ LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make all runs while the test waits, and few of them."""
-    monkeypatch.setattr("ui.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.jobs.LIVE_IN_ALL", 600.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 600.0)
     monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
     monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
     monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))
@@ -172,7 +172,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ui.low_rank_settings.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
+        "ui.low_rank.settings.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
     )
     for sweep in low_rank_sweeps.SWEEPS.values():
         app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
@@ -209,7 +209,7 @@ def test_one_k_alone_says_nothing_of_more_factors() -> None:
 
 
 def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.jobs.LIVE_IN_ALL", 0.2)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 0.2)
     for view in TABS:
         app = open_page("low_rank", view=view, **LINK)
         if any(button.label == "Train in the background" for button in app.button):
@@ -219,7 +219,7 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
 def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.low_rank_learning.in_kernel_space", lambda spec: True)
+    monkeypatch.setattr("ui.low_rank.learning.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
     assert len(figures(app)[2]["data"]) == 3
@@ -229,7 +229,7 @@ def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ui.low_rank_settings.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
+        "ui.low_rank.settings.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
     )
     app = open_page("low_rank", view="Three models", **LINK)
     assert [warning.value for warning in app.warning] == ["too large"]

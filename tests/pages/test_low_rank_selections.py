@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
+from rankviz.analysis.spectra import spectra
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.spectra import spectra
-from ui.low_rank_words import none_counted, other_queries
+from ui.low_rank.words import none_counted, other_queries
 
 Opener = Callable[..., AppTest]
 
@@ -20,8 +20,8 @@ Opener = Callable[..., AppTest]
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make all runs while the test waits."""
-    monkeypatch.setattr("ui.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.jobs.LIVE_IN_ALL", 600.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 600.0)
 
 
 def test_selected_queries_without_ranks_under_three_models_are_said(open_page: Opener) -> None:
@@ -113,7 +113,7 @@ def test_the_address_drops_a_selection_of_other_data_before_anything_is_trained(
 ) -> None:
     data_set("five grades")
     app = open_page("low_rank", data="edge", map="linear", picked="1.2")
-    monkeypatch.setattr("ui.low_rank_views.linked", lambda *_: None)  # as while a job is running
+    monkeypatch.setattr("ui.low_rank.views.linked", lambda *_: None)  # as while a job is running
     app.session_state["data"] = "synthetic-demo"
     app.run()
     assert "picked" not in app.query_params

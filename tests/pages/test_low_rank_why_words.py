@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ui.low_rank_why_words import law, staircase
+from ui.low_rank.why_words import law, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:

@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
 from rankviz import DataError, RunSpec, execute
+from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.ranking_error import ranking_errors
-from ui.ndcg_vs_m_words import agreement
+from ui.ndcg_vs_m.words import agreement
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -75,7 +75,7 @@ def test_an_exact_kernel_that_does_not_fit_is_left_out(
     def refuse(predicted: object) -> None:
         raise DataError("training needs about 9 GB of memory", expected="at most 5 GB", remedy="Take less.")
 
-    monkeypatch.setattr("ui.ndcg_vs_m_views.check_budget", refuse)
+    monkeypatch.setattr("ui.ndcg_vs_m.views.check_budget", refuse)
     app = open_page("ndcg_vs_m", **QUICK)
     assert "The exact kernel is left out: training needs about 9 GB" in words(app)
     assert len(figures(app)) == 2

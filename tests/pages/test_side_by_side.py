@@ -13,10 +13,10 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute
+from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.ranking_error import ranking_errors
-from rankviz.significance import compare
-from ui.side_by_side_words import CAUTION, Pair, marked_document, one_query, reading, tau_text
+from rankviz.metrics.significance import compare
+from ui.side_by_side.words import CAUTION, Pair, marked_document, one_query, reading, tau_text
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"

@@ -1,0 +1,55 @@
+"""Seconds that feature maps take, measured on this machine, to be weighed against their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from rankviz.analysis.kernel_error import PAPERS, Variant
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.timing import Stopwatch
+from rankviz.features import FeatureMap
+from rankviz.features.row_blocks import BLOCK_ENTRIES
+
+ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 3, 9  # what is over sooner is timed more often
+
+
+def feature_seconds(
+    X: FloatArray,
+    gamma: float,
+    grid: Sequence[int],
+    variants: Sequence[Variant] = PAPERS,
+    seed: int = 0,
+    report: Report = silent,
+) -> pd.DataFrame:
+    """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
+
+    Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
+    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, three
+    to nine times until 0.1 s have passed; the least is told, for what else the machine does only adds to it.
+    """
+    cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
+    found = []
+    for done, (variant, m) in enumerate(cases):
+        settings = variant.at(m, gamma, seed)
+
+        def tell(_: object = None, done: int = done) -> None:
+            report(Progress("timing", done / len(cases)))
+
+        seconds: list[float] = []
+        while len(seconds) < LEAST_REPEATS or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < MOST_REPEATS):
+            clock = Stopwatch()
+            _make_features(settings, X, m, tell)
+            clock.lap("features")
+            seconds.append(clock.laps["features"])
+        found.append({"map": variant.map, "choice": variant.choice, "m": m, "seconds": min(seconds)})
+    report(Progress("timing", 1.0))
+    return pd.DataFrame(found)
+
+
+def _make_features(settings: FeatureMap, X: FloatArray, m: int, report: Report) -> None:
+    fitted, step = settings.fit(X, report), max(1, 4 * BLOCK_ENTRIES // m)
+    for start in range(0, len(X), step):
+        fitted.operator(X[start : start + step], report)

@@ -1,0 +1,252 @@
+"""How far K̃ = ΦΦᵀ is from the exact kernel matrix K, against the number of features m.
+
+Maps are fitted as for training: landmarks come from all training documents, whichever of them are compared.
+K and K̃ are compared on all of these, or on a sample drawn independently of the landmarks: a document of the
+sample is a landmark as often as any other, so Nyström, which is exact at landmarks, gains nothing by it.
+One fit at the largest m gives the error at every smaller one, for both maps are nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.sparse.linalg import eigsh
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.features import FEATURE_MAPS, FeatureMap, MapSettings, rbf_kernel
+from rankviz.features.landmarks import distinct_rows
+from rankviz.features.maps import Drawn, FittedFourier
+
+MAPS = ("nystroem", "fourier")
+NORMS = ("frobenius", "spectral", "maximum")
+ALL_UP_TO = 2000
+"""Documents up to which all are compared."""
+SAMPLE = 1000
+"""Documents compared where there are more: a million kernel values."""
+LANCZOS_TOLERANCE = 1e-4
+LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
+DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
+CHOICES = {"nystroem": "landmarks", "fourier": "frequencies"}
+"""Which field of `MapSettings` says how a map draws."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel map and how it draws: landmarks or frequencies by a name that `RankSVM` knows."""
+
+    map: str
+    choice: str
+
+    def at(self, m: int, gamma: float, seed: int) -> FeatureMap:
+        """Its settings with m features."""
+        settings = MapSettings(m, gamma, seed=seed)
+        if CHOICES[self.map] == "landmarks":
+            return FEATURE_MAPS[self.map](replace(settings, landmarks=self.choice))
+        return FEATURE_MAPS[self.map](replace(settings, frequencies=self.choice))
+
+    def draw(self, X: FloatArray, m: int, seed: int) -> Drawn:
+        """What it draws for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
+        return self.at(m, 1.0, seed).draw(X)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Its two columns in tables."""
+        return {"map": self.map, "choice": self.choice}
+
+
+PAPERS = (Variant("nystroem", "uniform"), Variant("fourier", "gaussian"))
+"""The maps as chen2017 draws them."""
+VARIANTS = (*PAPERS, Variant("nystroem", "kmeans++"), Variant("fourier", "orthogonal"))
+"""All ways to draw."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelErrors:
+    """Relative errors over m and seeds, and what they were computed on.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per map, way to draw, seed and m: map, choice, seed, m, used (feature dimensions there are at
+        m), and the relative errors frobenius, spectral and maximum.
+    n_documents, n_distinct : int
+        Documents the maps were fitted on, and how many of them are distinct.
+    n_compared : int
+        Documents on which K and K̃ were compared.
+    mean_kernel : float
+        Mean of κ over pairs of compared documents (NaN where there is one document only).
+    """
+
+    table: pd.DataFrame
+    n_documents: int
+    n_distinct: int
+    n_compared: int
+    mean_kernel: float
+
+
+def compared_documents(
+    n: int, seed: int = 0, *, all_up_to: int = ALL_UP_TO, sample: int = SAMPLE
+) -> IntArray:
+    """Sorted indices of the documents to compare: all n where n ≤ all_up_to, else `sample` drawn uniformly.
+
+    The stream of random numbers is another than that of landmarks: with the same one and the same seed
+    the sample would consist of the landmarks.
+    """
+    if n <= all_up_to:
+        return np.arange(n, dtype=np.int64)
+    rng = np.random.default_rng([seed, 1])
+    return np.sort(rng.choice(n, sample, replace=False)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedKernel:
+    """The kernel matrix that approximations are held against, and the documents it is of.
+
+    Attributes
+    ----------
+    Z : (N, d) float64
+        Documents that are compared.
+    K : (N, N) float64
+    n_documents, n_distinct : int
+        Documents the maps are fitted on, and how many of them are distinct.
+    """
+
+    Z: FloatArray
+    K: FloatArray
+    n_documents: int
+    n_distinct: int
+
+    @classmethod
+    def of(cls, X: FloatArray, gamma: float, rows: IntArray | None = None) -> ComparedKernel:
+        """K of the documents `rows` of X (n, d), by default of those that `compared_documents` chooses."""
+        Z = X[compared_documents(len(X)) if rows is None else rows]
+        return cls(Z, rbf_kernel(Z, Z, gamma), len(X), len(distinct_rows(X)))
+
+    @cached_property
+    def norms(self) -> dict[str, float]:
+        """Frobenius, spectral and maximum norm of K."""
+        return matrix_norms(self.K)
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean of κ over pairs of different documents; NaN where there is one only."""
+        n = len(self.K)
+        return float((self.K.sum() - np.trace(self.K)) / (n * (n - 1))) if n > 1 else float("nan")
+
+    def with_errors(self, table: pd.DataFrame) -> KernelErrors:
+        """Errors against this K, with what is known of it."""
+        return KernelErrors(table, self.n_documents, self.n_distinct, len(self.Z), self.mean)
+
+
+def kernel_errors(
+    X: FloatArray,
+    gamma: float,
+    grid: Sequence[int],
+    seeds: Sequence[int],
+    rows: IntArray | None = None,
+    report: Report = silent,
+    variants: Sequence[Variant] = PAPERS,
+) -> KernelErrors:
+    """Errors ‖K − K̃‖/‖K‖ of `variants` fitted on documents X (n, d), for each m of `grid` and each seed.
+
+    ‖A‖ is √Σ a_ij² (frobenius), the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K, whose
+    diagonal is 1). K is that of the documents `rows` (by default what `compared_documents` chooses). Costs
+    per variant and seed one fit at the largest m and N²·m multiplications for N documents compared.
+    """
+    compared = ComparedKernel.of(X, gamma, rows)
+    cases, found = [(seed, variant) for seed in seeds for variant in variants], []
+    for done, (seed, variant) in enumerate(cases):
+
+        def tell(progress: Progress, done: int = done) -> None:
+            report(replace(progress, fraction=(done + (progress.fraction or 0.0)) / len(cases)))
+
+        drawn = variant.draw(X, max(grid), seed)
+        found.append(errors_of(drawn, compared, gamma, grid, tell).assign(**variant.columns, seed=seed))
+    return compared.with_errors(pd.concat(found, ignore_index=True))
+
+
+def errors_of(
+    drawn: Drawn,
+    compared: ComparedKernel,
+    gamma: float,
+    grid: Sequence[int],
+    report: Report = silent,
+    norms: Sequence[str] = NORMS,
+) -> pd.DataFrame:
+    """Errors of the maps of one draw, which serves every γ: columns m, used and the relative `norms`."""
+
+    def tell(share: float) -> None:
+        report(Progress("kernel error", share))
+
+    grid, found = sorted(set(grid)), []
+    tell(0.0)
+    fitted = drawn.fitted(gamma, lambda _: tell(0.0))
+    used = [fitted.leading(m).n_components for m in grid]
+    Phi = fitted.operator(compared.Z, lambda _: tell(0.3)).dense()
+    nested = isinstance(fitted, FittedFourier)
+    for m, k, residual in zip(grid, used, _residuals(compared.K, Phi, used, nested), strict=True):
+        errors = {norm: _NORM[norm](residual) / compared.norms[norm] for norm in norms}
+        found.append({"m": m, "used": k} | errors)
+        tell(0.5 + 0.5 * m / grid[-1])
+    return pd.DataFrame(found)
+
+
+def _residuals(K: FloatArray, Phi: FloatArray, used: Sequence[int], averaged: bool) -> Iterator[FloatArray]:
+    """K − K̃ with K̃ from the first k columns of Φ (N, m), times m/k where they are averaged; k of `used`.
+
+    The array is the same every time: use it before the next one.
+    """
+    approximate, residual, product, before = np.zeros_like(K), np.empty_like(K), np.empty_like(K), 0
+    for k in used:
+        columns = Phi[:, before:k]
+        approximate += np.matmul(columns, columns.T, out=product)
+        np.multiply(approximate, Phi.shape[1] / k if averaged else 1.0, out=residual)
+        before = k
+        yield np.subtract(K, residual, out=residual)
+
+
+def features_of(
+    name: str, X: FloatArray, Z: FloatArray, gamma: float, m: int, seed: int, choice: str | None = None
+) -> FloatArray:
+    """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ.
+
+    `choice` says how it draws, by default as the papers do.
+    """
+    papers = {variant.map: variant.choice for variant in PAPERS}
+    return Variant(name, choice or papers[name]).at(m, gamma, seed).fit(X).operator(Z).dense()
+
+
+def matrix_norms(A: FloatArray) -> dict[str, float]:
+    """Frobenius, spectral and maximum norm of a symmetric matrix A (N, N)."""
+    return {name: norm(A) for name, norm in _NORM.items()}
+
+
+def spectral_norm(A: FloatArray) -> float:
+    """The largest |eigenvalue| of a symmetric A (N, N), by Lanczos to 1e-4 of itself for larger N."""
+    if len(A) <= DENSE_UP_TO:
+        return float(np.abs(np.linalg.eigvalsh(A)).max())
+    if not A.any():
+        return 0.0
+    start = np.random.default_rng(0).standard_normal(len(A))
+    largest = eigsh(
+        A,
+        1,
+        which="LM",
+        v0=start,
+        ncv=LANCZOS_VECTORS,
+        tol=LANCZOS_TOLERANCE,
+        return_eigenvectors=False,
+    )
+    return float(np.abs(largest).max())
+
+
+_NORM: dict[str, Callable[[FloatArray], float]] = {
+    "frobenius": lambda A: float(np.linalg.norm(A)),
+    "spectral": spectral_norm,
+    "maximum": lambda A: float(max(A.max(), -A.min())),
+}

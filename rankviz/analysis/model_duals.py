@@ -1,0 +1,116 @@
+"""The dual variables of models: of an estimator with its training data, or of a stored run."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol, runtime_checkable
+
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.dual.variables import Duals, SlopeDuals
+from rankviz.experiments.record import RunRecord
+from rankviz.models.low_rank.duals import entry_duals, factor_duals
+from rankviz.models.ranker import Ranker
+from rankviz.models.ranksvm import RankSVM
+from rankviz.risk.all_pairs import AllPairs
+from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs
+from rankviz.risk.losses import LOSSES, Loss, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.risk.pairs import count_pairs
+
+
+@runtime_checkable
+class HasDuals(Protocol):
+    """A fitted model that solved for dual variables itself."""
+
+    def duals(self, data: RankingData) -> Duals:
+        """Its dual variables; `data` is what it was trained on."""
+        ...
+
+
+def duals(model: Ranker, data: RankingData) -> Duals:
+    """The dual variables α of a fitted model, one block per query, each made when it is asked for.
+
+    `data` is what it was trained on. Any loss, costs and feature map; for the hinge they are those of the
+    last smoothed hinge, which prove the model's duality gap. Raises `DataError` for data with other pairs,
+    ValueError for a model whose dual variables are not known (any more). Source: xu2019 eq. 4–7.
+    """
+    check_is_fitted(model, "coef_")
+    _refuse_other_pairs(model, data)
+    if isinstance(model, HasDuals):
+        own: Duals = model.duals(data)
+        return own
+    if not isinstance(model, RankSVM):
+        raise ValueError(f"the dual variables of {type(model).__name__} are not known")
+    trace = getattr(model, "trace_", pd.DataFrame())
+    costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
+    loss = _trained_loss(model.loss, model.C, data, costs, trace)
+    return SlopeDuals(data, model.predict(data.X), float(model.C), loss, costs, _last(trace, "gap"))
+
+
+def run_duals(record: RunRecord, train: RankingData) -> Duals:
+    """The dual variables of a run of any method; `train` is its training part, normalised."""
+    if record.spec.method == "ranksvm":
+        return RunDuals(record, train)
+    if record.spec.method == "factorized":
+        scores, gap = record.scores["train"], float(record.solution["gap"][0])
+        return factor_duals(train, scores, record.spec.C, record.solution["factors"], gap)
+    return _entries(record, train, "alpha")
+
+
+def thresholded_blocks(record: RunRecord, train: RankingData) -> Duals:
+    """The low-rank matrices A of a run of the regularised model, which stand beside its dual variables."""
+    if record.spec.method != "regularized":
+        raise ValueError(f"method={record.spec.method!r} has no matrices beside its dual variables")
+    return _entries(record, train, "low_rank")
+
+
+def _entries(record: RunRecord, train: RankingData, name: str) -> Duals:
+    solution = record.solution
+    scores, gap = record.scores["train"], float(solution["gap"][0])
+    return entry_duals(train, scores, record.spec.C, solution[name], gap)
+
+
+class RunDuals(SlopeDuals):
+    """Dual variables of a run, from its scores of the training part: the loss and costs it was trained with.
+
+    For the hinge they are those of the last smoothed hinge, which prove the run's duality gap.
+    """
+
+    def __init__(self, record: RunRecord, train: RankingData) -> None:
+        spec = record.spec
+        costs = pair_costs(spec.costs, train.y, train.ptr)
+        loss = _trained_loss(spec.loss, spec.C, train, costs, record.trace)
+        super().__init__(train, record.scores["train"], spec.C, loss, costs, _last(record.trace, "gap"))
+
+
+def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame) -> Loss:
+    """The loss whose slopes the dual variables are, as it was when training ended."""
+    if name == "smooth_hinge":
+        return SmoothHinge(eta_for(C, AllPairs(train.y, train.ptr, costs).weight))
+    if name != "hinge":
+        return LOSSES[name]
+    width = _last(trace, "smoothing")
+    if not width > 0.0:
+        raise ValueError(
+            "the dual variables of a hinge depend on how far its smoothing had come, and the model has no "
+            "trace that says so (a stored model keeps none); fit it again"
+        )
+    return SmoothedHinge(width)
+
+
+def _last(trace: pd.DataFrame, column: str) -> float:
+    """The last entry of a column of a trace, NaN where there is none."""
+    return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
+
+
+def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
+    pairs = int(count_pairs(data.y, data.ptr).sum())
+    if pairs != model.n_pairs_:
+        raise DataError(
+            f"{pairs:,} preference pairs",
+            expected=f"the {model.n_pairs_:,} pairs that the model was trained on",
+            remedy="Give the training part, the very documents that `fit` was given.",
+            path=data.name or None,
+        )

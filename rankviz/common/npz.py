@@ -1,0 +1,76 @@
+"""One file format for models and runs: an npz with arrays and a JSON text "meta"; never a pickle.
+
+Files are written aside and renamed, so that they are complete or absent; sizes are checked before reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz.common.errors import DataError
+
+MAX_BYTES = 4 * 2**30
+"""The arrays of a file may not claim more than this together."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
+    """Write arrays and their JSON description to `path`; OSError where it is not writable."""
+    text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
+    try:
+        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:  # it names the temporary file, which nobody asked for
+        raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, meta=text, **arrays)
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
+    """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            claimed = sum(entry.file_size for entry in archive.infolist())
+        if claimed > MAX_BYTES:
+            raise unreadable(path, what, f"its arrays claim {claimed} bytes")
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
+        meta = json.loads(arrays.pop("meta").tobytes().decode())
+    except DataError:
+        raise
+    except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
+        raise unreadable(path, what, str(error) or type(error).__name__) from error
+    if not isinstance(meta, dict):
+        raise unreadable(path, what, "its description is not an object")
+    return meta, arrays
+
+
+def _plain(value: object) -> object:
+    """NumPy's numbers, which a grid search sets parameters to, as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written as JSON")
+
+
+def unreadable(path: Path, what: str, why: str) -> DataError:
+    """The error for a file that is not what it should be."""
+    return DataError(
+        f"not a readable {what} ({why})",
+        expected=f"a {what} file that rankviz wrote",
+        remedy=f"Save the {what} again, or check the path.",
+        path=path,
+    )

@@ -1,0 +1,62 @@
+"""Progress and stopping: what long computations tell, and how they are asked to stop.
+
+A computation is handed one `report`; it calls it often (several times a second, at any size), and whoever
+wants it stopped raises `StopRequested` from there. A user's callback is turned into a report by `reporter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rankviz.common.arrays import FloatArray
+
+
+class StopRequested(Exception):  # noqa: N818 - a request, not an error
+    """Raised inside a computation whose callback asked for a stop before there was anything to return."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One message of a running computation.
+
+    Attributes
+    ----------
+    stage : str
+        "data", "features", "pairs", "newton" or "evaluate".
+    fraction : float or None
+        How much of the stage is done, 0 to 1; None where that cannot be known (Newton steps).
+    record : dict or None
+        The latest row of the trace, in stage "newton".
+    scores : (n,) float64 or None
+        Scores of the training part where a Newton step begins, None for all other messages.
+    """
+
+    stage: str
+    fraction: float | None = None
+    record: dict[str, Any] | None = None
+    scores: FloatArray | None = None
+
+
+Callback = Callable[[Progress], bool | None]
+"""What users pass in: called with each `Progress`; returning True asks for a stop."""
+
+Report = Callable[[Progress], None]
+"""What computations call: raises `StopRequested` when a stop was asked for."""
+
+
+def silent(progress: Progress) -> None:
+    """A report that nobody listens to."""
+
+
+def reporter(callback: Callback | None) -> Report:
+    """Turn a user's callback into a report that raises `StopRequested` when the callback returns True."""
+    if callback is None:
+        return silent
+
+    def report(progress: Progress) -> None:
+        if callback(progress) is True:
+            raise StopRequested("stopped by the callback")
+
+    return report

@@ -1,0 +1,1 @@
+"""Dual variables α, one block per query, and what is made of them."""

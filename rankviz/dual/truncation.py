@@ -1,0 +1,204 @@
+"""Blocks of dual variables cut down to rank k, and what is lost: in α, in w, and in the ranking.
+
+Of each block the best rank-k approximation is read at its pairs only: α^k = (A_l)_k restricted to P. The
+weights follow, w_k = Σ_P α^k_ij (φ_i − φ_j) = Φᵀ c_k with c_k,i = Σ_j α^k_ij − Σ_j α^k_ji. All k of a query
+share one singular value decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.datasets.types import RankingData
+from rankviz.dual.variables import DualBlock, Duals, sides
+from rankviz.features.exact import FittedExact
+from rankviz.features.maps import FittedMap
+from rankviz.metrics import evaluate
+
+KS = (1, 2, 3, 5, 10, 20)
+"""Ranks to cut down to."""
+
+ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents there are
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSVD:
+    """A block with its singular value decomposition A = U diag(σ) Vᵀ.
+
+    Attributes
+    ----------
+    block : DualBlock
+    U : (r, k) float64
+    values : (k,) float64
+        σ, falling.
+    Vt : (k, c) float64
+    """
+
+    block: DualBlock
+    U: FloatArray
+    values: FloatArray
+    Vt: FloatArray
+
+    @classmethod
+    def of(cls, block: DualBlock) -> BlockSVD:
+        """Decompose a block."""
+        return cls(block, *np.linalg.svd(block.alpha, full_matrices=False))
+
+    def truncated(self, k: int) -> DualBlock:
+        """The block of rank k, restricted to pairs; the block itself where it has no more singular values."""
+        return next(self.cut(np.array([k])))
+
+    def cut(self, ks: IntArray) -> Iterator[DualBlock]:
+        """The same for rising k, each from the one before: O(rc) for every further singular value."""
+        is_pair, A, done = self.block.is_pair, np.zeros_like(self.block.alpha), 0
+        for k in ks:
+            if k >= len(self.values):
+                yield self.block
+                continue
+            A += (self.U[:, done:k] * self.values[done:k]) @ self.Vt[done:k]
+            done = int(k)
+            yield replace(self.block, alpha=np.where(is_pair, A, 0.0))
+
+    def energy(self, ks: IntArray) -> FloatArray:
+        """Σ_{i≤k} σ_i², (K,)."""
+        kept = np.concatenate(([0.0], np.cumsum(self.values**2)))
+        return kept[np.minimum(ks, len(self.values))]
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation:
+    """What is left of a model at several ranks.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per rank k, rising; the last cuts nothing. Columns k; energy, the share of Σσ² kept, and
+        alpha_error, ‖α^k − α‖/‖α‖, both of the blocks that were cut down, together; w_error, ‖w_k − w‖/‖w‖.
+    weights : (m, K) float64
+        w_k; the coefficients of documents where the exact kernel is solved for in these.
+    feature_map : FittedMap
+    """
+
+    table: pd.DataFrame
+    weights: FloatArray
+    feature_map: FittedMap
+
+    def scores(self, X: FloatArray) -> FloatArray:
+        """Scores of documents X (n, d) by the weights of every k, (n, K)."""
+        return _scores(self.feature_map, X, self.weights)
+
+    def ranked(self, part: RankingData) -> pd.DataFrame:
+        """The table with the means of NDCG@10 and MAP over the queries of a part, LETOR's definition."""
+        means = [evaluate(f, part, at=[10]).mean[["NDCG@10", "MAP"]] for f in self.scores(part.X).T]
+        return self.table.assign(**pd.DataFrame(means, columns=["NDCG@10", "MAP"]).reset_index(drop=True))
+
+
+class Truncator:
+    """Cuts down the blocks of a model, all at once or one at a time.
+
+    Parameters
+    ----------
+    duals : Duals
+    feature_map : FittedMap
+        φ of the model.
+
+    Attributes
+    ----------
+    c : (n,) float64
+        What the dual variables give each training document: w = Φᵀ c.
+    w : (m,) float64
+        The weights that the dual variables stand for: the model's own up to its gradient.
+    """
+
+    def __init__(self, duals: Duals, feature_map: FittedMap, report: Report = silent) -> None:
+        self.duals, self.feature_map = duals, feature_map
+        self.c = duals.document_weights()
+        W, lengths = _weights(feature_map, duals.train.X, self.c[:, None], slice(0, len(self.c)), report)
+        self.w, self._length = W[:, 0], float(lengths[0])
+
+    def every_query(self, ks: Iterable[int] = KS, report: Report = silent) -> Truncation:
+        """Every block cut down to each k."""
+        return self._cut(range(self.duals.n_queries), ks, report)
+
+    def one_query(self, query: int, ks: Iterable[int] | None = None) -> Truncation:
+        """The block of the query at position `query` cut down to each k, by default all; others are whole."""
+        if ks is None:
+            ks = range(1, self.duals.train.n_documents)
+        return self._cut(range(query, query + 1), ks, silent)
+
+    def _cut(self, queries: range, asked: Iterable[int], report: Report) -> Truncation:
+        train = self.duals.train
+        rows = slice(int(train.ptr[queries.start]), int(train.ptr[queries.stop]))
+        ks = self._ranks(queries, asked)
+        change = np.repeat(-self.c[rows, None], len(ks), axis=1)  # c_k − c
+        kept, lost = np.zeros(len(ks)), np.zeros(len(ks))
+        for query in queries:
+            report(Progress("spectra", (query - queries.start) / len(queries)))
+            whole, first = BlockSVD.of(self.duals.block(query)), int(train.ptr[query]) - rows.start
+            kept += whole.energy(ks)
+            for column, block in enumerate(whole.cut(ks)):
+                change[first : first + len(block.y), column] += block.document_weights
+                lost[column] += ((block.alpha - whole.block.alpha) ** 2).sum()
+        W, lengths = _weights(self.feature_map, train.X, change, rows, report)
+        columns = {
+            "k": ks,
+            "energy": kept / kept[-1] if kept[-1] > 0 else np.ones(len(ks)),
+            "alpha_error": np.sqrt(_shares(lost, float(kept[-1]))),
+            "w_error": _shares(lengths, self._length),
+        }
+        return Truncation(pd.DataFrame(columns), self.w[:, None] + W, self.feature_map)
+
+    def _ranks(self, queries: range, asked: Iterable[int]) -> IntArray:
+        """The ranks asked for, rising, that cut anything, and after them one that cuts nothing."""
+        ptr, y = self.duals.train.ptr, self.duals.train.y
+        full = max((min(map(len, sides(y[ptr[q] : ptr[q + 1]]))) for q in queries), default=0)
+        return np.array([*sorted({int(k) for k in asked if 0 < k < full}), max(full, 1)], np.int64)
+
+
+def _shares(parts: FloatArray, whole: float) -> FloatArray:
+    """Parts of a whole; 0 of nothing."""
+    return parts / whole if whole > 0 else np.zeros_like(parts)
+
+
+def _weights(
+    feature_map: FittedMap, X: FloatArray, c: FloatArray, rows: slice, report: Report
+) -> tuple[FloatArray, FloatArray]:
+    """W = Σ c_i φ(x_i) over some documents, (s, K) -> (m, K), and their lengths ‖w‖, (K,).
+
+    In the exact kernel's own space W are coefficients of all documents, and ‖w‖² = cᵀKc.
+    """
+    if isinstance(feature_map, FittedExact):
+        W = np.zeros((len(X), c.shape[1]))
+        W[rows] = c
+        squares = (c * _scores(feature_map, X[rows], W, report)).sum(axis=0)
+        return W, np.sqrt(np.maximum(squares, 0.0))
+    W = np.zeros((feature_map.n_components, c.shape[1]))
+    for part in _pieces(feature_map, rows):
+        at = slice(part.start - rows.start, part.stop - rows.start)
+        features = feature_map.operator(X[part], report)
+        for k, column in enumerate(np.ascontiguousarray(c[at].T)):
+            W[:, k] += features.adjoint(column)
+    return W, np.linalg.norm(W, axis=0)
+
+
+def _scores(feature_map: FittedMap, X: FloatArray, W: FloatArray, report: Report = silent) -> FloatArray:
+    """Φ W of documents X (n, d), (n, K), column by column: of equal weights the scores are equal exactly."""
+    f = np.empty((len(X), W.shape[1]))
+    columns = np.ascontiguousarray(W.T)
+    for rows in _pieces(feature_map, slice(0, len(X))):
+        features = feature_map.operator(X[rows], report)
+        for column, w in enumerate(columns):
+            f[rows, column] = features.product(w)
+    return f
+
+
+def _pieces(feature_map: FittedMap, rows: slice) -> Iterator[slice]:
+    """Some documents in pieces whose features fit in memory."""
+    step = max(1, ENTRIES // max(feature_map.n_components, 1))
+    return (slice(a, min(a + step, rows.stop)) for a in range(rows.start, rows.stop, step))

@@ -1,0 +1,59 @@
+"""The worker of a job: `python -m rankviz.experiments.worker RUN_DIR` trains what its spec.json lists.
+
+It says that it is there before it imports what it works with, for that takes a second, or several on a busy
+machine, and ends at once where it is asked to stop meanwhile; then `work` begins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from rankviz.experiments.job_files import STARTING, JobFiles
+from rankviz.experiments.processes import ProcessId
+
+LOOK_SECONDS = 0.1
+"""This often the stop file is looked for while the libraries are imported."""
+
+
+def main(arguments: list[str]) -> int:
+    """Work on the folder that the command line names; the exit status is 0 unless nothing could be done."""
+    if len(arguments) != 1:
+        print("usage: python -m rankviz.experiments.worker RUN_DIR", file=sys.stderr)  # noqa: T201
+        return 2
+    folder = JobFiles(Path(arguments[0]))
+    if not folder.claim(ProcessId.of(os.getpid())):
+        print("another process works on this folder", file=sys.stderr)  # noqa: T201
+        return 1
+    folder.tell(0, STARTING)
+    with _stopping_meanwhile(folder):
+        from rankviz.experiments.work import work
+
+    work(folder.path)
+    return 0
+
+
+@contextmanager
+def _stopping_meanwhile(folder: JobFiles) -> Iterator[None]:
+    """End this process once a stop is asked for: an import cannot be asked, and there is nothing to save."""
+    over = Event()
+
+    def look() -> None:
+        while not over.wait(LOOK_SECONDS):
+            if folder.stop_asked() is not None:
+                folder.end("stopped", "Stopped on request before the first run began.")
+                os._exit(0)
+
+    Thread(target=look, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

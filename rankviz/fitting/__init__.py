@@ -1,0 +1,1 @@
+"""Fits that share what they can, and whether they fit into memory."""

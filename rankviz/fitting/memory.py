@@ -1,0 +1,150 @@
+"""How much memory there is, and how much training takes: counted from array sizes before the fact."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rankviz.datasets.types import DataError
+from rankviz.features.exact import SMALL
+from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
+from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
+from rankviz.objectives.precision import copy_bytes
+
+BUDGET_SHARE = 0.7
+"""Of the memory that is free training may take this much."""
+PAIR_BYTES = 100
+"""Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
+CUT_BYTES = 120
+"""Peak bytes per document and other grade where the pairs are not listed."""
+
+
+@dataclass(frozen=True)
+class TrainingSizes:
+    """What decides how much memory training takes.
+
+    Attributes
+    ----------
+    feature_map : str
+        A name in `rankviz.features.FEATURE_MAPS`.
+    m : int
+        Landmarks or frequencies.
+    n, d : int
+        Documents and features.
+    pairs, cuts : int
+        Preference pairs where the risk lists them; else documents times other grades.
+    """
+
+    feature_map: str
+    m: int
+    n: int
+    d: int
+    pairs: int = 0
+    cuts: int = 0
+
+    @property
+    def in_kernel_space(self) -> bool:
+        """Whether the exact kernel is solved for without a factor (see `rankviz.features.exact`)."""
+        return self.feature_map == "exact" and self.n > SMALL
+
+    @property
+    def width(self) -> int:
+        """Columns of the stored feature matrix."""
+        widths = {"linear": self.d, "nystroem": min(self.m, self.n), "exact": self.n}
+        return widths.get(self.feature_map, self.m)
+
+    @property
+    def bytes(self) -> int:
+        """Peak bytes beyond the data; for an exact kernel without a factor those beside the kernel matrix."""
+        risk = self.pairs * PAIR_BYTES + self.cuts * CUT_BYTES
+        return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
+
+    @property
+    def copy_bytes(self) -> int:
+        """Bytes beside that products in single precision take, where they are spare."""
+        nested = not self.in_kernel_space and self.feature_map != "linear"
+        return copy_bytes(self.n, self.width) if nested else 0
+
+    def _beside_kernel(self) -> int:
+        """Entries: the preconditioner, vectors with their images, and documents as factors of the kernel."""
+        preconditioner = preconditioner_bytes(self.n, first_landmarks(self.n)) // 8
+        return preconditioner + 40 * self.n + 3 * self.n * self.d
+
+    def _features(self) -> int:
+        """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""
+        k, kernel = self.width, self.feature_map in ("nystroem", "exact")
+        base = 0 if self.feature_map == "linear" else self.n * k
+        inputs = 8 * self.n if kernel else 0  # hashes of documents
+        squares = k**2 * ((2 if kernel else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
+        return base + max(inputs, squares)
+
+
+def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
+    """Raise `DataError` where training needs more than `budget` bytes, naming the largest m that fits.
+
+    `extra` bytes are needed whatever m is.
+    """
+    need = sizes.bytes + extra
+    if need <= budget:
+        return
+    fits = largest_fitting(sizes, budget - extra)
+    remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
+    if sizes.feature_map == "exact":
+        remedy = "Choose the Nyström approximation, or a smaller data set."
+    with_m = f" with m = {sizes.m:,}" if sizes.feature_map in ("nystroem", "fourier") else ""
+    raise DataError(
+        f"training on {sizes.n:,} documents{with_m} needs about {megabytes(need)} of memory",
+        expected=f"at most {megabytes(budget)} (by default {BUDGET_SHARE:.0%} of what is free)",
+        remedy=remedy,
+    )
+
+
+def largest_fitting(sizes: TrainingSizes, budget: float) -> int:
+    """The largest m that fits a budget, to two digits; 0 where none does or m plays no part."""
+    if sizes.feature_map not in ("nystroem", "fourier"):
+        return 0
+    low, high = 0, sizes.m
+    while high - low > max(1, low // 50):  # low fits, high does not
+        middle = (low + high) // 2
+        low, high = (middle, high) if replace(sizes, m=middle).bytes <= budget else (low, middle)
+    text = str(low)
+    return int(text[:2] + "0" * (len(text) - 2))
+
+
+def megabytes(size: float) -> str:
+    """A size in MB or GB."""
+    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
+
+
+def default_budget() -> float:
+    """The bytes that training may take where nothing else is said: 70 % of the memory that is free."""
+    return BUDGET_SHARE * free_memory()
+
+
+def free_memory() -> int:
+    """Bytes that a program may still take: what the system has available, or its group of processes."""
+    available = _meminfo()
+    limit = _number(Path("/sys/fs/cgroup/memory.max"))
+    used = _number(Path("/sys/fs/cgroup/memory.current"))
+    if limit is not None and used is not None:
+        available = min(available, max(0, limit - used))
+    return available
+
+
+def _meminfo() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    # no such file: half of all memory is a careful guess
+    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None

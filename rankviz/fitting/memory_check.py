@@ -1,0 +1,54 @@
+"""Whether training fits in memory, and how much it leaves for a kernel matrix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
+from rankviz.risk import risk_sizes
+from rankviz.risk.losses import trainable
+from rankviz.risk.pairs import count_pairs
+from rankviz.solvers.registry import SOLVERS
+
+WITHOUT_LIST = {"logistic": "logistic_pwq", "smooth_hinge": "squared_hinge"}
+"""Losses whose pairs must be listed, and the nearest one whose pairs need not."""
+
+
+class Room(NamedTuple):
+    """Bytes that training takes, and those it leaves for the matrix of an exact kernel."""
+
+    need: int
+    left: float
+
+
+def room_for(
+    data: RankingData, feature_map: str, m: int, loss: str, solver: str, limit: float | None
+) -> Room:
+    """What training takes of `limit` bytes, or of those that are free, and what it leaves.
+
+    Raises `DataError` where it does not fit even without the matrix of an exact kernel, saying what would.
+    """
+    budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
+    pairs, cuts = risk_sizes(data.y, data.ptr, trainable(loss))
+    if listed:
+        pairs = int(count_pairs(data.y, data.ptr).sum())
+    _refuse_long_lists(pairs, budget, loss, solver)
+    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts)
+    formed = 8.0 * sizes.n * sizes.width if listed and feature_map != "linear" else 0.0
+    check_fits(sizes, budget, formed)
+    return Room(sizes.bytes + int(formed), budget - sizes.bytes)
+
+
+def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
+    who, instead = f"loss={loss!r}", f"loss={WITHOUT_LIST.get(loss)!r}"
+    if SOLVERS[solver].lists_pairs:
+        who, instead = f"solver={solver!r}", "solver='newton'"
+    elif loss not in WITHOUT_LIST:
+        return
+    if pairs * PAIR_BYTES > budget:
+        raise DataError(
+            f"{who} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
+            expected=f"at most {megabytes(budget)} of memory",
+            remedy=f"Choose {instead}, which needs no list, or fewer documents.",
+        )

@@ -1,0 +1,199 @@
+"""Where the weights of neighbouring fits live: in the features of one draw, or in the kernel's own space.
+
+A space makes the objective of a task and keeps what tasks share: the base of features, or the kernel matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.common.timing import Stopwatch
+from rankviz.features.exact import AllDocuments
+from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
+from rankviz.features.maps import FittedMap
+from rankviz.objectives.feature_space import Objective, RankObjective
+from rankviz.objectives.kernel_space import (
+    KernelObjective,
+    first_landmarks,
+    landmarks_within,
+    preconditioner_bytes,
+)
+from rankviz.objectives.precision import copy_bytes
+from rankviz.risk import Risk
+
+COARSER, WIDE = 12, 1000
+"""Maps with at least WIDE features are trained with a COARSER-th of them first: that costs little, and leaves
+half as much to do for the rest."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What tells one fit from its neighbours.
+
+    Attributes
+    ----------
+    n_components : int
+        m, at most that of the settings the features were drawn with.
+    gamma, C : float
+    alone : bool
+        Start from zero whatever there is, and with a preconditioner of its own.
+    """
+
+    n_components: int
+    gamma: float
+    C: float
+    alone: bool = False
+
+    def distance(self, other: Task) -> float:
+        """How far apart two solutions at one γ are likely to be: the factors between m and between C."""
+        return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
+
+
+class Space(Protocol):
+    """The objectives of tasks on one training part."""
+
+    X: FloatArray
+    family: MapFamily
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The feature map of a task."""
+        ...
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> Objective:
+        """The objective of a task."""
+        ...
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """Where to start a task from the end w of one with at most as many features, with its scores."""
+        ...
+
+    def coarser(self, task: Task) -> Task | None:
+        """A much cheaper task whose end is a good place to start from, where there is one."""
+        ...
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """The weights of the feature map, of a vector of the objective."""
+        ...
+
+    def seconds(self, task: Task) -> float:
+        """What the features or the kernel of the task done last have cost."""
+        ...
+
+
+class FeatureSpace:
+    """Weights w of feature maps that one draw gives, Φ computed once for the largest m.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    budget : float
+        Bytes that may be taken for speed.
+    keep_arguments : bool
+        See `FamilyFeatures`.
+    """
+
+    def __init__(
+        self, family: MapFamily, X: FloatArray, budget: float = 0.0, *, keep_arguments: bool = False
+    ) -> None:
+        self.family, self.X, self._budget = family, X, budget
+        self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The family's map for m and γ."""
+        return self.family.map(task.n_components, task.gamma, report)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
+        """½‖w‖² + C·risk(Φw)."""
+        features = self._features.operator(task.n_components, task.gamma, report).compact()
+        pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
+        return RankObjective(features, risk, task.C, seed, self._budget if pays else 0.0)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """The weights padded with zeros, in the scale of the map's basis."""
+        return self.map(task).basis.padded(w)
+
+    def coarser(self, task: Task) -> Task | None:
+        """The task with a fraction of the features."""
+        fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
+        if not fitted.basis.nested or task.n_components < WIDE:
+            return None
+        return coarser if self.map(coarser).n_components < fitted.n_components else None
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Unchanged."""
+        return w
+
+    def seconds(self, task: Task) -> float:
+        """The draw, and the share of factor and base that the map's columns are."""
+        fitted = self.map(task)
+        return self.family.seconds(fitted) + self._features.seconds(fitted)
+
+
+class KernelSpace:
+    """Coefficients β of documents (n, d) in the exact kernel's space, K computed once for each γ.
+
+    Parameters
+    ----------
+    family : MapFamily
+        Of `FittedExact`.
+    X : (n, d) float64
+    budget : float
+        Bytes that K may take (see `kernel_matrix`), beside a preconditioner with `first_landmarks`.
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
+        self.family, self.X, self._budget = family, X, budget
+        self._kernel: KernelMatrix | None = None
+        self._gamma = 0.0
+        self._seconds = 0.0
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """The exact map at γ; it knows no m."""
+        return self.family.widest(task.gamma, report)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
+        """½βᵀKβ + C·risk(Kβ)."""
+        kernel, n = self._matrix(task.gamma, report), len(self.X)
+        spare = self._budget - kernel.bytes + preconditioner_bytes(n, first_landmarks(n))
+        most = landmarks_within(n, spare)
+        return KernelObjective(self.X, task.gamma, kernel, risk, task.C, seed, most)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """The other end itself: at one γ both are coefficients with their image."""
+        return w
+
+    def coarser(self, task: Task) -> None:
+        """None: it is not nested."""
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Without the image."""
+        coefficients: FloatArray = w[0]
+        return coefficients
+
+    def seconds(self, task: Task) -> float:
+        """What K has cost."""
+        return self._seconds
+
+    def _matrix(self, gamma: float, report: Report) -> KernelMatrix:
+        if self._kernel is None or gamma != self._gamma:
+            self._kernel = None  # two at a time would be one too many
+            clock = Stopwatch()
+            self._gamma, self._kernel = gamma, kernel_matrix(self.X, gamma, self._budget, report)
+            clock.lap("kernel")
+            self._seconds = clock.laps["kernel"]
+        return self._kernel
+
+
+def space_of(
+    family: MapFamily, X: FloatArray, budget: float, *, keep_arguments: bool = False
+) -> FeatureSpace | KernelSpace:
+    """The space in which to train on documents X (n, d); an exact kernel or speed may take `budget` bytes."""
+    if isinstance(family.drawn, AllDocuments):
+        return KernelSpace(family, X, budget)
+    return FeatureSpace(family, X, budget, keep_arguments=keep_arguments)

@@ -1,0 +1,183 @@
+"""Fits that share what they can: the draw and the base of features, the pairs, and where they start from.
+
+Fits of one training part that differ only in m, γ and C minimise nested or neighbouring objectives. Given
+small m first, each starts from the weights of one before it, which changes the way and not the end: the
+objective is strictly convex, and its minimum is reached from anywhere to the solver's tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.timing import Stopwatch
+from rankviz.features.family import MapFamily
+from rankviz.features.maps import FittedMap
+from rankviz.fitting.spaces import Space, Task
+from rankviz.objectives.preconditioner import Preconditioner
+from rankviz.risk import Risk, adapted_risk
+from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.result import Solver, SolverResult, Status
+
+FROM_ZERO = "zero"
+
+SAME_PRECONDITIONER = 2.0
+"""Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
+most, which costs fewer CG iterations than building another."""
+
+
+COARSE_TOL = 1e-2
+"""A start with fewer features is left at this decrement over objective: better would be for nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit gave.
+
+    Attributes
+    ----------
+    task : Task
+    map : FittedMap
+    coefficients : (m,) float64
+    result : SolverResult
+    n_pairs : int
+    start : str
+        What it started from, in words: "zero", or "the weights for m = 200".
+    seconds : dict
+        "features": the draw, and the share of factor and base that its columns are; "pairs"; "start", where
+        it started from another fit: Newton seconds up to there; "newton": from there. Together they are what
+        it takes to come to this model alone on the way it came, whatever was shared with others.
+    """
+
+    task: Task
+    map: FittedMap
+    coefficients: FloatArray
+    result: SolverResult
+    n_pairs: int
+    start: str
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """Where a fit ended: a place for others to start from."""
+
+    task: Task
+    w: FloatArray
+    newton_seconds: float
+
+
+class Training:
+    """The fits of one training part whose features come from one draw, small m first.
+
+    Parameters
+    ----------
+    space : Space
+        Where weights for the documents of the training part live.
+    risk : () -> Risk
+        Prepares the risk of its grades, which takes time and is told.
+    solver : Solver
+    seed : int
+        Of the preconditioner's pairs.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        risk: Callable[[], Risk],
+        solver: Solver,
+        seed: int = 0,
+    ) -> None:
+        self.space, self.solver, self.seed = space, solver, seed
+        self._prepare = risk
+        self._risk: Risk | None = None
+        self._n_pairs, self._pairs_seconds = 0, 0.0
+        self._ends: list[_End] = []
+        self._precondition: tuple[Task, Preconditioner] | None = None
+
+    @property
+    def family(self) -> MapFamily:
+        """The maps that were drawn."""
+        return self.space.family
+
+    def fit(self, task: Task, report: Report = silent) -> Fit:
+        """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
+        risk = adapted_risk(self._listed(report), task.C)
+        objective = self.space.objective(task, risk, self.seed, report)
+        end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
+        clock = Stopwatch()
+        start = None if end is None else self.space.start(task, end.w)
+        precondition = None if task.alone else self._shared_preconditioner(task)
+        result = self.solver.solve(objective, start, report, precondition)
+        clock.lap("newton")
+        seconds = {"features": self.space.seconds(task), "pairs": self._pairs_seconds}
+        seconds |= {} if end is None else {"start": end.newton_seconds}
+        seconds |= clock.laps
+        self._remember(task, result, clock.laps["newton"] + seconds.get("start", 0.0))
+        return Fit(
+            task,
+            self.space.map(task),
+            self.space.coefficients(result.point.w),
+            result,
+            self._n_pairs,
+            FROM_ZERO if end is None else _in_words(end.task, task),
+            seconds,
+        )
+
+    def _coarse(self, task: Task, risk: Risk, report: Report) -> _End | None:
+        """The rough end of a much cheaper task, where the space knows one."""
+        coarser = self.space.coarser(task) if self.solver.preconditioned else None
+        if coarser is None:
+            return None
+        clock, before = Stopwatch(), self._coarse(coarser, risk, report)
+        start = None if before is None else self.space.start(coarser, before.w)
+        objective = self.space.objective(coarser, risk, self.seed, report)
+        w = TruncatedNewton(tol=COARSE_TOL).solve(objective, start, report).point.w
+        clock.lap("newton")
+        return _End(coarser, w, clock.laps["newton"])
+
+    def _listed(self, report: Report) -> Risk:
+        """The risk, prepared once."""
+        if self._risk is None:
+            report(Progress("pairs"))
+            clock = Stopwatch()
+            self._risk = self._prepare()
+            self._n_pairs = self._risk.n_pairs  # counting them may list them
+            clock.lap("pairs")
+            self._pairs_seconds = clock.laps["pairs"]
+        return self._risk
+
+    def _nearest(self, task: Task) -> _End | None:
+        """The end of the fit at this γ, with at most as many features, whose settings are nearest."""
+        near = [e for e in self._ends if e.task.gamma == task.gamma]
+        near = [e for e in near if e.task.n_components <= task.n_components]
+        return min(near, key=lambda end: task.distance(end.task), default=None)
+
+    def _shared_preconditioner(self, task: Task) -> Preconditioner | None:
+        """That of the fit before, where it was built for these features and about this C."""
+        if self._precondition is None:
+            return None
+        built, precondition = self._precondition
+        same = (built.n_components, built.gamma) == (task.n_components, task.gamma)
+        close = abs(math.log(task.C / built.C)) <= math.log(SAME_PRECONDITIONER) * (1 + 1e-9)
+        return precondition if same and close else None
+
+    def _remember(self, task: Task, result: SolverResult, newton_seconds: float) -> None:
+        """Keep weights and preconditioner for the fits to come."""
+        if result.status not in (Status.CONVERGED, Status.STALLED):
+            return  # where such a run ends depends on where it started
+        self._ends.append(_End(task, result.point.w, newton_seconds))
+        if result.precondition is None:
+            self._precondition = None
+        elif self._precondition is None or result.precondition is not self._precondition[1]:
+            self._precondition = task, result.precondition
+
+
+def _in_words(end: Task, task: Task) -> str:
+    """What a fit started from, by what differs."""
+    words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
+    words += [f"C = {end.C:g}"] if end.C != task.C else []
+    return "the weights for " + " and ".join(words or ["the same settings"])

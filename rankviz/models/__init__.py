@@ -1,0 +1,1 @@
+"""Rankers with scikit-learn's conventions, and their files."""

@@ -1,0 +1,47 @@
+"""`fit_curve`: one model over many m, γ and C, for little more than the costliest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from sklearn.base import clone
+
+from rankviz.common.progress import Callback, reporter
+from rankviz.datasets.types import RankingData
+from rankviz.models.ranksvm import RankSVM
+from rankviz.solvers.result import Status
+
+
+def fit_curve(
+    model: RankSVM,
+    data: RankingData,
+    *,
+    n_components: Sequence[int] = (),
+    C: Sequence[float] = (),
+    gamma: Sequence[float] = (),
+    callback: Callback | None = None,
+) -> Iterator[RankSVM]:
+    """Fit copies of a model with every combination of these settings, and yield each when it is done.
+
+    They come with γ outermost, then m, then C, each ascending; what is left out is the model's own. Features
+    are computed once, for the largest m, and each fit starts from the weights of one before it: the results
+    are those of separate fits to the tolerance `tol`. Maps truncated to a `rank` are not nested: each m then
+    has features of its own.
+
+    A `callback` that returns True ends the curve: with the model of that moment, if Newton steps had begun,
+    else with `StopRequested`.
+    """
+    base = clone(model).set_params(random_state=model.seed())
+    gammas: list[float | str] = [*sorted(gamma)] or [model.gamma]
+    ms, Cs = sorted(n_components) or [model.n_components], sorted(C) or [model.C]
+    report, keep = reporter(callback), len(gammas) > 1
+    widths = [[m] for m in ms] if model.rank is not None else [ms]
+    for nested in widths:
+        training = clone(base).set_params(n_components=nested[-1]).training(data, report, keep_arguments=keep)
+        for g, m, c in product(gammas, nested, Cs):
+            fitted = clone(base).set_params(gamma=g, n_components=m, C=c)
+            fitted.fit_in(training, report)
+            yield fitted
+            if fitted.status_ is Status.STOPPED:
+                return

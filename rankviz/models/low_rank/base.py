@@ -1,0 +1,140 @@
+"""What the factorised and the regularised model share: features, memory, and what is known at the end."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.checks import check_training
+from rankviz.common.progress import Callback, Progress, Report, reporter
+from rankviz.common.timing import Stopwatch
+from rankviz.datasets.types import RankingData
+from rankviz.features.exact import FittedExact
+from rankviz.features.kernel_matrix import kernel_matrix
+from rankviz.features.maps import FittedMap
+from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
+from rankviz.models.low_rank.factorized import FactorPoint
+from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
+from rankviz.models.low_rank.regularized import DualPoint
+from rankviz.models.low_rank.trace import LowRankResult
+from rankviz.models.ranker import Ranker, refuse_unusable
+from rankviz.risk import risk_of, risk_sizes
+from rankviz.risk.losses import LOSSES
+
+FACTOR_VECTORS, DUAL_VECTORS = 70, 12
+"""Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
+
+
+def factor_bytes(n: int, rank: int) -> int:
+    """Bytes that training takes for factors (n, rank)."""
+    return 8 * FACTOR_VECTORS * n * rank
+
+
+def dual_bytes(entries: int) -> int:
+    """Bytes that training takes for rectangles with so many entries in all."""
+    return 8 * DUAL_VECTORS * entries
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a model is trained on."""
+
+    data: RankingData
+    gram: Gram
+    seed: int
+
+
+class LowRankRanker(Ranker):
+    """What both models share: features, the memory they may take, and what is known at the end."""
+
+    C: float
+    tol: float
+    max_iter: int | None
+    solver: str
+    memory_limit: float | None
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData`, which is checked already; see `fit`."""
+        report, clock = reporter(callback), Stopwatch()
+        self._check_settings()
+        refuse_unusable(data)
+        left = self._room(data)
+        seed = self.seed()
+        self.gamma_ = self.gamma_for(data.X)
+        report(Progress("features", 0.0))
+        fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
+        gram = self._gram(fitted, data, left, report)
+        clock.lap("features")
+        point, result = self._trained(Problem(data, gram, seed), report)
+        clock.lap("newton")
+        self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
+        self.n_features_in_, self.n_components_ = data.n_features, fitted.n_components
+        self.status_, self.trace_, self.start_ = result.status, result.frame, self._start_words()
+        self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
+        self.objective_, self.seconds_ = point.value, clock.laps
+        self._certify(data, point)
+        return self
+
+    def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
+        """G of the training documents; a kernel matrix may take `left` bytes."""
+        if not isinstance(fitted, FittedExact):
+            return FeatureGram(fitted.operator(data.X, report))
+        self._check_kernel_space()
+        return KernelGram(kernel_matrix(data.X, self.gamma_, left, report), self.gamma_)
+
+    def _check_kernel_space(self) -> None:
+        """Raise ValueError for a solver that needs rows of features, which an exact kernel has not."""
+
+    def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
+        """The duality gap of the hinge between w and α."""
+        squared = risk_of(data.y, data.ptr, LOSSES["squared_hinge"]).at(point.f)
+        weight = float(point.c @ point.f)
+        self.primal_ = 0.5 * weight + self.C * 0.5 * squared.total_slope
+        self.dual_ = -point.dual
+        self.gap_ = (self.primal_ - self.dual_) / self.primal_ if self.primal_ > 0.0 else 0.0
+
+    def _room(self, data: RankingData) -> float:
+        """Bytes left for a kernel matrix; raises `DataError` where training does not fit."""
+        limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
+        shape = data.n_documents, data.n_features
+        risk = risk_sizes(data.y, data.ptr, LOSSES["squared_hinge"])
+        sizes = TrainingSizes(self.feature_map, int(self.n_components), *shape, *risk)
+        own = self._own_bytes(data)
+        check_fits(sizes, limit, own)
+        self.memory_need_ = sizes.bytes + own
+        return limit - self.memory_need_
+
+    def _check_settings(self) -> None:
+        self.check_map_settings()
+        check_training(self.C, self.tol, self.max_iter, self.memory_limit)
+
+    def _limits(self) -> dict[str, Any]:
+        """Tolerance and number of iterations, for the solver."""
+        given = {} if self.max_iter is None else {"max_iter": int(self.max_iter)}
+        return {"tol": float(self.tol), **given}
+
+    @property
+    @abstractmethod
+    def solution(self) -> dict[str, FloatArray]:
+        """What was found beside the weights, as arrays, to be stored; `keep` takes it back."""
+
+    def keep(self, solution: dict[str, FloatArray]) -> None:
+        """Take what `solution` gave: attributes of the same names with an underscore."""
+        for name, found in solution.items():
+            setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
+
+    @abstractmethod
+    def _start_words(self) -> str:
+        """What training started from, in words."""
+
+    @abstractmethod
+    def _own_bytes(self, data: RankingData) -> int:
+        """Bytes beside the features."""
+
+    @abstractmethod
+    def _trained(
+        self, problem: Problem, report: Report
+    ) -> tuple[FactorPoint | DualPoint, LowRankResult[Any]]:
+        """Solve, and keep what is the model's own."""

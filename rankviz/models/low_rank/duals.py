@@ -1,0 +1,58 @@
+"""The blocks of models that solve for dual variables themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.dual.variables import GivenDuals, sides
+from rankviz.models.low_rank.blocks import Blocks
+
+
+def factor_duals(
+    data: RankingData, scores: FloatArray, C: float, V: FloatArray, gap: float = float("nan")
+) -> GivenDuals:
+    """The blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K).
+
+    Raises `DataError` for data of another size, as `entry_duals` does.
+    """
+    _refuse_other_sizes(data, "factors", len(V), data.n_documents)
+
+    def rectangle(query: int) -> FloatArray:
+        rows = data.query_slice(query)
+        y, factors = data.y[rows], V[rows]
+        winners, losers = sides(y)
+        alpha: FloatArray = factors[winners] @ factors[losers].T
+        return alpha * (y[winners][:, None] > y[losers])
+
+    return GivenDuals(data, scores, C, rectangle, gap)
+
+
+def entry_duals(
+    data: RankingData, scores: FloatArray, C: float, entries: FloatArray, gap: float = float("nan")
+) -> GivenDuals:
+    """The blocks whose entries (E,) are laid out as `Blocks` does."""
+    blocks = Blocks(data.y, data.ptr)
+    _refuse_other_sizes(data, "entries", len(entries), blocks.size)
+    places = {query: (stack, place) for query, stack, place in blocks.queries()}
+
+    def rectangle(query: int) -> FloatArray:
+        if query not in places:
+            winners, losers = sides(data.y[data.query_slice(query)])
+            return np.zeros((len(winners), len(losers)))
+        stack, place = places[query]
+        block: FloatArray = stack.of(entries)[place]
+        return block
+
+    return GivenDuals(data, scores, C, rectangle, gap)
+
+
+def _refuse_other_sizes(data: RankingData, what: str, found: int, expected: int) -> None:
+    if found != expected:
+        raise DataError(
+            f"documents that take {expected:,} {what}",
+            expected=f"those that the model has {found:,} {what} for",
+            remedy="Give the training part, the very documents that `fit` was given.",
+            path=data.name or None,
+        )

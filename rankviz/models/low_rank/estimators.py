@@ -1,0 +1,255 @@
+"""Factorised and regularised RankSVM with scikit-learn's conventions: fit(X, y, qid=...), predict(X)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.checks import one_of, positive, whole
+from rankviz.common.progress import Report
+from rankviz.datasets.types import RankingData
+from rankviz.dual.variables import GivenDuals
+from rankviz.models.low_rank.base import LowRankRanker, Problem, dual_bytes, factor_bytes
+from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
+from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.duals import entry_duals, factor_duals
+from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
+from rankviz.models.low_rank.factorized_solvers import NEEDS_ROWS, FactorSolver, QuerySteps
+from rankviz.models.low_rank.gram import pair_curvature
+from rankviz.models.low_rank.nested import Nested
+from rankviz.models.low_rank.plain import plain_alpha
+from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
+from rankviz.models.low_rank.regularized_solvers import Alternating, DualSolver, Fista
+from rankviz.models.low_rank.trace import LowRankResult
+
+FACTOR_SOLVERS: dict[str, type[Nested | QuerySteps]] = {"lbfgs": Nested, "query_steps": QuerySteps}
+"""Solvers by the names that `FactorizedRankSVM(solver=...)` uses; the second is the paper's."""
+
+DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
+"""Solvers by the names that `RegularizedRankSVM(solver=...)` uses; the second is the paper's."""
+
+PLAIN_TOL = 1e-4
+"""Duality gap of the RankSVM whose α is a start, at most."""
+
+
+class FactorizedRankSVM(LowRankRanker):
+    """Factorised RankSVM: the hinge's dual problem over α_ij = ⟨v_i, v_j⟩, 0 ≤ v_ik ≤ √(C/K) (xu2019 §5.1).
+
+    Minimise ½‖w‖² − Σ_P α_ij with w = Σ_P α_ij (φ(x_i) − φ(x_j)). Its α are feasible dual variables, so the
+    objective is never below the dual optimum of RankSVM. It is not convex: seeds lead to different ends.
+
+    Parameters
+    ----------
+    rank : int
+        K, length of the vectors v. A block of α has rank K at most with two grades, (R − 1)·K with R grades.
+    C : float
+        Weight of the hinge loss, the largest α.
+    feature_map, n_components, gamma, landmarks, frequencies
+        φ, as in `RankSVM`.
+    random_state : int, RandomState or None
+        Seed of the positive factors it starts from, and of landmarks or frequencies.
+    tol : float
+        Ends where no step within the box could lower the objective by more than this share of it, to first
+        order (see `rankviz.models.low_rank.trace.StepRow`).
+    max_iter : int or None
+        Largest number of iterations for each number of factors on the way to K, or of passes over all
+        queries; None for one that suits the solver.
+    solver : {"lbfgs", "query_steps"}
+        All factors at once, from a single drawn column through the divisors of K, so that the objective is
+        never above that for a divisor of K; or query by query from K drawn columns, as the paper does (for
+        maps with rows of features).
+    memory_limit : float or None
+        Bytes that training may take; None: 70 % of what the machine has free.
+
+    Attributes
+    ----------
+    factors_ : (n, K) float64
+        V of the training documents.
+    objective_, dual_, primal_ : float
+        ½‖w‖² − Σα; the dual value, its negative; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+    gap_ : float
+        (primal − dual)/primal, which does not vanish where the factors cannot be optimal dual variables.
+    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
+    memory_need_, seconds_
+        As in `RankSVM`.
+    """
+
+    def __init__(
+        self,
+        rank: int = 5,
+        C: float = 2.0**-7,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        random_state: int | np.random.RandomState | None = 0,
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        solver: str = "lbfgs",
+        memory_limit: float | None = None,
+    ) -> None:
+        self.rank = rank
+        self.C = C
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.random_state = random_state
+        self.landmarks = landmarks
+        self.frequencies = frequencies
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.memory_limit = memory_limit
+
+    def duals(self, data: RankingData) -> GivenDuals:
+        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        return factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
+
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """The factors V, and the duality gap."""
+        return {"factors": self.factors_, "gap": np.array([self.gap_])}
+
+    def _trained(self, problem: Problem, report: Report) -> tuple[FactorPoint, LowRankResult[FactorPoint]]:
+        cells = Cells(problem.data.y, problem.data.ptr)
+        task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
+        solver: FactorSolver = FACTOR_SOLVERS[self.solver](**self._limits())
+        result = solver.solve(task, solver.start(task, problem.seed), report)
+        self.n_pairs_, self.factors_ = cells.n_pairs, result.point.V
+        return result.point, result
+
+    def _start_words(self) -> str:
+        return FACTOR_SOLVERS[self.solver].start_words
+
+    def _own_bytes(self, data: RankingData) -> int:
+        return factor_bytes(data.n_documents, int(self.rank))
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        whole("rank", self.rank)
+        one_of("solver", self.solver, FACTOR_SOLVERS)
+
+    def _check_kernel_space(self) -> None:
+        if self.solver == "query_steps":
+            raise ValueError(NEEDS_ROWS)
+
+
+class RegularizedRankSVM(LowRankRanker):
+    """Regularised RankSVM: the hinge's dual problem with a nuclear norm on its blocks (xu2019 §5.2).
+
+    Minimise ½‖w‖² − Σ_P α_ij + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α_ij ≤ C and A,
+    which is convex. The matrices A are low-rank, the α that make w are not.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the hinge loss, the largest α.
+    nuclear, coupling : float
+        The paper's γ and λ. Singular values are cut by nuclear/(2·coupling).
+    feature_map, n_components, gamma, random_state, landmarks, frequencies
+        φ and its seed, as in `RankSVM`.
+    tol : float
+        Ends at this duality gap over |objective|, a proved distance from the minimum.
+    max_iter : int or None
+        Largest number of steps, or of the paper's rounds; None for one that suits the solver.
+    solver : {"fista", "alternating"}
+        Accelerated steps that start from the plain model, or the paper's alternating ones, from random α.
+    memory_limit : float or None
+        Bytes that training may take; None: 70 % of what the machine has free.
+
+    Attributes
+    ----------
+    alpha_, low_rank_ : (E,) float64
+        α and A as entries of the rectangles that `rankviz.models.low_rank.blocks.Blocks` lays out.
+    ranks_ : (queries with pairs,) int64
+        Ranks of the A, in the order of `Blocks.queries`.
+    objective_, dual_, primal_ : float
+        What is minimised; Σα − ½‖w‖²; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+    gap_ : float
+        (primal − dual)/primal: what the nuclear norm costs RankSVM, and what is left to converge.
+    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
+    memory_need_, seconds_
+        As in `RankSVM`.
+    """
+
+    def __init__(
+        self,
+        C: float = 2.0**-7,
+        nuclear: float = 1.0,
+        coupling: float = 10.0,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        random_state: int | np.random.RandomState | None = 0,
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        solver: str = "fista",
+        memory_limit: float | None = None,
+    ) -> None:
+        self.C = C
+        self.nuclear = nuclear
+        self.coupling = coupling
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.random_state = random_state
+        self.landmarks = landmarks
+        self.frequencies = frequencies
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.memory_limit = memory_limit
+
+    def duals(self, data: RankingData) -> GivenDuals:
+        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        return entry_duals(data, self.predict(data.X), float(self.C), self.alpha_, self.gap_)
+
+    def low_rank_blocks(self, data: RankingData) -> GivenDuals:
+        """The matrices A as blocks; with three grades or more they have entries where there is no pair."""
+        return entry_duals(data, self.predict(data.X), float(self.C), self.low_rank_, self.gap_)
+
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """α and A, and the duality gap."""
+        return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
+
+    def _trained(self, problem: Problem, report: Report) -> tuple[DualPoint, LowRankResult[DualPoint]]:
+        data = problem.data
+        blocks, cells = Blocks(data.y, data.ptr), Cells(data.y, data.ptr)
+        task = RegularizedProblem(
+            blocks,
+            problem.gram,
+            float(self.C),
+            float(self.nuclear),
+            float(self.coupling),
+            pair_curvature(problem.gram, cells),
+        )
+        solver: DualSolver = DUAL_SOLVERS[self.solver](**self._limits())
+        result = solver.solve(task, self._start(problem, blocks, report), report)
+        self.n_pairs_, self.alpha_ = blocks.n_pairs, result.point.alpha
+        self.low_rank_, self.ranks_ = result.point.low.A, result.point.low.ranks
+        return result.point, result
+
+    def _start(self, problem: Problem, blocks: Blocks, report: Report) -> FloatArray:
+        """α of RankSVM, nearly there where nuclear and coupling are small; or drawn (Algorithm 2, line 2)."""
+        if self.solver == "fista":
+            tol = min(float(self.tol), PLAIN_TOL)
+            return plain_alpha(problem.data, blocks, problem.gram, float(self.C), tol, report)
+        alpha = np.random.default_rng(problem.seed).uniform(0.0, self.C, blocks.size)
+        alpha *= blocks.is_pair
+        return alpha
+
+    def _start_words(self) -> str:
+        return "α drawn at random" if self.solver == "alternating" else "α of RankSVM"
+
+    def _own_bytes(self, data: RankingData) -> int:
+        return dual_bytes(rectangle_entries(data.y, data.ptr))
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        positive("nuclear", self.nuclear)
+        positive("coupling", self.coupling)
+        one_of("solver", self.solver, DUAL_SOLVERS)

@@ -1,0 +1,150 @@
+"""Two ways to minimise the regularised problem: FISTA, and the alternating steps as printed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, StopRequested, silent
+from rankviz.models.low_rank.factorized import box_gap
+from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
+from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
+from rankviz.solvers.result import Status
+
+CHECK_EVERY = 5
+"""Steps of FISTA between looks at the objective where they have led, which cost as much as a step."""
+
+
+DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
+"""What minimises a `RegularizedProblem`, from α (E,) in the box."""
+
+
+@dataclass(frozen=True)
+class Fista:
+    """Accelerated projected gradients on the objective over α with the best A at each α.
+
+    Steps are 1/L with L the curvature of M and of the coupling; M's is checked at every step, and raised
+    where it was taken too small. Momentum is dropped where it leads uphill.
+
+    Attributes
+    ----------
+    tol : float
+        Gap at which to end (see `StepRow`): a proved bound on the distance from the minimum.
+    max_iter : int
+    """
+
+    label: ClassVar[str] = "FISTA, from the plain model"
+
+    tol: float = 1e-3
+    max_iter: int = 500
+
+    def solve(
+        self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
+    ) -> LowRankResult[DualPoint]:
+        """Run from α (E,) in the box; a stop asked for through `report` returns the last look."""
+        tracer, point = Tracer(report, self.tol), problem.at(alpha)
+        try:
+            run = _FistaRun(problem, alpha, tracer)
+            done = _note(tracer, problem, 0, point)
+            while not done:
+                if run.steps >= self.max_iter:
+                    return LowRankResult(point, Status.MAX_ITERATIONS, tuple(tracer.rows))
+                for _ in range(min(CHECK_EVERY, self.max_iter - run.steps)):
+                    run.step()
+                point = problem.at(run.alpha)
+                done = _note(tracer, problem, run.steps, point)
+        except StopRequested:
+            return LowRankResult(point, Status.STOPPED, tuple(tracer.rows))
+        return LowRankResult(point, Status.CERTIFIED, tuple(tracer.rows))
+
+
+def _note(tracer: Tracer, problem: RegularizedProblem, steps: int, point: DualPoint) -> bool:
+    gap = box_gap(point.gradient, point.alpha, problem.C)
+    return tracer.note(steps, point.value, gap, point.f)
+
+
+class _FistaRun:
+    """Where it is, where the next step is taken from, and its momentum."""
+
+    def __init__(self, problem: RegularizedProblem, alpha: FloatArray, tracer: Tracer) -> None:
+        self.problem, self.tracer, self.steps = problem, tracer, 0
+        self.alpha = self.ahead = alpha
+        self.momentum = 1.0
+
+    def step(self) -> None:
+        """One step from `ahead`."""
+        self.tracer.tell()
+        point = self.problem.at(self.ahead)
+        moved = self._descend(point)
+        if float(point.gradient @ (moved - self.alpha)) > 0.0:
+            self.momentum = 1.0
+        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self.momentum**2))
+        self.ahead = moved + (self.momentum - 1.0) / following * (moved - self.alpha)
+        self.alpha, self.momentum, self.steps = moved, following, self.steps + 1
+
+    def _descend(self, point: DualPoint) -> FloatArray:
+        """A projected-gradient step whose length the curvature along it allows."""
+        while True:
+            moved = self.problem.step(point.alpha, point.gradient, 1.0 / self.problem.lipschitz)
+            change = moved - point.alpha
+            found, size = self.problem.quadratic(change), float(change @ change)
+            if found <= self.problem.curvature * size or size == 0.0:
+                return moved
+            self.problem = replace(self.problem, curvature=1.05 * found / size)
+
+
+@dataclass(frozen=True)
+class Alternating:
+    """Projected-gradient steps on α for fixed A, then the best A, over and over (xu2019 Algorithm 2).
+
+    The learning rate is 1/L, with which no step can raise the objective, L checked as in `Fista`; the paper
+    searches it.
+
+    Attributes
+    ----------
+    tol : float
+        Gap at which to end.
+    max_iter : int
+        Rounds T.
+    inner : int
+        Steps on α in a round, T'.
+    """
+
+    label: ClassVar[str] = "alternating steps from random α (xu2019)"
+
+    tol: float = 1e-3
+    max_iter: int = 200
+    inner: int = 10
+
+    def solve(
+        self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
+    ) -> LowRankResult[DualPoint]:
+        """Run from α (E,) in the box; a stop asked for through `report` returns the last round."""
+        tracer, point = Tracer(report, self.tol), problem.at(alpha)
+        try:
+            done = _note(tracer, problem, 0, point)
+            for rounds in range(1, self.max_iter + 1):
+                if done:
+                    return LowRankResult(point, Status.CERTIFIED, tuple(tracer.rows))
+                moved = point
+                for _ in range(self.inner):
+                    tracer.tell()
+                    moved, problem = _step(problem, moved)
+                point = problem.at(moved.alpha)
+                done = _note(tracer, problem, rounds, point)
+        except StopRequested:
+            return LowRankResult(point, Status.STOPPED, tuple(tracer.rows))
+        return LowRankResult(point, Status.CERTIFIED if done else Status.MAX_ITERATIONS, tuple(tracer.rows))
+
+
+def _step(problem: RegularizedProblem, point: DualPoint) -> tuple[DualPoint, RegularizedProblem]:
+    """A step on α for fixed A, and the problem with a curvature that allows it, which c and f tell."""
+    while True:
+        there = problem.at(problem.step(point.alpha, point.gradient, 1.0 / problem.lipschitz), point.low)
+        change = there.alpha - point.alpha
+        found, size = float((there.c - point.c) @ (there.f - point.f)), float(change @ change)
+        if found <= problem.curvature * size or size == 0.0:
+            return there, problem
+        problem = replace(problem, curvature=1.05 * found / size)

@@ -1,0 +1,191 @@
+"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...)."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankviz.common.checks import check_training, one_of, whole
+from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.datasets.types import RankingData
+from rankviz.features.family import MapFamily
+from rankviz.fitting.memory_check import room_for
+from rankviz.fitting.spaces import KernelSpace, Task, space_of
+from rankviz.fitting.training import Fit, Training
+from rankviz.models.ranker import Ranker, refuse_unusable
+from rankviz.risk import Risk, risk_of
+from rankviz.risk.costs import Costs, check_costs, frozen_costs, pair_costs
+from rankviz.risk.losses import LOSSES, trainable
+from rankviz.solvers.registry import SOLVERS, SolverSettings, check_kernel_space, check_solver
+from rankviz.solvers.result import Solver
+
+
+class RankSVM(Ranker):
+    """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
+
+    Parameters
+    ----------
+    feature_map : {"linear", "nystroem", "fourier", "exact"}
+        φ: the features themselves, an approximation of the RBF kernel's (chen2017 §3.2), or its own.
+    n_components : int
+        Landmarks or frequencies m; unused by the linear and the exact map.
+    gamma : float or "scale"
+        γ of κ(x, z) = exp(−γ‖x − z‖²); "scale" is 1/(d·Var X).
+    C : float
+        Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
+    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
+        ℓ, see `rankviz.risk.losses.LOSSES`. "logistic" and "smooth_hinge" list their pairs; others need not.
+    random_state : int, RandomState or None
+        Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
+    rank : int or None
+        Nyström only: keep this many eigenvalues of the landmarks' kernel (chen2017 eq. 16–18).
+    landmarks : {"uniform", "kmeans++"}
+        Nyström only: which distinct documents become landmarks.
+    frequencies : {"gaussian", "orthogonal"}
+        Random Fourier only: how frequencies are drawn.
+    tol : float
+        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap. Values
+        and gradients are in double precision; Hessian products may be in single (see `objectives.precision`).
+    max_iter : int or None
+        Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
+        that suits the solver.
+    preconditioner : {"auto", "none"}
+        "auto" solves the Newton systems with the preconditioner that suits the map; "none" by plain
+        conjugate gradients, to see what it is worth.
+    memory_limit : float or None
+        Bytes that training may take; what needs more is refused before it starts. None: 70 % of what the
+        machine has free. The exact map stores its kernel as precisely as this allows.
+    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
+        What a pair costs: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
+        differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
+    solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
+        How to minimise; "newton" serves every loss and map, the others are there to compare with (see
+        `rankviz.solvers.registry.SOLVERS`). "newton_yuan" keeps to he2009's own tolerance.
+
+    Attributes
+    ----------
+    coef_ : (m,) float64
+        Weights w; of the exact map for many documents the coefficients β of these.
+    feature_map_ : FittedMap
+        φ with everything drawn.
+    gamma_ : float
+        γ that was used.
+    n_features_in_, n_components_ : int
+        d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
+    objective_ : float
+        ½‖w‖² + C·risk at the weights.
+    gap_ : float
+        Duality gap over objective: the objective is at most this share above its optimum.
+    status_ : Status
+        How the solver ended, in words.
+    n_iter_ : int
+        Newton steps taken.
+    trace_ : DataFrame
+        One row per iteration (see `rankviz.solvers.result.TraceRow`).
+    memory_need_ : int
+        Bytes that training was counted to take before it started, apart from what it takes only where there
+        is room: the matrix of an exact kernel, and a copy of wide features in single precision.
+    start_ : str
+        What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
+    seconds_ : dict
+        Seconds spent on "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
+    """
+
+    def __init__(
+        self,
+        feature_map: str = "linear",
+        n_components: int = 500,
+        gamma: float | str = "scale",
+        C: float = 2.0**-7,
+        loss: str = "squared_hinge",
+        random_state: int | np.random.RandomState | None = 0,
+        rank: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        preconditioner: str = "auto",
+        landmarks: str = "uniform",
+        frequencies: str = "gaussian",
+        memory_limit: float | None = None,
+        costs: Costs | ArrayLike = None,
+        solver: str = "newton",
+    ) -> None:
+        self.feature_map = feature_map
+        self.n_components = n_components
+        self.gamma = gamma
+        self.C = C
+        self.loss = loss
+        self.random_state = random_state
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.preconditioner = preconditioner
+        self.landmarks = landmarks
+        self.frequencies = frequencies
+        self.memory_limit = memory_limit
+        self.costs = costs
+        self.solver = solver
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData`, which is checked already; see `fit`."""
+        report = reporter(callback)
+        self.fit_in(self.training(data, report), report)
+        return self
+
+    def training(
+        self, data: RankingData, report: Report = silent, *, keep_arguments: bool = False
+    ) -> Training:
+        """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`."""
+        self._check_settings()
+        refuse_unusable(data)
+        limit = None if self.memory_limit is None else float(self.memory_limit)
+        room = room_for(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
+        self.memory_need_ = room.need
+        seed = self.seed()
+        family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
+        space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
+        if isinstance(space, KernelSpace):
+            check_kernel_space(self.solver, data.n_documents)
+        return Training(space, lambda: self._risk(data), self._solver(seed), seed)
+
+    def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
+        """Train within what a model that differs at most in γ, C and more features has prepared.
+
+        `alone` starts from zero instead of from weights that were found there before. What `report` raises
+        ends it: during Newton steps with the weights so far.
+        """
+        self._check_settings()
+        X = training.space.X
+        self.gamma_ = self.gamma_for(X)
+        fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
+        self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
+        self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
+        self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
+        self.status_, self.trace_ = fit.result.status, fit.result.frame
+        self.gap_ = float(self.trace_["gap"].iloc[-1]) if len(self.trace_) else float("nan")
+        self.n_iter_ = int((self.trace_["step"] > 0).sum())
+        self.start_, self.seconds_ = fit.start, fit.seconds
+        return fit
+
+    def _risk(self, data: RankingData) -> Risk:
+        costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
+        return risk_of(data.y, data.ptr, trainable(self.loss), costs)
+
+    def _solver(self, seed: int) -> Solver:
+        settings = SolverSettings(self.loss, self.tol, self.max_iter, self.preconditioner == "auto", seed)
+        return SOLVERS[self.solver].make(settings)
+
+    @property
+    def _truncation(self) -> int | None:
+        return self.rank
+
+    def _check_settings(self) -> None:
+        self.check_map_settings()
+        one_of("loss", self.loss, LOSSES)
+        check_solver(self.solver, self.loss)
+        check_costs(self.costs)
+        one_of("preconditioner", self.preconditioner, ("auto", "none"))
+        check_training(self.C, self.tol, self.max_iter, self.memory_limit)
+        if self.rank is not None:
+            whole("rank", self.rank)

@@ -1,0 +1,1 @@
+"""What solvers minimise: regulariser and risk together, in feature space or in the kernel's own space."""

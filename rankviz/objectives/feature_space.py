@@ -1,0 +1,284 @@
+"""The objective ½‖w‖² + C·risk(Φw): the chain rule between features and risk, in one place.
+
+Solvers see an `Objective`: points with value and gradient, Hessian products, rays for line searches, and a
+preconditioner, which is built here because it takes both the map and the risk to know a good one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.operator import FeatureOperator
+from rankviz.objectives.precision import curvature_features
+from rankviz.objectives.preconditioner import CholeskyPreconditioner, Preconditioner
+from rankviz.risk import Risk, RiskPoint, limit_of
+
+EXACT_COLUMNS_PER_ITERATION = 8
+"""Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at the speed of the
+processor, an iteration's 4·n·k at the speed of memory."""
+
+CLOSED_FORM_COLUMNS = 256
+"""Up to this many stored columns the closed-form preconditioner, O(n k²) once, beats sampled pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What is known of an objective at one weight vector.
+
+    Attributes
+    ----------
+    w : (m,) float64
+        Weights.
+    scores : (n,) float64
+        f = Φ w.
+    value : float
+        ½‖w‖² + C·risk(f).
+    gradient : (m,) float64
+        w + C Φᵀ ∂risk.
+    risk : RiskPoint
+    """
+
+    w: FloatArray
+    scores: FloatArray
+    value: float
+    gradient: FloatArray
+    risk: RiskPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """The objective along w + τs: everything in score space, one pass over the pairs per trial.
+
+    φ'(τ) = ⟨w, s⟩ + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
+    """
+
+    objective: Objective
+    point: Point
+    s: FloatArray
+    image: FloatArray
+    """Φ s, (n,)."""
+
+    def at(self, tau: float) -> tuple[float, float, RiskPoint]:
+        """φ'(τ), φ''(τ) and the risk there."""
+        risk = self.objective.risk.at(self.point.scores + tau * self.image)
+        C, ss = self.objective.C, self.objective.inner(self.s, self.s)
+        slope = self.objective.inner(self.point.w, self.s) + tau * ss + C * float(risk.gradient @ self.image)
+        return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
+
+    def end(self, tau: float, risk: RiskPoint) -> Point:
+        """The point at step τ, where the risk is known already."""
+        scores = self.point.scores + tau * self.image
+        return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
+
+
+class Objective(Protocol):
+    """½‖w‖² + C·risk as solvers see it, in whatever space w lives."""
+
+    @property
+    def C(self) -> float:
+        """Weight of the risk."""
+        ...
+
+    @property
+    def risk(self) -> Risk:
+        """The risk of scores."""
+        ...
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        ...
+
+    @property
+    def patience(self) -> int:
+        """CG iterations after which `exact_preconditioner` is the cheaper way on."""
+        ...
+
+    def with_risk(self, risk: Risk) -> Objective:
+        """The same objective with another risk of the same documents."""
+        ...
+
+    def start(self) -> FloatArray:
+        """The weights to start from."""
+        ...
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """⟨a, b⟩, in which Hessian and preconditioner are self-adjoint."""
+        ...
+
+    def at(self, w: FloatArray) -> Point:
+        """Value and gradient at w."""
+        ...
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+        """The point at w whose scores and risk are known."""
+        ...
+
+    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+        """H s."""
+        ...
+
+    def ray(self, point: Point, s: FloatArray) -> Ray:
+        """The objective from a point along s."""
+        ...
+
+    def preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+        """An approximate inverse Hessian at a point."""
+        ...
+
+    def exact_preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+        """A better one, for a point where the first takes CG too long."""
+        ...
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved at a point about the problem that an objective stands for.
+
+    Attributes
+    ----------
+    value : float
+        ½‖w‖² + C·risk of the loss itself, not of a smoothed one: the primal value P.
+    gap : float
+        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. With a loss that
+        has a derivative that is ½‖∇‖²/P; a smoothed hinge adds what smoothing is worth.
+    """
+
+    value: float
+    gap: float
+
+
+def certificate(objective: Objective, point: Point) -> Certificate:
+    """Primal value and relative duality gap at a point.
+
+    α belongs to the weights w − ∇ = ΦᵀAᵀα, with which D is computed; they are w at the optimum only.
+    """
+    risk, slack = limit_of(objective.risk, point.scores, point.risk)
+    value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
+    gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
+    return Certificate(value, gap / value if value > 0 else 0.0)
+
+
+@dataclass(eq=False)
+class RankObjective:
+    """½‖w‖² + C Σ_P ℓ((Φw)_i − (Φw)_j), chen2017 eq. 22 for the squared hinge.
+
+    Attributes
+    ----------
+    features : FeatureOperator
+        Φ (n, m).
+    risk : Risk
+    C : float
+        Multiplies the plain loss (no ½).
+    seed : int
+        Of the pairs that the sampled preconditioner draws.
+    spare : float
+        Bytes that Φ in single precision may take beside (see `rankviz.objectives.precision`).
+    """
+
+    features: FeatureOperator
+    risk: Risk
+    C: float
+    seed: int = 0
+    spare: float = 0.0
+    _rng: np.random.Generator = field(init=False, repr=False)
+    _curved: FeatureOperator | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Give the sampled preconditioner its own stream."""
+        self._rng = np.random.default_rng(self.seed)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return self.risk.n_pairs
+
+    def with_risk(self, risk: Risk) -> RankObjective:
+        """The same objective with another risk of the same documents."""
+        return replace(self, risk=risk)
+
+    def start(self) -> FloatArray:
+        """The weights to start from: zeros (m,)."""
+        return np.zeros(self.features.shape[1])
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """The Euclidean inner product aᵀb."""
+        return float(a @ b)
+
+    def at(self, w: FloatArray) -> Point:
+        """Value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
+        scores = self.features.product(w)
+        return self.assemble(w, scores, self.risk.at(scores))
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+        """The point at w whose scores and risk are known: one product with Φᵀ."""
+        value = 0.5 * float(w @ w) + self.C * risk.value
+        gradient = w + self.C * self.features.adjoint(risk.gradient)
+        return Point(w, scores, value, gradient, risk)
+
+    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+        """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
+        features = self._curvature_features(point)
+        return s + self.C * features.adjoint(point.risk.hessian_product(features.product(s)))
+
+    def ray(self, point: Point, s: FloatArray) -> Ray:
+        """The objective from a point along s (m,)."""
+        return Ray(self, point, s, self.features.product(s))
+
+    def preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
+        """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide.
+
+        It takes up to three products of m³ operations; `report` is called between them.
+        """
+        if self.features.basis.shape[0] <= CLOSED_FORM_COLUMNS:
+            return self._closed_form(point)
+        return self._sampled(point, report)
+
+    @property
+    def patience(self) -> int:
+        """CG iterations that cost about as much as forming the Hessian."""
+        return math.ceil(self.features.basis.shape[0] / EXACT_COLUMNS_PER_ITERATION)
+
+    def exact_preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
+        """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²)."""
+        gram = point.risk.gram(self.features.base)
+        report(Progress("newton"))
+        M = self.C * self.features.reduce(gram)
+        M[np.diag_indices(len(M))] += 1.0
+        report(Progress("newton"))
+        return CholeskyPreconditioner.of(M, "exact")
+
+    def _closed_form(self, point: Point) -> CholeskyPreconditioner:
+        """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c.
+
+        With every pair equally curved, as at w = 0, it is the Hessian itself; later that share scales it.
+        """
+        every = self.risk.all_pairs
+        share = point.risk.total_curvature / every.weight if every.weight > 0 else 0.0
+        M = self.C * share * self.features.reduce(every.gram(self.features.base))
+        M[np.diag_indices(len(M))] += 1.0
+        return CholeskyPreconditioner.of(M, "closed form")
+
+    def _sampled(self, point: Point, report: Report) -> CholeskyPreconditioner:
+        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs."""
+        m, n_active = self.features.shape[1], point.risk.n_active
+        pairs = point.risk.sample_active(self._rng, m)
+        B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
+        report(Progress("newton"))
+        B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
+        M = (B @ B.T).astype(np.float64, copy=False)
+        M[np.diag_indices(m)] += 1.0
+        report(Progress("newton"))
+        return CholeskyPreconditioner.of(M, "sampled pairs")
+
+    def _curvature_features(self, point: Point) -> FeatureOperator:
+        """Φ in the precision that suits the first point that is asked about."""
+        if self._curved is None:
+            self._curved = curvature_features(self.features, point.risk, self.C, self.spare)
+        return self._curved

@@ -1,0 +1,171 @@
+"""The exact kernel's objective ½βᵀKβ + C·risk(Kβ), in coefficients β of documents (chapelle2010 §6.3).
+
+A vector of this objective is two rows (2, n): coefficients β and their image Kβ. Sums of vectors carry their
+images along, so the inner product ⟨a, b⟩ = a[0]·b[1], which is αᵀKβ, costs no product with K, and a CG
+iteration takes a single one. The Newton system is S δ = −(β + C ∂risk) with S = I + C R K, self-adjoint
+and positive in ⟨·, ·⟩.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Report, silent
+from rankviz.features.kernel_matrix import KernelMatrix
+from rankviz.features.kernels import rbf_kernel
+from rankviz.features.landmarks import UniformLandmarks
+from rankviz.features.nystroem import factored
+from rankviz.features.operator import FeatureOperator
+from rankviz.objectives.feature_space import Point, RankObjective, Ray
+from rankviz.objectives.preconditioner import CholeskyPreconditioner
+from rankviz.risk import Risk, RiskPoint
+
+LANDMARKS_PER_ROOT = 5.0
+"""Landmarks of the first preconditioner over √n: forming it, O(n m²), then costs a few products with K."""
+GROWTH = 3
+"""So many times more landmarks where CG takes too long."""
+MOST_LANDMARKS = 10_000
+"""At most so many: forming a preconditioner then takes minutes."""
+PATIENCE = 40
+"""CG iterations that cost about as much as a preconditioner with more landmarks."""
+
+
+def first_landmarks(n: int) -> int:
+    """Landmarks of the first preconditioner for n documents."""
+    return min(n, math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n)))
+
+
+def preconditioner_bytes(n: int, m: int) -> int:
+    """Peak bytes of forming a preconditioner with m landmarks: two tall matrices and four squares."""
+    return 8 * (2 * n * m + 4 * m**2)
+
+
+def landmarks_within(n: int, size: float) -> int:
+    """The most landmarks whose preconditioner takes at most `size` bytes."""
+    entries = max(0.0, size) / 8
+    return math.floor((math.sqrt(n**2 + 4 * entries) - n) / 4 + 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class NystroemPreconditioner:
+    """M^-1 r = r + V (H_m^-1 − I) VᵀK r: S inverted on the span of landmarks, the identity off it.
+
+    V = E L^-T, where E (n, m) picks the landmarks and K_mm = L Lᵀ, so VᵀKV = I and VᵀK S V = H_m is the
+    Hessian of the Nyström model. It is self-adjoint and positive in ⟨·, ·⟩, and takes no product with K.
+
+    Attributes
+    ----------
+    index : (m,) int64
+        Landmarks among the documents.
+    features : FeatureOperator
+        K V, its base K[:, index] (n, m) and basis L^-T.
+    inverse : CholeskyPreconditioner
+        H_m^-1.
+    """
+
+    index: IntArray
+    features: FeatureOperator
+    inverse: CholeskyPreconditioner
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """M^-1 r: (2, n) -> (2, n)."""
+        projected = self.features.basis.contract(r[1, self.index])
+        change = self.features.basis.expand(self.inverse(projected) - projected)
+        out = r.copy()
+        out[0, self.index] += change
+        out[1] += self.features.base @ change
+        return out
+
+
+class KernelObjective:
+    """½βᵀKβ + C Σ_P ℓ((Kβ)_i − (Kβ)_j): RankSVM with the exact kernel (chen2017 eq. 5 and 6).
+
+    Parameters
+    ----------
+    X : (n, d) float64
+        Documents.
+    gamma : float
+    kernel : KernelMatrix
+        K (n, n) of the documents.
+    risk : Risk
+    C : float
+    seed : int
+        Of the preconditioner's landmarks.
+    most_landmarks : int
+        As many as memory allows.
+    """
+
+    patience = PATIENCE
+
+    def __init__(
+        self,
+        X: FloatArray,
+        gamma: float,
+        kernel: KernelMatrix,
+        risk: Risk,
+        C: float,
+        seed: int = 0,
+        most_landmarks: int = MOST_LANDMARKS,
+    ) -> None:
+        self.X, self.gamma, self.kernel = X, gamma, kernel
+        self.risk, self.C, self.seed = risk, C, seed
+        self.landmarks = first_landmarks(len(X))
+        self.most_landmarks = max(self.landmarks, min(most_landmarks, MOST_LANDMARKS, len(X)))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return self.risk.n_pairs
+
+    def with_risk(self, risk: Risk) -> KernelObjective:
+        """The same objective with another risk of the same documents."""
+        other = copy.copy(self)
+        other.risk = risk
+        return other
+
+    def start(self) -> FloatArray:
+        """The vector to start from: zeros (2, n)."""
+        return np.zeros((2, len(self.X)))
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """⟨a, b⟩ = a[0]ᵀ K b[0], from the image that b carries."""
+        return float(a[0] @ b[1])
+
+    def at(self, w: FloatArray) -> Point:
+        """Value and gradient at w (2, n): one product with K, one pass over the pairs."""
+        return self.assemble(w, w[1], self.risk.at(w[1]))
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+        """The point at w whose risk is known; the gradient in ⟨·, ·⟩ is β + C ∂risk."""
+        value = 0.5 * self.inner(w, w) + self.C * risk.value
+        return Point(w, scores, value, w + self.C * self._with_image(risk.gradient), risk)
+
+    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+        """S s = s + C R K s: (2, n) -> (2, n), one product with K."""
+        return s + self.C * self._with_image(point.risk.hessian_product(s[1]))
+
+    def ray(self, point: Point, s: FloatArray) -> Ray:
+        """The objective from a point along s (2, n)."""
+        return Ray(self, point, s, s[1])
+
+    def preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
+        """The Nyström model's inverse Hessian at the point's active pairs."""
+        index = UniformLandmarks().choose(self.X, self.landmarks, self.seed)
+        kept, basis = factored(self.X[index], self.gamma, report)
+        index = index[kept]
+        features = FeatureOperator(rbf_kernel(self.X, self.X[index], self.gamma, report), basis)
+        nystroem = RankObjective(features, self.risk, self.C, self.seed)
+        return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
+
+    def exact_preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
+        """The same with more landmarks: as their number nears that of the documents it becomes exact."""
+        self.landmarks = min(GROWTH * self.landmarks, self.most_landmarks)
+        return self.preconditioner(point, report)
+
+    def _with_image(self, v: FloatArray) -> FloatArray:
+        return np.stack((v, self.kernel.product(v)))

@@ -1,0 +1,197 @@
+"""Costs of misordered pairs: what c_ij in C Σ c_ij·ℓ(f_i − f_j) is, and where margins are rescaled instead.
+
+A cost depends on the query and the two grades only, never on which documents have them: then risks can be
+computed by sorting, without listing pairs. To add one: a rule from grades to `PairCosts`, entered in `RULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.risk.pairs import GradeCodes, count_pairs, grade_codes
+
+Costs = str | tuple[object, ...] | None
+"""None, a name in `RULES`, a table λ[r][s] as nested tuples, or ("query", table)."""
+
+LARGEST_TABLE = 20_000_000
+"""Entries Q·R² of a table of costs by query and grades: 160 MB."""
+
+NEARBY = 0.3
+"""he2009 §4.2 has λ = 1, 1.3 and 2 for grades (1, 0), (2, 1) and (2, 0): (r − s) + 0.3·s."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairCosts:
+    """The loss of a pair (i, j) of query q, whose grades have codes r > s, is w·b²·ℓ((f_i − f_j)/b).
+
+    With b = 1 that is w·ℓ(t); with w = 1 it is max(0, b − t)² for the squared hinge.
+
+    Attributes
+    ----------
+    weight : array that broadcasts to (Q, R, R)
+        w[q, r, s] ≥ 0.
+    margin : array that broadcasts to (Q, R, R), or None
+        b[q, r, s] > 0; None for 1.
+    """
+
+    weight: FloatArray
+    margin: FloatArray | None = None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every pair weighs one."""
+        return self.weight.size == 1 and self.weight.flat[0] == 1.0
+
+    def weights(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray:
+        """Weights w of pairs given by query and codes of both grades, (p,)."""
+        return _looked_up(self.weight, query, winner, loser)
+
+    def margins(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray | None:
+        """Margins b of pairs given by query and codes of both grades, (p,); None for 1."""
+        return None if self.margin is None else _looked_up(self.margin, query, winner, loser)
+
+
+def _looked_up(table: FloatArray, *indices: IntArray) -> FloatArray:
+    """Entries of a table in which an axis of length one stands for all."""
+    full = tuple(i if size > 1 else np.zeros_like(i) for i, size in zip(indices, table.shape, strict=True))
+    found: FloatArray = table[full]
+    return found
+
+
+PLAIN = PairCosts(np.ones((1, 1, 1)))
+"""Every pair costs one."""
+
+
+def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
+    """The costs that `costs` names, for grades y (n,) in queries with offsets ptr (Q + 1,).
+
+    Raises ValueError for a table that is too small for the grades, or grades too large for a rule.
+    """
+    check_costs(costs)
+    if costs is None or len(y) == 0:
+        return PLAIN
+    codes = grade_codes(y, ptr)
+    if isinstance(costs, str):
+        return RULES[costs](codes, y, ptr)
+    if costs[0] == "query":
+        return PairCosts(_by_query(codes, y, ptr).weight * _from_table(costs[1], codes))
+    return PairCosts(_from_table(costs, codes))
+
+
+def check_costs(costs: object) -> None:
+    """Raise ValueError for what is no choice of costs."""
+    if costs is None or (isinstance(costs, str) and costs in RULES):
+        return
+    if isinstance(costs, str):
+        raise ValueError(f"costs={costs!r} is not known; choose one of {_choices()}")
+    if isinstance(costs, tuple | list) and len(costs) == 2 and costs[0] == "query":
+        costs = costs[1]
+    table = _as_table(costs)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(f"costs=a table of shape {table.shape}; it needs a row and a column for every grade")
+    if not (np.isfinite(table) & (table >= 0)).all():
+        raise ValueError("costs=a table with entries that are negative or not finite")
+
+
+def _choices() -> str:
+    return f"None, {', '.join(map(repr, RULES))}, a table, or ('query', a table)"
+
+
+def _as_table(costs: object) -> FloatArray:
+    try:
+        return np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"costs={costs!r} is no table of numbers; choose one of {_choices()}") from error
+
+
+def _from_table(costs: object, codes: GradeCodes) -> FloatArray:
+    """λ of the grades that occur, (1, R, R), from a table indexed by grade: row preferred to column."""
+    table, levels = _as_table(costs), codes.levels
+    if levels[-1] >= len(table):
+        raise ValueError(
+            f"a table of costs for grades 0 … {len(table) - 1}, but there are grades up to {levels[-1]}; "
+            f"give {levels[-1] + 1} rows and columns"
+        )
+    return table[np.ix_(levels, levels)][None]
+
+
+def _by_query(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """μ_q = ln(1 + max_q' pairs(q')/pairs(q)): queries with few pairs weigh more (he2009 §4.2)."""
+    pairs = count_pairs(y, ptr).astype(np.float64)
+    mu = np.zeros_like(pairs)  # a query without pairs has nothing to weigh
+    np.divide(pairs.max(initial=0.0), pairs, out=mu, where=pairs > 0)
+    return PairCosts(np.log1p(mu)[:, None, None])
+
+
+def _by_grade(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """λ(r, s) = (r − s) + 0.3·s, which is he2009's for grades 0, 1, 2.
+
+    Orders further apart cost more, and so do orders among higher grades.
+    """
+    low = np.minimum.outer(codes.levels, codes.levels)
+    return PairCosts((np.abs(np.subtract.outer(codes.levels, codes.levels)) + NEARBY * low)[None])
+
+
+def _by_grade_and_query(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """λ(r, s)·μ_q (he2009 eq. 1)."""
+    return PairCosts(_by_grade(codes, y, ptr).weight * _by_query(codes, y, ptr).weight)
+
+
+def _slack(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """Slack rescaling: δ·ℓ(t) (chapelle2010 §6.2)."""
+    return PairCosts(dcg_differences(codes))
+
+
+def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """Margin rescaling: max(0, √δ − t)² for the squared hinge (chapelle2010 §6.2), else δ·ℓ(t/√δ)."""
+    delta = dcg_differences(codes)
+    return PairCosts(np.ones((1, 1, 1)), np.sqrt(np.where(delta > 0, delta, 1.0)))
+
+
+def dcg_differences(codes: GradeCodes) -> FloatArray:
+    """What swapping two documents of the ideal ranking costs in DCG, (Q, R, R): symmetric, 0 for none.
+
+    δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs| with D_qr the mean discount 1/log₂(p + 1) over the places p that
+    grade r takes in the ideal ranking of query q. Places within a grade are arbitrary, hence the mean.
+    chapelle2010 §6.2 prints 1/log₂(p), which is infinite at the first place.
+    """
+    counts, levels = codes.counts(), codes.levels
+    if counts.size * len(levels) > LARGEST_TABLE or levels[-1] > 1000:
+        raise ValueError(
+            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries are too "
+            "many or too large numbers; choose fewer, smaller grades, or costs='query'"
+        )
+    discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, counts.sum(1).max() + 2.0)))))
+    end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # places up to and including a grade
+    mean = (discounts[end] - discounts[end - counts]) / np.maximum(counts, 1)
+    there = counts > 0
+    gains = np.abs(np.subtract.outer(2.0**levels, 2.0**levels))
+    delta: FloatArray = gains * np.abs(mean[:, :, None] - mean[:, None, :])
+    delta[~(there[:, :, None] & there[:, None, :])] = 0.0
+    return delta
+
+
+RULES: dict[str, Callable[[GradeCodes, IntArray, IntArray], PairCosts]] = {
+    "query": _by_query,
+    "grade": _by_grade,
+    "grade_query": _by_grade_and_query,
+    "slack": _slack,
+    "margin": _margin,
+}
+"""Rules for costs by the names that `RankSVM(costs=...)` and the app use."""
+
+
+def frozen_costs(costs: object) -> Costs:
+    """The same costs as a value that can be hashed and compared: lists and arrays become tuples of floats."""
+    if costs is None or isinstance(costs, str):
+        return costs
+    if isinstance(costs, list | tuple) and len(costs) == 2 and isinstance(costs[0], str):
+        return (costs[0], frozen_costs(costs[1]))
+    table = _as_table(costs)
+    if table.ndim != 2:
+        raise ValueError(f"costs={costs!r} is no table; choose one of {_choices()}")
+    return tuple(tuple(float(v) for v in row) for row in table)

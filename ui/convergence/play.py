@@ -1,0 +1,124 @@
+"""Newton iterations to play: the ranked list of a query and the margins of all pairs, moving along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import Fold, RankingData
+from rankviz.experiments.playback import PLAYABLE, Playback, play
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import evaluate
+from rankviz.plots import playback as plot
+from rankviz.plots.style import describe, with_minus
+from ui.shared.jobs import predicted
+from ui.shared.runs import fold_of
+from ui.shared.show import bold_sentence, show_figure
+
+LONGEST, MOST_DOCUMENTS = 5.0, 200_000
+"""Predicted seconds of a run that is made again unasked; documents whose scores may be kept."""
+TOP = 15
+
+
+def playback(spec: RunSpec) -> None:
+    """The film of the sidebar's run, where it is short enough to be made again."""
+    if spec.solver not in PLAYABLE:
+        st.info("Only Newton's iterations can be played. Choose truncated Newton or Newton-YUAN as solver.")
+        return
+    fold = fold_of(spec)
+    found = _made(replace(spec, digest=fold.digest, start="zero"), fold)
+    if found is None:
+        return
+    train = fold.train
+    query = _query(train)
+    rows = plot.documents(found.scores, train, query)
+    counts = plot.bins(found.scores, train)
+    ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.kept(len(found.scores))}
+    top = min(TOP, int(rows["rank"].max()))
+    show_figure(
+        plot.figure(rows, counts, _titles(found.record.trace, ndcg), spec.feature_map, top),
+        rows,
+        key="playback",
+        alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
+        caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, whose NDCG@10 this is, "
+        f"{rows['document'].nunique()} documents, ranks 1 to {top}; all {found.record.n_pairs:,} preference "
+        "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in "
+        "the order of the file and every margin 0: that bar is cut off.",
+    )
+    st.markdown(bold_sentence(_reading(rows, ndcg, top)))
+
+
+def _made(spec: RunSpec, fold: Fold) -> Playback | None:
+    cost = predicted(spec)
+    key = f"play-{spec.hash}"
+    if fold.train.n_documents > MOST_DOCUMENTS:
+        st.info(f"Scores per iteration are kept for at most {MOST_DOCUMENTS:,} documents.")
+        return None
+    if cost.seconds > LONGEST and not st.session_state.get(key):
+        if not st.button("Train again and keep every iteration", key=f"{key}-go"):
+            st.caption(f"The run is made once more: {cost}.")
+            return None
+        st.session_state[key] = True
+    return _played(spec, fold)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Training again, keeping every iteration …")
+def _played(spec: RunSpec, _fold: Fold) -> Playback:
+    return play(spec, _fold)
+
+
+def _query(train: RankingData) -> int:
+    """Position of the query chosen for the film: at first one with several grades."""
+    ids = [int(q) for q in train.query_ids]
+    several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
+    if st.session_state.get("pq") not in ids:
+        st.session_state["pq"] = ids[several[0] if several else 0]
+    chosen = st.selectbox(
+        "Query of the training part",
+        ids,
+        key="pq",
+        bind="query-params",
+        width=260,
+        help="Whose documents are ranked. Then press Play, or step with the slider: a click left or right of "
+        "its handle moves one iteration.",
+    )
+    return ids.index(int(chosen))
+
+
+def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:
+    rows = train.query_slice(query)
+    one = RankingData.from_arrays(train.X[rows, :1], train.y[rows], np.ones(rows.stop - rows.start, int))
+    return float(evaluate(scores[rows], one, at=[10]).per_query["NDCG@10"].iloc[0])
+
+
+def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
+    return {
+        k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
+        f"active pairs {trace['active_share'].iloc[k]:.1%}, NDCG@10 {value:.3f}"
+        for k, value in ndcg.items()
+    }
+
+
+def _reading(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
+    """When the first ranks of the query stop moving, and what that is worth."""
+    tops = {
+        k: tuple(frame[frame["rank"] <= top].sort_values("rank")["document"])
+        for k, frame in rows.groupby("iteration")
+    }
+    shown = sorted(tops)
+    last = next(k for k in shown if all(tops[j] == tops[shown[-1]] for j in shown if j >= k))
+    first_step = shown[1] if len(shown) > 1 else shown[0]
+    change = with_minus(ndcg[shown[-1]] - ndcg[first_step], "+.3f")
+    if last <= first_step:
+        return (
+            f"The first {top} ranks of this query are settled after the first step: "
+            f"the other {max(shown[-1] - 1, 0)} move scores, not ranks"
+        )
+    return (
+        f"The first {top} ranks of this query are settled from iteration {last} of {shown[-1]} on; after the "
+        f"first step its NDCG@10 changes by {change}"
+    )

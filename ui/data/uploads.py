@@ -1,0 +1,201 @@
+"""A visitor's own data sets: uploaded or generated, in a folder that only they are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from rankviz.datasets import DataError
+from rankviz.datasets.members import MB, Upload
+from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
+from rankviz.datasets.uploads import LIMITS, accept, keep_fold
+from ui.shared.runs import datasets, look_again, own_root
+from ui.shared.visitors import keep_visitor
+
+_NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
+_KNOBS = Recipe()
+
+
+def before_sidebar() -> None:
+    """Choose the data set that was just added; make the one that a link names; say if there is none."""
+    _expire()
+    note_use(own_root())
+    if _NEXT in st.session_state:
+        st.session_state["data"] = st.session_state.pop(_NEXT)
+    wanted = st.query_params.get("data", "")
+    if "data" in st.session_state or not wanted or wanted in datasets():
+        return
+    recipe = Recipe.named(wanted)
+    try:
+        if recipe is not None:
+            _generate(recipe)
+            return
+        said = f"The link names the data set {wanted!r}, which is not here."
+    except (DataError, ValueError) as error:
+        said = f"The data set {wanted!r} of the link cannot be made: {error}."
+    st.warning(f"{said} Another one is shown.", icon=":material/warning:")
+
+
+@st.cache_resource(ttl=86400, show_spinner=False)
+def _expire() -> int:
+    """Once a day, remove the uploads of visitors who have not been here for a month."""
+    return remove_expired()
+
+
+def add_data() -> None:
+    """The place to bring data: upload files, or generate them."""
+    if own_root().is_dir():
+        keep_visitor()
+    failed = _ERROR in st.session_state
+    with st.expander("Bring your own data: upload or generate", icon=":material/upload:", expanded=failed):
+        upload, generate = st.tabs(["Upload", "Generate"])
+        with upload:
+            _upload_form()
+        with generate:
+            _generator()
+        st.caption(
+            "What you add is shown to nobody else. It is kept until you remove it or have not been here "
+            f"for {KEEP_DAYS} days."
+        )
+
+
+def own_data(dataset: str) -> None:
+    """What to know about the chosen data set if it is the visitor's own, and the button to remove it."""
+    found = datasets().get(dataset)
+    if found is None or found.root != own_root().resolve():
+        return
+    text, action = st.columns([5, 1], vertical_alignment="center")
+    notes = st.session_state.get(_NOTES, {}).get(dataset, ())
+    text.caption(" ".join([f"**{dataset}** is your own; other visitors do not see it.", *notes]))
+    action.button("Remove it", on_click=_remove, args=(found.folder,), width="stretch", key="remove-upload")
+
+
+def _upload_form() -> None:
+    version = st.session_state.setdefault(_VERSION, 0)
+    files = st.file_uploader(
+        "train.txt, vali.txt and test.txt of a fold; or one file; or a zip archive of folds",
+        accept_multiple_files=True,
+        key=f"upload-files-{version}",
+        on_change=_forget_error,
+        help="LETOR / SVMlight text (grade qid:query index:value …), plain or compressed with gzip. One file "
+        "alone is split by query: 60 % training, 20 % validation, 20 % test, in five folds. At most "
+        f"{LIMITS.upload_bytes // MB} MB as sent and {LIMITS.text_bytes // MB} MB unpacked.",
+    )
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    name = left.text_input(
+        "Name",
+        key=f"upload-name-{version}",
+        placeholder="after the file, unless you name it",
+        help="What the data set is called in the menu on the left.",
+    )
+    if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
+        _accept([Upload(file.name, file) for file in files], name)
+    if _ERROR in st.session_state:
+        st.error(st.session_state[_ERROR], icon=":material/error:")
+        st.caption("Nothing was added, and the data set shown is the one chosen before.")
+
+
+def _accept(files: list[Upload], name: str) -> None:
+    line = st.progress(0.0, "Unpacking and reading every line …")
+    _forget_error()
+    try:
+        accepted = accept(
+            files, own_root(), name=name, progress=lambda f: line.progress(f, "Reading every line …")
+        )
+    except DataError as error:
+        st.session_state[_ERROR] = str(error)
+    else:
+        st.session_state[_VERSION] += 1
+        _choose(accepted.folder, accepted.notes)
+    line.empty()
+
+
+def _forget_error() -> None:
+    st.session_state.pop(_ERROR, None)
+
+
+def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
+    """Run again with the data set in this folder chosen."""
+    look_again()
+    name = next(name for name, found in datasets().items() if found.folder == folder.resolve())
+    st.session_state[_NEXT] = name
+    st.session_state.setdefault(_NOTES, {})[name] = notes
+    st.rerun()
+
+
+def _remove(folder: Path) -> None:
+    try:
+        remove(folder, own_root())
+    except DataError as error:
+        st.toast(str(error), icon=":material/error:")
+    look_again()
+
+
+def _generator() -> None:
+    """Knobs of the synthetic generator."""
+    recipe = _knobs()
+    st.caption(
+        f"About {recipe.expected_documents:,.0f} documents, of which 60 % are for training. The name "
+        f"**{recipe.name}** says everything: a link with this data set makes it again for whoever follows it."
+    )
+    present = recipe.name in datasets()
+    label = "Choose it" if present else "Generate"
+    if st.button(label, type="primary", key="generate"):
+        try:
+            _choose(datasets()[recipe.name].folder if present else _generate(recipe))
+        except ValueError as error:  # DataError is one
+            st.error(f"{error}.", icon=":material/error:")
+
+
+def _knobs() -> Recipe:
+    bound = {"bind": "query-params"}
+    first, second, third = st.columns(3)
+    queries = first.slider(
+        "Queries", 5, 1000, _KNOBS.queries, key="gq", help="Of all three parts together.", **bound
+    )
+    smallest, largest = second.slider(
+        "Documents per query",
+        1,
+        300,
+        (_KNOBS.smallest, _KNOBS.largest),
+        key="gd",
+        help="Sizes are log-uniform between these: many small queries, few large ones.",
+        **bound,
+    )
+    features = third.slider("Features", 1, 100, _KNOBS.features, key="gf", help="All from 0 to 1.", **bound)
+    first, second, third = st.columns(3)
+    nonlinearity = first.slider(
+        "Non-linearity ν",
+        0.0,
+        1.0,
+        _KNOBS.nonlinearity,
+        0.05,
+        key="gv",
+        help="Share of the signal's variance that no linear model of the features explains.",
+        **bound,
+    )
+    noise = second.slider(
+        "Noise σ",
+        0.0,
+        3.0,
+        _KNOBS.noise,
+        0.1,
+        key="gn",
+        help="Standard deviation, where the signal has about 1.",
+        **bound,
+    )
+    grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)
+    seed = st.columns(3)[0].number_input(
+        "Seed of the data", 0, 2**31 - 1, _KNOBS.seed, key="gs", help="Of all random draws.", **bound
+    )
+    return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))
+
+
+def _generate(recipe: Recipe) -> Path:
+    """Make a recipe's data set the visitor's own; raises ValueError where it would be too large."""
+    with st.spinner(f"Generating {recipe.name} …"):
+        folder = keep_fold(recipe.make(), own_root(), recipe.name)
+    look_again()
+    return folder

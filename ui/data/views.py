@@ -1,0 +1,221 @@
+"""The views of the Data page: one function each, from a part of a fold to figures with their sentences."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.datasets import (
+    Fold,
+    RankingData,
+    Summary,
+    describe,
+    query_table,
+    recognise_fold,
+    write_letor,
+)
+from rankviz.datasets.statistics import CORRELATION
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from rankviz.plots.style import PART_NAMES, describe_data
+from ui.data.words import counted, features_reading, normalisation_reading, reading, rows, synthetic
+from ui.shared import reveal
+from ui.shared.show import bold_sentence, show_figure, tiles
+
+PARTS = ("train", "vali")
+
+
+def part_chosen(spec: RunSpec) -> str:
+    """The part to look at: training or validation, or the test part once it is revealed."""
+    if reveal.part_shown(spec) == "test":
+        return "test"
+    return str(
+        st.segmented_control(
+            "Part",
+            PARTS,
+            default=PARTS[0],
+            required=True,
+            format_func=PART_NAMES.__getitem__,
+            key="part",
+            bind="query-params",
+            help="The model learns from the training part; settings are chosen on the validation part.",
+        )
+    )
+
+
+def what_it_is(spec: RunSpec, fold: Fold) -> None:
+    """That the set is synthetic; else which public set it is, complete or how it deviates."""
+    found = recognise_fold(spec.dataset, fold)
+    icon = ":material/verified:" if found.complete else ":material/info:"
+    st.markdown(f"{icon} {synthetic(spec.dataset) or found.sentence}")
+
+
+def headline(spec: RunSpec, fold: Fold, part: str) -> None:
+    """Documents of each query by grade, with their pairs, and which queries most pairs come from."""
+    data = fold.parts[part]
+    summary, queries = _summary(data.digest, data), _queries(data.digest, data)
+    named = {
+        "Queries": summary.queries,
+        "Documents": summary.documents,
+        "Features": summary.features,
+        "Preference pairs": summary.pairs,
+    }
+    for (name, value), column in zip(named.items(), tiles(len(named)), strict=True):
+        column.metric(name, f"{value:,}")
+    table = grades_per_query.data(queries)
+    thinned = (
+        f" {len(table):,} of {len(queries):,} queries are drawn, evenly spaced by size."
+        if len(table) < len(queries)
+        else ""
+    )
+    show_figure(
+        grades_per_query.figure(table),
+        table,
+        key="grades-per-query",
+        alt="Documents of each query by grade, the largest query first, and its preference pairs below.",
+        caption=f"{describe_data(spec, part)}. A preference pair is two documents of one query with "
+        f"different grades.{thinned}",
+    )
+    st.markdown(bold_sentence(reading(summary, queries)))
+
+
+def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
+    """Histograms over queries, and documents of each grade."""
+    data = fold.parts[part]
+    queries = _queries(data.digest, data)
+    table, grades = query_histograms.data(queries), query_histograms.grade_totals(queries)
+    show_figure(
+        query_histograms.figure(table, grades),
+        table,
+        key="query-histograms",
+        alt="Documents by grade, and histograms over queries of documents, relevant share and pairs.",
+        caption=f"{describe_data(spec, part)}. {counted(len(queries))}, "
+        f"{int(grades['documents'].sum()):,} documents: how many have each grade; then, as counts of "
+        "queries, a query's documents, the share of them graded above 0, and its preference pairs.",
+    )
+    with st.expander(f"All {counted(len(queries))}"):
+        st.dataframe(queries, hide_index=True)
+
+
+def features(spec: RunSpec, fold: Fold, part: str) -> None:
+    """Range and correlation with the grade of every feature."""
+    data = fold.parts[part]
+    table = _features(data.digest, data)
+    show_figure(
+        feature_overview.figure(table),
+        table,
+        key="features",
+        alt="Correlation of each feature with the grade, and each feature's range.",
+        caption=f"{describe_data(spec, part)}. {CORRELATION}. Features as the file has them.",
+    )
+    st.markdown(bold_sentence(features_reading(table)))
+    shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
+    st.dataframe(shown.round(4), hide_index=True)
+
+
+def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
+    """The documents of one query with their grades and features."""
+    data = fold.parts[part]
+    ids = [int(q) for q in data.query_ids]
+    first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
+    if st.session_state.get("query", ids[first]) not in ids:
+        st.session_state["query"] = ids[first]
+    chosen = st.selectbox(
+        "Query",
+        ids,
+        first,
+        key="query",
+        bind="query-params",
+        filter_mode="contains",
+        help="A query of the part that is shown.",
+    )
+    table = query_heatmap.data(data, ids.index(chosen))
+    drawn = query_heatmap.thinned(table)
+    thinned = (
+        f" {len(drawn)} of {len(table):,} documents are drawn, evenly spaced."
+        if len(drawn) < len(table)
+        else ""
+    )
+    show_figure(
+        query_heatmap.figure(drawn, data.feature_names),
+        table,
+        key="query-heatmap",
+        alt=f"Heat map of the features of the {len(table)} documents of query {chosen}, by grade.",
+        caption=f"{describe_data(spec, part)}. Query {chosen}, {len(table):,} documents. Colours run from a "
+        f"feature's minimum in this query to its maximum; blank where all its documents agree.{thinned}",
+    )
+    with st.expander(f"All {len(table):,} documents"):
+        st.dataframe(table, hide_index=True)
+
+
+def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
+    """One feature in every query, before and after each normalisation."""
+    labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
+    chosen = st.selectbox(
+        "Feature",
+        labels,
+        key="feature",
+        bind="query-params",
+        filter_mode="contains",
+        help="The feature whose values are drawn.",
+    )
+    number = labels.index(chosen) + 1
+    table = _normalisations(fold.digest, part, number, fold)
+    total = fold.parts[part].n_queries
+    drawn = int(table["place"].max())
+    thinned = f" {drawn} of {total:,} queries are drawn, evenly spaced by median." if drawn < total else ""
+    show_figure(
+        normalisation.figure(table, spec.normalisation),
+        table,
+        key="normalisation",
+        alt=f"Values of {chosen} in every query under four normalisations.",
+        caption=f"{describe_data(spec, part)}, {chosen}. Queries are sorted by their median before "
+        "normalising; global z-score learns from the training part."
+        f"{thinned}",
+    )
+    st.markdown(bold_sentence(normalisation_reading(table, chosen)))
+
+
+def counts(spec: RunSpec, fold: Fold, part: str) -> None:
+    """Counts of the three parts, what they say that matters, and the part as a file."""
+    summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
+    st.dataframe(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
+    data = fold.parts[part]
+    st.download_button(
+        f"The {PART_NAMES[part]} part as LETOR text",
+        lambda: _letor_text(data),
+        f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.txt",
+        "text/plain",
+        key="download-letor",
+        icon=":material/download:",
+        on_click="ignore",
+        help="As read, before normalisation; every feature listed, values exact.",
+    )
+
+
+def _letor_text(data: RankingData) -> bytes:
+    text = io.BytesIO()
+    write_letor(data, text)
+    return text.getvalue()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _summary(digest: str, _part: RankingData) -> Summary:
+    return describe(_part)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _queries(digest: str, _part: RankingData) -> pd.DataFrame:
+    return query_table(_part)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Correlating features with grades …")
+def _features(digest: str, _part: RankingData) -> pd.DataFrame:
+    return feature_overview.data(_part)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Normalising …")
+def _normalisations(digest: str, part: str, feature: int, _fold: Fold) -> pd.DataFrame:
+    return normalisation.data(_fold, part, feature)

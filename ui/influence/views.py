@@ -1,0 +1,252 @@
+"""The Influence page: a metric and seconds against C on a warm path, and against what pairs cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.significance import Comparison, compare
+from rankviz.plots import influence as plot
+from rankviz.plots import ranked_list
+from rankviz.plots.style import cost_words, describe, in_a_sentence, power_of_two
+from rankviz.risk.costs import Costs
+from ui.shared.costs import table
+from ui.shared.folds import ALL, chosen_folds
+from ui.shared.jobs import run_or_wait
+from ui.shared.runs import fold_of, normalised
+from ui.shared.settings import C_EXPONENTS, linear_C
+from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
+
+METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
+LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
+"""Keys of the sliders, their names, and he2009's values (§4.2)."""
+LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+LIST_LENGTH = 10
+CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the page adds to the sidebar: metric and folds."""
+
+    metric: str
+    folds: tuple[str, ...]
+
+
+def model(spec: RunSpec) -> RunSpec:
+    """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
+    chosen = st.segmented_control(
+        "Model",
+        ["linear", "the sidebar's"],
+        default="linear",
+        required=True,
+        key="model",
+        bind="query-params",
+        disabled=spec.feature_map == "linear",
+        help="The linear model takes about a second for all values of C together. It has a C of its own "
+        "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
+    )
+    return spec.linear(linear_C(st.session_state)) if chosen == "linear" else spec
+
+
+def controls(spec: RunSpec) -> Settings:
+    """The controls that both tabs share."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
+    folds = chosen_folds(
+        row,
+        spec,
+        default=ALL,
+        key="scope",
+        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
+    )
+    return Settings(metric, folds)
+
+
+def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
+    """Metric and seconds against C, each run from the weights of the C before it."""
+    every, (first, last) = 1 if spec.feature_map == "linear" else 2, C_EXPONENTS
+    first += (round(np.log2(spec.C)) - first) % every  # even steps, the sidebar's C among them
+    Cs = [2.0**c for c in range(first, last + 1, every)]
+    wanted = [replace(spec, fold=fold, C=C) for fold in settings.folds for C in Cs]
+    found = run_or_wait(wanted, title=f"Influence of C, {spec.dataset}")
+    say_if_nothing_was_learned(found[0])
+    groups = {C: [record for record in found if record.spec.C == C] for C in Cs}
+    data = plot.data(groups, part, settings.metric)
+    seconds = float(data["seconds"].sum())
+    show_figure(
+        plot.figure_of_C(data, spec.feature_map, settings.metric, spec.C),
+        data,
+        key="influence-of-c",
+        alt=f"{settings.metric} and seconds against C.",
+        caption=f"{about(spec, settings, part, C=False)}. The dashed line is the C that is set. Seconds are "
+        f"of the Newton steps, {_folds(settings)} together, each C starting from the weights of the one "
+        f"before: {seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run "
+        f"on this machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
+    )
+    best = float(data["value"][data["mean"].idxmax()])
+    st.markdown(
+        bold_sentence(_reading_of_C(plot.against(groups, best, part, settings.metric), best, settings))
+    )
+    st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
+    with st.expander("Numbers"):
+        st.dataframe(data, hide_index=True)
+
+
+def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
+    """Which values of C the queries tell from the best one."""
+    worse = [C for C, one in found.items() if one.distinguishable]
+    alike = sorted([best, *(C for C, one in found.items() if not one.distinguishable)])
+    start = f"{settings.metric} is highest at C = {power_of_two(best)}"
+    few = next(iter(found.values()), None)
+    if few is not None and few.n_queries < few.n_needed:
+        return f"{start}, but {few.n_queries} queries are too few to tell any other value of C from it"
+    if not worse:
+        return f"{start}, and no other value of C can be told from it with these queries"
+    ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
+    return (
+        f"{start}; {len(worse)} of the {len(found)} other values are worse by their paired intervals, and "
+        f"those that cannot be told from it lie between {ends}"
+    )
+
+
+def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
+    """Metric against one λ, with sliders for the others and a switch for μ; the top of one list."""
+    grades = _grades(spec, settings)
+    if len(grades) > 3 or max(grades, default=0) > 2:
+        st.info(
+            f"The sliders are for grades 0, 1 and 2; these data have grades up to {max(grades)}. Set the "
+            "costs in the sidebar instead (More settings, “λ as below”), and compare on the Train page."
+        )
+        return
+    varied, values, by_query = _sliders(grades)
+    plain = replace(spec, costs=None)
+    grid = sorted({*LAMBDA_GRID, values[varied]})
+    costs = {value: _table(values | {varied: value}, by_query) for value in grid}
+    specs = {
+        value: [replace(spec, fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()
+    }
+    bases = [replace(plain, fold=f) for f in settings.folds]
+    wanted = [*bases, *(one for group in specs.values() for one in group)]
+    found = dict(zip(wanted, run_or_wait(wanted, title=f"Influence of λ, {spec.dataset}"), strict=True))
+    groups = {value: [found[one] for one in group] for value, group in specs.items()}
+    base, chosen = [found[one] for one in bases], groups[values[varied]]
+    say_if_nothing_was_learned(base[0])
+    data = plot.data(groups, part, settings.metric)
+    level = float(plot.pooled(base, part, settings.metric).mean())
+    words = cost_words(costs[values[varied]])
+    show_figure(
+        plot.figure_of_cost(
+            data, spec.feature_map, settings.metric, LAMBDAS[varied][0], values[varied], level
+        ),
+        data,
+        key="influence-of-cost",
+        alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
+        caption=f"{about(plain, settings, part)}. Costs at the dashed line: {words}. "
+        f"Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
+    )
+    one = compare(
+        plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
+    ).sentence(f"{in_a_sentence(spec.feature_map)} with {words}", "the same without costs", settings.metric)
+    st.markdown(bold_sentence(one))
+    if len(grades) == 2:
+        st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
+    with st.expander("Numbers"):
+        st.dataframe(data, hide_index=True)
+    at = settings.folds.index(spec.fold)
+    _top(base[at], chosen[at], normalised(spec).parts[part], part, words)
+
+
+def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
+    """Which λ varies, all λ, and whether μ is on."""
+    keys = [key for key in LAMBDAS if key == "l10" or len(grades) > 2]
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    varied = row.segmented_control(
+        "Against",
+        keys,
+        default=keys[-1],
+        required=True,
+        format_func=lambda key: LAMBDAS[key][0],
+        key="vary",
+        bind="query-params",
+        help="Which cost runs along the axis; the others stay at their sliders.",
+    )
+    values = {}
+    for key, (name, usual) in LAMBDAS.items():
+        values[key] = float(
+            row.container(width=150).slider(
+                name,
+                0.0,
+                8.0,
+                usual,
+                0.1,
+                key=key,
+                bind="query-params",
+                disabled=key not in keys,
+                help="What a document of the first grade below one of the second costs. he2009 has 1, 2 "
+                "and 1.3.",
+            )
+        )
+    by_query = row.toggle(
+        "μ by query",
+        False,
+        key="mu",
+        bind="query-params",
+        help="Weigh queries with few pairs more: μ = ln(1 + most pairs of any query/pairs of this one) "
+        "(he2009 §4.2).",
+    )
+    return varied, {key: round(value, 4) for key, value in values.items()}, by_query
+
+
+def _table(values: dict[str, float], by_query: bool) -> Costs:
+    return table([values["l10"], values["l20"], values["l21"]], by_query=by_query)
+
+
+def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words: str) -> None:
+    """The first documents of one query without and with costs."""
+    queries = [int(q) for q in data.query_ids]
+    if st.session_state.get("query") not in queries:
+        st.session_state["query"] = queries[0]
+    query = st.selectbox("Query", queries, key="query", bind="query-params", width=260, help="Of this part.")
+    rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
+    k = min(LIST_LENGTH, len(rows))
+    ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
+    show_figure(
+        ranked_list.figure(rows, "every pair costs 1", "with costs", k),
+        rows,
+        key="influence-list",
+        alt=f"The first {k} documents of query {query} without and with costs.",
+        caption=f"Query {query}, {len(rows)} documents, first {k} of each. With costs: {words}. NDCG@10 is "
+        f"{ndcg[0]:.4f} without, {ndcg[1]:.4f} with costs. {describe(base.spec, part)}.",
+    )
+
+
+def _grades(spec: RunSpec, settings: Settings) -> list[int]:
+    folds = [fold_of(replace(spec, fold=fold)) for fold in settings.folds]
+    return sorted({int(grade) for fold in folds for grade in np.unique(fold.train.y)})
+
+
+def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
+    """What is shown, in words: as `describe` says it, of all the folds, with or without C."""
+    words = describe(spec, part).split(" · ")
+    if len(settings.folds) > 1:
+        words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"
+    return " · ".join(word for word in words if C or not word.startswith("C = "))
+
+
+def _folds(settings: Settings) -> str:
+    return f"{len(settings.folds)} folds" if len(settings.folds) > 1 else "one fold"
+
+
+def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
+    """Which definition the metrics follow, and how many queries count 0 for what they lack."""
+    if len(settings.folds) == 1:
+        return definition_caption(normalised(replace(spec, fold=settings.folds[0])).parts[part])
+    parts = [fold_of(replace(spec, fold=fold)).parts[part] for fold in settings.folds]
+    empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
+    return f"LETOR 4.0 definition, {empty} of them without a relevant document (they count as 0)"

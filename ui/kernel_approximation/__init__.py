@@ -1,0 +1,1 @@
+"""The Kernel approximation page."""

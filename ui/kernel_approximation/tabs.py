@@ -1,0 +1,173 @@
+"""The tabs of the Kernel approximation page: entries, residuals, spectrum, seconds, numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
+from rankviz.analysis.kernel_summary import fitted_slope
+from rankviz.common.threads import cores
+from rankviz.plots import (
+    kernel_entries,
+    kernel_error,
+    kernel_residual,
+    kernel_seconds,
+    kernel_spectrum,
+    kernel_variants,
+)
+from rankviz.plots.style import METHODS, power_of_two, small, with_minus
+from ui.kernel_approximation import work
+from ui.kernel_approximation.views import about, compared
+from ui.kernel_approximation.words import dimension_words, seconds_words
+from ui.kernel_approximation.work import Asked
+from ui.shared.runs import normalised
+from ui.shared.show import bold_sentence, show_figure
+
+
+def entries(asked: Asked) -> None:
+    """Kernel values against their approximations."""
+    found = work.at_m(asked)
+    pairs = found.n_compared * (found.n_compared - 1) // 2
+    if pairs == 0:
+        st.info("There is one document, so there are no pairs to compare.")
+        return
+    show_figure(
+        kernel_entries.figure(found.entries),
+        found.entries,
+        key="kernel-entries",
+        alt="Density of approximate against exact kernel values, Nyström and random Fourier, with the line "
+        "of equals.",
+        caption=f"{_drawn(asked)}. {compared(found.n_compared, found.n_documents)}: "
+        f"all {pairs:,} pairs of these, counted in squares; the "
+        "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
+    )
+    rows = found.deviations.to_dict("records")
+    words = [f"{small(row['rms'])} with {METHODS[row['map']].name}" for row in rows]
+    most = [f"{small(row['largest'])}" for row in rows]
+    st.markdown(
+        bold_sentence(
+            f"The root mean square of κ̃ − κ over these pairs is {' and '.join(words)}; the largest is "
+            f"{' and '.join(most)}"
+        )
+    )
+
+
+def spectrum(asked: Asked) -> None:
+    """Eigenvalues of K and of both approximations, and the effective dimension at the sidebar's C."""
+    spec, table, K = asked.spec, work.spectra(asked), work.compared_kernel(asked.spec)
+    place = st.container()
+    bounds = work.spectrum_of_all(spec).effective_dimension(spec.C)
+    m, n = spec.n_components, K.n_documents
+    sample = len(K.Z) < n
+    with place:
+        show_figure(
+            kernel_spectrum.figure(table, m, 0.5 / spec.C / n),
+            table,
+            key="kernel-spectrum",
+            alt="Eigenvalues of the exact and of both approximate kernel matrices, largest first.",
+            caption=f"{_drawn(asked)}. {compared(len(K.Z), n)}. Eigenvalues that are rounding are "
+            "left out; a map with m features has at most m. Dashed across: 1/(2C) over the number of "
+            "training documents, where it lies within the axis."
+            + (" Shares of the trace of a sample are near those of all documents." if sample else ""),
+        )
+        what, means = dimension_words(bounds, power_of_two(spec.C), m, n)
+        st.markdown(bold_sentence(what))
+        st.markdown(f"{means}  \n{_share(table, m)}")
+
+
+def _share(table: pd.DataFrame, m: int) -> str:
+    exact = table.loc[table["map"] == "exact", "eigenvalue"]
+    left = float(exact.iloc[m:].sum() / exact.sum())
+    marked = kernel_spectrum.mth_eigenvalue(table, m)
+    value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
+    share = f"{1 - left:.0%}" if left > 0.01 else f"all but {small(left)}" if left else "all"
+    return f"The first {m} eigenvalues of K hold {share} of its trace{value}."
+
+
+def residual(asked: Asked) -> None:
+    """κ̃ − κ among the documents of one query that the maps have not seen."""
+    part = normalised(asked.spec).parts[work.QUERY_PART]
+    queries = [int(q) for q in part.query_ids]
+    if st.session_state.get("kq") not in queries:
+        st.session_state["kq"] = queries[0]
+    chosen = st.selectbox(
+        "Query",
+        queries,
+        key="kq",
+        bind="query-params",
+        help="A query of the validation part: none of its documents is a landmark.",
+        width=240,
+    )
+    position = queries.index(chosen)
+    n = len(part.y[part.query_slice(position)])
+    table = work.residuals(asked, position)
+    shown = int(table["row"].max())
+    cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
+    show_figure(
+        kernel_residual.figure(table),
+        table,
+        key="kernel-residual",
+        alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
+        caption=f"{_drawn(asked)}. Query {chosen} of validation, {cut}, "
+        "highest grade first; maps fitted on the training part. One colour scale for both: a map with a "
+        "far smaller residual looks blank; its largest stands above it.",
+    )
+    largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
+    words = " and ".join(f"{small(value)} with {METHODS[str(name)].name}" for name, value in largest.items())
+    st.markdown(bold_sentence(f"The largest |κ̃ − κ| in this query is {words}"))
+
+
+def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
+    """Error against the seconds it takes to make the features."""
+    table = kernel_seconds.data(kernel_error.data(found, asked.norm), work.seconds(asked))
+    show_figure(
+        kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
+        table,
+        key="kernel-seconds",
+        alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error against seconds, one line for each map.",
+        caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
+        "meanwhile): drawing, factoring, and the base of Φ for all "
+        f"{found.n_documents:,} training documents; the least of three to nine tries. "
+        f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
+    )
+    st.markdown(bold_sentence(seconds_words(table, draws)))
+
+
+def numbers(asked: Asked, found: KernelErrors) -> None:
+    """Errors of all maps at each m, and their fitted powers of m."""
+    table = kernel_error.data(found, asked.norm)
+    used = kernel_variants.rows_of(table, asked.variants[0]).set_index("m")["used"]
+    columns: dict[str, pd.Series] = {"landmarks kept": used}
+    for variant in asked.variants:
+        rows = kernel_variants.rows_of(table, variant).set_index("m")
+        columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
+    st.dataframe(pd.DataFrame(columns))
+    st.caption(
+        f"Relative {kernel_error.NORM_NAMES[asked.norm]} errors: mean over draws, least to greatest in "
+        "brackets. Landmarks kept, the least over draws: Nyström skips those that earlier ones already span."
+    )
+    slopes = [_slope(table, variant, found) for variant in asked.variants]
+    st.dataframe(pd.DataFrame(slopes), hide_index=True)
+    st.caption(
+        "Powers of m fitted by least squares to logarithms of mean errors; left out are errors below one "
+        "part in a billion, and m from which on all distinct documents are landmarks."
+    )
+
+
+def _range(row: pd.Series) -> str:
+    return f"{small(row['mean'])} ({small(row['low'])} to {small(row['high'])})"
+
+
+def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[str, str]:
+    slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
+    fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
+    where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
+    return {"map": kernel_variants.name(variant), "exponent of m": fitted, "fitted over m": where}
+
+
+def _drawn(asked: Asked) -> str:
+    """What is drawn at the sidebar's m, in words."""
+    others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
+    words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
+    return ", ".join(words)

@@ -1,0 +1,1 @@
+"""The Low rank page."""

@@ -1,0 +1,88 @@
+"""What the plain, the factorised and the regularised model cost and give, beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.model_duals import run_duals
+from rankviz.dual.hinge_values import hinge_values
+from rankviz.dual.variables import Duals
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.significance import compare
+from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.metric_vs_m import training_seconds
+from rankviz.plots.style import PART_NAMES, describe, low_rank_words, power_of_two, training_words
+from ui.low_rank import models_words as words
+from ui.low_rank.work import Shown
+from ui.shared.reveal import part_shown
+from ui.shared.show import bold_sentence, capital
+
+METRICS = ("NDCG@10", "MAP")
+
+
+def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
+    """Objectives, metrics, seconds and ends of the three models, and what queries support."""
+    st.markdown("**What the three models cost and give**")
+    part = part_shown(what.spec)
+    table = costs_of(what, records, part)
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        table,
+        column_config={
+            "objective": number(format="%.6g", help="What the model itself minimises: not comparable."),
+            "hinge": number(
+                "½‖w‖² + C·hinge", format="%.6g", help="The hinge's objective at its weights, at its C."
+            ),
+            "dual": number(
+                "Σα − ½‖w‖²",
+                format="%.6g",
+                help="The dual value of the hinge, a lower bound on its objective. Other losses have others.",
+            ),
+            "gap": number("duality gap", format="percent", help="(objective − dual value)/objective."),
+            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.4f") for metric in METRICS},
+            "seconds": number(format="%.2f", help="Features, pairs and training, one run on this machine."),
+        },
+    )
+    st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
+    st.markdown(bold_sentence(words.gaps(table)))
+    plain = records["ranksvm"]
+    name = f"the plain one {words.with_loss(plain.spec)}"
+    for model in MODELS[1:]:
+        for metric in METRICS:
+            result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
+            sentence = result.sentence(f"the {NAMES[model]} model", name, metric)
+            st.markdown(f"- {capital(sentence)}.")
+    st.caption(f"Means over the {PART_NAMES[part]} queries. Plain: {describe(plain.spec, part)}.")
+
+
+def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:
+    """One row per model, by its name: settings, objectives, gap, metrics, seconds."""
+    rows = {}
+    for model, record in records.items():
+        hinge, dual = _values(record.spec, run_duals(record, what.train))
+        certified = record.spec.loss == "hinge" and record.spec.costs is None
+        rows[NAMES[model]] = {
+            "settings": _settings(record.spec),
+            "objective": record.objective,
+            "hinge": hinge,
+            "dual": dual if certified else math.nan,
+            "gap": (hinge - dual) / hinge if certified and hinge > 0 else math.nan,
+            **{metric: float(record.metrics[part][metric].mean()) for metric in METRICS},
+            "seconds": training_seconds(record),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+
+def _settings(spec: RunSpec) -> str:
+    own = training_words(spec) if spec.method == "ranksvm" else low_rank_words(spec)[0].split(", ")[1:]
+    return ", ".join([f"C = {power_of_two(spec.C)}", *own])
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _values(spec: RunSpec, _duals: Duals) -> tuple[float, float]:
+    return hinge_values(_duals)

@@ -1,0 +1,120 @@
+"""How the factorised and the regularised model are learned, by two solvers each (xu2019 Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import learning_curves_low_rank as plot
+from rankviz.plots.style import low_rank_words
+from ui.low_rank import models_words as words
+from ui.low_rank.settings import (
+    Records,
+    Settings,
+    affordable,
+    bare,
+    controls,
+    found,
+    in_kernel_space,
+    settings,
+    wait,
+)
+from ui.low_rank.work import Shown
+from ui.shared.show import bold_sentence, capital, show_figure
+
+AXES = {"iteration": "iterations", "seconds": "seconds"}
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """Both models by both of their solvers."""
+    return affordable(_wanted(spec, settings(spec)))
+
+
+def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """The faster solver of each model first."""
+    by_query = [] if in_kernel_space(spec) else [spec.factorized(chosen.factors, chosen.C, "query_steps")]
+    convex = [
+        spec.regularized(chosen.nuclear, chosen.coupling, chosen.C, solver)
+        for solver in ("fista", "alternating")
+    ]
+    return [spec.factorized(chosen.factors, chosen.C), *by_query, *convex]
+
+
+def show(what: Shown, others: Records) -> None:
+    """The curves of the runs that are there, and how each ended."""
+    chosen = controls(what.spec)
+    axis = st.segmented_control(
+        "Against",
+        list(AXES),
+        format_func=AXES.__getitem__,
+        default="seconds",
+        required=True,
+        key="learnaxis",
+        bind="query-params",
+        help="Iterations differ in what they cost: all factors there are once (first one, then as many as "
+        "each divisor of K, then K), all queries once, one accelerated step, or a round of ten steps. "
+        "Seconds do not.",
+    )
+    plain = bare(what.spec)
+    if in_kernel_space(plain):
+        st.markdown(words.NO_QUERY_STEPS)
+    records = found(_wanted(plain, chosen), others)
+    there = [record for record in records if record is not None]
+    if there:
+        _curves(what, there, str(axis or "seconds"))
+    if len(there) < len(records):
+        wait("The figure comes" if not there else "What is missing comes")
+
+
+def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
+    table = plot.data(records)
+    own = dict.fromkeys(low_rank_words(record.spec)[0] for record in records)
+    show_figure(
+        plot.figure(table, what.spec.feature_map, axis),
+        table,
+        key="low-rank-learning",
+        alt="Distance of the objective above the best one of the same model against "
+        f"{AXES[axis]}, for two solvers of the factorised and two of the regularised model.",
+        caption=f"{capital('; '.join(own))}. Best: the lowest objective of the runs of the same model drawn "
+        f"here; distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, "
+        "with step lengths by backtracking or from the curvature. Seconds on this machine, one run each, "
+        "features not counted; the start of FISTA, a trained plain hinge, is counted, and so are the "
+        "iterations with fewer factors that L-BFGS-B goes through before K. "
+        f"{words.about(records[0].spec)}.",
+    )
+    st.markdown(bold_sentence(plot.race(table)))
+    st.markdown(words.of_the_paper(table))
+    st.markdown(words.ends_differ(table))
+    _ends(table, records)
+
+
+def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
+    """How each curve ended."""
+    last, number = plot.ends(table), st.column_config.NumberColumn
+    shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
+        start=[record.start for record in records]
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={
+            "label": "run",
+            "iteration": "iterations",
+            "seconds": number(format="%.2f"),
+            "objective": number(format="%.7g", help="Comparable between solvers of one model only."),
+            "above": number("above the best", format="%.1e"),
+            "gap": number(
+                "gap",
+                format="%.1e",
+                help="By how much a step within the box could lower the objective at most, to first order, "
+                "over the objective. The regularised problem is convex: there it bounds the distance to the "
+                "minimum. The factorised one is not: there 0 only means that no small step helps.",
+            ),
+            "start": "started from",
+        },
+    )
+    st.caption(words.ended(dict(zip(last["label"], (record.status for record in records), strict=True))))

@@ -1,0 +1,245 @@
+"""The plain, the factorised and the regularised model beside each other on the Low rank page (Table 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.model_duals import run_duals, thresholded_blocks
+from rankviz.analysis.spectra import Spectra, spectra_of
+from rankviz.common.progress import Progress
+from rankviz.dual.variables import Duals
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import rank_by_model
+from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.style import describe, low_rank_words
+from ui.low_rank import costs
+from ui.low_rank import models_words as words
+from ui.low_rank.settings import (
+    Records,
+    Settings,
+    affordable,
+    bare,
+    chosen_plain,
+    control_of_plain,
+    controls,
+    found,
+    settings,
+    wait,
+)
+from ui.low_rank.words import none_counted, other_queries, percent, power_of_ten, queries
+from ui.low_rank.work import Shown
+from ui.shared import selection
+from ui.shared.show import bold_sentence, capital, show_figure
+
+MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
+AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
+PRINTED = pd.DataFrame(
+    [(49, 109, 420, 8, 5, 5), (45, 205, 7482, 92, 5, 6), (35, 320, 27153, 234, 5, 15)],
+    columns=["query", "documents", "pairs", "plain", "factorised", "regularised"],
+)
+"""xu2019 Table 6: OHSUMED fold 1."""
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """The models beside the page's own run."""
+    return affordable(_wanted(spec, settings(spec)))
+
+
+def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """The factorised and the regularised model, and the plain one where it is not the page's own run."""
+    low_rank = [
+        spec.factorized(chosen.factors, chosen.C),
+        spec.regularized(chosen.nuclear, chosen.coupling, chosen.C),
+    ]
+    plain = chosen_plain(spec, chosen.C)
+    return low_rank if plain is None else [*low_rank, plain]
+
+
+def show(what: Shown, others: Records) -> None:
+    """The ranks of the three models, and what they cost and give."""
+    chosen, own = controls(what.spec), bare(what.spec)
+    control_of_plain(own, chosen.C)
+    which, measure, against = _view()
+    told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
+    st.markdown(told(what.spec, chosen.C))
+    factorized, regularized, *hinge = found(_wanted(own, chosen), others)
+    plain = hinge[0] if hinge else what.record
+    if factorized is None or regularized is None or plain is None:
+        wait()
+        return
+    records = {"ranksvm": plain, "factorized": factorized, "regularized": regularized}
+    spectra = _spectra(what, records, which)
+    table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
+    if len(what.only_picked(table)):
+        _ranks(what, records, table, chosen, (which, measure, against))
+    else:
+        st.info(none_counted(len(what.picked)), icon=":material/info:")
+    st.markdown(other_queries(what.needs["query"], table["query"]))
+    if len(spectra["regularized"].table) == 0 and which == "low_rank":
+        largest = max((values[0] for values in _alpha_spectra(what, regularized).values), default=0.0)
+        st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
+    _printed(what, table, plain.spec)
+    _per_query(what, table)
+    costs.show(what, records)
+
+
+def _view() -> tuple[str, str, str]:
+    """Which matrices of the regularised model, which measure, against what."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    which = row.segmented_control(
+        "Regularised: matrices counted",
+        list(MATRICES),
+        format_func=MATRICES.__getitem__,
+        default="low_rank",
+        required=True,
+        key="regmatrix",
+        bind="query-params",
+        help="The model has two: the dual variables α, of which its weights are made, and matrices A near "
+        "them whose nuclear norm is penalised. A is low-rank, α is not; xu2019 counts A (its footnote 7).",
+    )
+    measure = row.segmented_control(
+        "Shown",
+        list(rank_by_model.MEASURES),
+        format_func={"rank": "rank", "k": "k for t of the energy"}.__getitem__,
+        default="rank",
+        required=True,
+        key="shown",
+        bind="query-params",
+        help="The numerical rank, or how many singular values keep the share t that is set above.",
+    )
+    against = row.segmented_control(
+        "Against",
+        list(AGAINST),
+        format_func=AGAINST.__getitem__,
+        default="largest_rank",
+        required=True,
+        key="rankagainst",
+        bind="query-params",
+        help="The largest rank that the grades of a query allow, its documents, or its preference pairs.",
+    )
+    return str(which or "low_rank"), str(measure or "rank"), str(against or "largest_rank")
+
+
+def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:
+    """Spectra of the three models, of the matrix that the page looks at."""
+    matrix, train = what.choice.matrix, what.train
+    plain, factorized = records["ranksvm"], records["factorized"]
+    return {
+        "ranksvm": what.found if plain is what.record else _alpha_spectra(what, plain),
+        "factorized": _spectra_of(factorized.spec, "alpha", matrix, run_duals(factorized, train)),
+        "regularized": _alpha_spectra(what, records["regularized"])
+        if which == "alpha"
+        else _spectra_of(
+            records["regularized"].spec, which, matrix, thresholded_blocks(records["regularized"], train)
+        ),
+    }
+
+
+def _alpha_spectra(what: Shown, record: RunRecord) -> Spectra:
+    return _spectra_of(record.spec, "alpha", what.choice.matrix, run_duals(record, what.train))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _spectra_of(spec: RunSpec, which: str, matrix: str, _duals: Duals) -> Spectra:
+    line = st.empty()
+
+    def tell(progress: Progress) -> None:
+        line.progress(progress.fraction or 0.0, f"Taking singular values of the {NAMES[spec.method]} model")
+
+    spectra = spectra_of(_duals, matrix, tell)
+    line.empty()
+    return spectra
+
+
+def _ranks(
+    what: Shown,
+    records: Mapping[str, RunRecord],
+    table: pd.DataFrame,
+    chosen: Settings,
+    view: tuple[str, str, str],
+) -> None:
+    """The figure of ranks and its sentences."""
+    which, measure, against = view
+    plain = records["ranksvm"].spec
+    allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
+    key = selection.chart_key("rank-by-model")
+    figure = rank_by_model.figure(
+        table,
+        what.spec.feature_map,
+        measure=measure,
+        against=against,
+        allowed=allowed,
+        selected=what.picked,
+    )
+    tool = str(st.session_state.get("tool", "click"))
+    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    counted = {
+        "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
+        "k": f"k singular values keep {percent(what.choice.share)} of the energy",
+    }[measure]
+    own = f"{low_rank_words(records['factorized'].spec)[0]}; {low_rank_words(records['regularized'].spec)[0]}"
+    show_figure(
+        figure,
+        table,
+        key=key,
+        alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
+        "factorised and regularised model, and medians.",
+        caption=f"One marker per query and model, darker where several lie on each other; models are drawn "
+        f"a little apart sideways, markers tell the true numbers. Here {counted}. Right: medians, bars from "
+        f"10 to 90 % of the queries. Of the regularised model: {words.MATRIX_WORDS[which]}. Dotted: "
+        f"what K factors allow. {capital(own)}; both train the hinge. Plain: {describe(plain, 'train')}.",
+        on_select=selection.taken_from_bars(key, list),
+    )
+    shown = what.only_picked(table)
+    of = "selected " if what.picked else ""
+    st.markdown(bold_sentence(words.ranks(shown, measure, chosen.factors, plain, of)))
+    st.markdown(
+        " ".join(
+            filter(
+                None, [words.law(allowed, chosen.factors, what.choice.matrix), words.growth(shown, measure)]
+            )
+        )
+    )
+
+
+def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
+    """The three queries of Table 6 where they are in the training part."""
+    here = table.merge(PRINTED[["query"]], "inner", "query")
+    if what.spec.dataset != "OHSUMED" or len(here) == 0:
+        return
+    both = PRINTED.merge(here, "inner", "query", suffixes=(" printed", ""))
+    columns = {"documents": both["documents"], "pairs": both["pairs"], "largest rank": both["largest_rank"]}
+    alike = all(both[name].equals(both[f"{name} printed"]) for name in ("documents", "pairs"))
+    for name in ("plain", "factorised", "regularised"):
+        columns |= {name: both[f"rank_{name}"], f"{name}, printed": both[name]}
+    st.markdown("**Ranks printed in xu2019, Table 6, beside those found here**")
+    st.dataframe(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
+    st.caption(
+        f"Documents and pairs {'are' if alike else 'are not'} those printed. "
+        f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
+        "its C, K, γ and λ for this table. A rank above the largest possible one cannot be that of A; A + Aᵀ "
+        "may have twice as much (choose it above)."
+    )
+
+
+def _per_query(what: Shown, table: pd.DataFrame) -> None:
+    """Every query's numbers under the three models."""
+    number = st.column_config.NumberColumn
+    share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
+    config = {"largest_rank": number("largest rank", help="What the grades allow.")}
+    for model in MODELS:
+        name = NAMES[model]
+        config[f"rank_{name}"] = number(f"rank, {name}", help=f"σ above {zero} of the largest.")
+        config[f"k_{name}"] = number(f"k, {name}", help=f"Singular values for {share} of the energy.")
+    columns = ["query", "documents", "grades", "pairs", "largest_rank"]
+    columns += [f"{measure}_{NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
+    shown = what.only_picked(table)
+    if len(shown) == 0:
+        return
+    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
+        st.dataframe(shown[columns], hide_index=True, column_config=config)
+        st.caption("A click on a heading sorts. 0: the matrix is 0.")

@@ -1,0 +1,235 @@
+"""The sentences of the tabs on the factorised and the regularised model, computed from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.significance import compare
+from rankviz.plots.learning_curves_low_rank import ends, reached
+from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.style import APPROXIMATE, describe, low_rank_words, power_of_two, small
+from rankviz.risk.losses import LOSSES
+from ui.low_rank.settings import Settings
+from ui.low_rank.words import middle, off, percent, queries
+
+MATRIX_WORDS = {
+    "low_rank": "the low-rank A beside its α, which the paper counts",
+    "alpha": "its dual variables α",
+}
+
+
+def is_plain_hinge(spec: RunSpec) -> bool:
+    """Whether a plain model has the loss that the others train."""
+    return spec.loss == "hinge" and spec.costs is None
+
+
+def with_loss(spec: RunSpec) -> str:
+    """The loss of a plain model, and that it has costs: "with the squared hinge and costs of pairs"."""
+    return f"with the {LOSSES[spec.loss].label}" + (" and costs of pairs" if spec.costs is not None else "")
+
+
+def what_they_train(spec: RunSpec, C: float) -> str:
+    """That the low-rank models train the hinge, and what of the sidebar's they leave out."""
+    other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != "hinge" else []
+    other += ["costs of pairs"] if spec.costs is not None else []
+    other += [f"rank {spec.rank}"] if spec.rank is not None else []
+    other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
+    plain = f"Plain is the sidebar's model, with {', '.join(other)}. " if other else ""
+    return (
+        f":gray[{plain}The factorised and the regularised model train the hinge with C = {power_of_two(C)}.]"
+    )
+
+
+def all_the_hinge(spec: RunSpec, C: float) -> str:
+    """That all models of a tab train the hinge, while the sidebar's model is another."""
+    costs = ", without costs of pairs" if spec.costs is not None else ""
+    return (
+        f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
+        f"{with_loss(spec)}, C = {power_of_two(spec.C)}, is what stands above the tabs.]"
+    )
+
+
+def ranks(table: pd.DataFrame, measure: str, factors: int, plain: RunSpec, of: str = "") -> str:
+    """The medians of the three models, and how many factorised blocks have a rank above K."""
+    values = [f"{NAMES[model]} {middle(table, f'{measure}_{NAMES[model]}')}" for model in MODELS]
+    name = "numerical rank" if measure == "rank" else "k"
+    said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
+    if is_plain_hinge(plain):
+        said = f"{', '.join(values)}, all with the hinge"
+    start = f"The median {name} of {queries(len(table), of)} is: {said}"
+    if measure != "rank":
+        return start
+    above = int((table["rank_factorised"] > factors).sum())
+    most = int(table["rank_factorised"].max())
+    if above == 0:
+        return f"{start}; no factorised block exceeds K = {factors}"
+    return f"{start}; {above} factorised blocks exceed K = {factors}, the largest with rank {most}"
+
+
+def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
+    """Why the rank of K factors may exceed K."""
+    rows = allowed[["grades", "bound"]].to_numpy().tolist()
+    most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
+    return (
+        f"VVᵀ has rank K = {factors}, but only its entries at preference pairs are dual variables. With R "
+        f"grades these are R − 1 blocks side by side and below each other: the rank "
+        f"{'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
+    )
+
+
+def growth(table: pd.DataFrame, measure: str) -> str:
+    """Whether queries with more pairs have blocks of higher rank, as rank correlations."""
+    if len(table) < 3 or table["pairs"].nunique() < 2:
+        return ""
+    said = []
+    for model in MODELS:
+        column = table[f"{measure}_{NAMES[model]}"]
+        alike = column.nunique() < 2
+        value = "the same for all" if alike else f"{table['pairs'].corr(column, method='spearman'):.2f}"
+        said.append(f"{NAMES[model]} {value}")
+    return (
+        f"Do queries with more pairs have higher ranks? Rank correlations (Spearman): {', '.join(said)}. "
+        "xu2019 (§6.3.1) reads that from three queries for the regularised model."
+    ).replace("-", "−")
+
+
+def all_zero(chosen: Settings, largest: float) -> str:
+    """Why every A is 0."""
+    return (
+        f"Every A is 0: nuclear/(2·coupling) = {small(chosen.threshold)} is cut off singular values of which "
+        f"the largest is {small(largest)}. A smaller nuclear, a larger coupling or a larger C leaves some."
+    )
+
+
+def gaps(costs: pd.DataFrame) -> str:
+    """How far the dual variables of each model are from optimal ones of the hinge."""
+    known = costs[costs["gap"].notna()]
+    said = ", ".join(f"{row.name} {_percent(float(row['gap']))}" for _, row in known.iterrows())
+    return f"Between hinge objective and dual value lies a duality gap of: {said} of the objective"
+
+
+def _percent(share: float) -> str:
+    return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
+
+
+NO_QUERY_STEPS = (
+    ":gray[The paper's steps query by query need rows of features, which an exact kernel of so many "
+    "documents has not; they are left out. Nyström features have them.]"
+)
+
+
+def power(value: float) -> str:
+    """A number as 10⁻⁵ where it is a power of ten."""
+    return small(value).removeprefix("1.0 × ")
+
+
+def of_the_paper(table: pd.DataFrame) -> str:
+    """What xu2019 says of its two algorithms, and which of them took less here."""
+    printed = reached(table[table["printed"]], 0.01).set_index("model")
+    if len(printed) < 2:
+        return ""
+    quicker = NAMES[str(printed["seconds"].idxmin())]
+    fewer = NAMES[str(printed["iteration"].idxmin())]
+    time = "less time" if quicker == fewer else f"the {quicker} one less time"
+    return (
+        "xu2019 (§6.3.2) finds that its regularised model needs fewer iterations and its factorised model "
+        f"less time. With the algorithms as printed, to within 1 %, here the {fewer} one needs fewer "
+        f"iterations and {time}."
+    )
+
+
+def about(spec: RunSpec) -> str:
+    """Data, features and C of low-rank runs, without what is one model's own."""
+    return describe(spec, "train").replace(f" · {' · '.join(low_rank_words(spec))}", "")
+
+
+def ended(statuses: Mapping[str, str]) -> str:
+    """How runs ended, by their names: these sentences are too long for a column."""
+    return "How they ended: " + "; ".join(f"**{name}** {status}" for name, status in statuses.items()) + "."
+
+
+def ends_differ(table: pd.DataFrame) -> str:
+    """How far apart the ends of each model's runs are, and what that means."""
+    last = ends(table).groupby("model")["above"].agg(["max", "size"])
+    apart = {str(model): off(float(row["max"])) for model, row in last.iterrows() if row["size"] > 1}
+    here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
+    left = f", here {apart['regularized']}" if "regularized" in apart else ""
+    said = {
+        "factorized": "The factorised problem is not convex: starts and solvers lead to different ends"
+        f"{here}, and none is proved to be the best.",
+        "regularized": f"The regularised one is convex: its runs differ by what is left to converge{left}.",
+    }
+    return " ".join(words for model, words in said.items() if model in last.index)
+
+
+ALIKE = 1e-5
+"""Objectives that differ by less than this share count as the same."""
+TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
+
+
+def line_of(seeds: int) -> str:
+    """What the line and the band over seeds are."""
+    if seeds == 1:
+        return "Line: one seed so far, so there is no band. "
+    return f"Line: mean over {seeds} seeds, band from least to greatest. "
+
+
+def clipped(values: pd.Series[float], low: float) -> str:
+    """How many cells of a heat map lie below its colours, where some do."""
+    below = int((values < low).sum())
+    if below == 0:
+        return ""
+    return f"{below} of {len(values)} cells lie below the colours and have the palest; their numbers hold. "
+
+
+def seeds_draw(spec: RunSpec) -> str:
+    """That seeds draw features too, where they do."""
+    return "Seeds draw the features too. " if spec.feature_map in APPROXIMATE else ""
+
+
+def objectives(table: pd.DataFrame) -> str:
+    """By how much more factors lower the objective: means over the seeds of which all K are there."""
+    by_seed = table.pivot_table(index="seed", columns="factors", values="value").dropna()
+    if by_seed.shape[0] == 0 or by_seed.shape[1] < 2:
+        return ""
+    means = by_seed.mean()
+    first, best = int(means.index[0]), int(means.idxmin())
+    drop = float(means[first] - means[best])
+    fall = drop / abs(float(means[best])) if drop > 0.0 else 0.0
+    values = {K: f"{means[K]:,.7g}".replace("-", "−") for K in (first, best)}
+    known = "it is never above that for a divisor of K, where training with K factors starts"
+    if fall < ALIKE:
+        return (
+            f"More factors lower the objective by less than {100 * ALIKE:g} % here ({values[first]}); {known}"
+        )
+    return (
+        f"From K = {first} to K = {best} the objective falls by {percent(fall)}, from {values[first]} to "
+        f"{values[best]}; {known}"
+    )
+
+
+def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
+    """The best and the worst setting, and whether queries tell one from the other."""
+    best, worst = _ends(groups)
+    top, low = float(groups[best].mean()), float(groups[worst].mean())
+    if best == worst or top == low:
+        return f"Mean {metric} is {top:.4f} for all that is there"
+    told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
+    told = told.removeprefix(f"By {metric}, ")
+    return f"Mean {metric} lies between {low:.4f} and {top:.4f}; {told}"
+
+
+def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:
+    """Whether queries tell the best and the worst setting from the plain model with the hinge."""
+    return [
+        compare(groups[name], plain).sentence(name, "the plain model with the hinge", metric)
+        for name in dict.fromkeys(_ends(groups))
+    ]
+
+
+def _ends(groups: dict[str, pd.Series[float]]) -> tuple[str, str]:
+    means = {name: float(values.mean()) for name, values in groups.items()}
+    return max(means, key=means.__getitem__), min(means, key=means.__getitem__)

@@ -1,0 +1,242 @@
+"""What K, nuclear and coupling do to a metric, as background sweeps on the Low rank page (Tables 7, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import low_rank_sensitivity as plot
+from rankviz.plots.style import PART_NAMES, describe
+from ui.low_rank import models_words as words
+from ui.low_rank.settings import (
+    Records,
+    affordable,
+    bare,
+    control_of_C,
+    found,
+    plain_hinge,
+    settings,
+    wait,
+)
+from ui.low_rank.work import Shown
+from ui.shared.reveal import part_shown
+from ui.shared.show import bold_sentence, capital, show_figure
+
+METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
+SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
+FACTORS = (1, 2, 3, 5, 10, 20)
+NUCLEAR = (0.01, 0.1, 1.0, 10.0, 100.0)
+COUPLING = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+SEEDS = 3
+SWEEP_KEY, SEEDS_KEY = "sweep", "fseeds"
+PRINTED = pd.DataFrame(
+    {
+        "MAP": [0.3472, 0.3475, 0.3486, 0.3481, 0.3476],
+        "NDCG@1": [0.3939, 0.4242, 0.4242, 0.4242, 0.4242],
+        "NDCG@3": [0.4250, 0.4236, 0.4127, 0.4127, 0.4127],
+        "NDCG@5": [0.3962, 0.3877, 0.3860, 0.3801, 0.3877],
+    },
+    index=[1, 3, 5, 10, 20],
+)
+"""xu2019 Table 7, by K: OHSUMED fold 1."""
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """The runs of the sweep that is chosen, and the plain model that they are compared with."""
+    return affordable([*_plain(spec), *_wanted(spec)])
+
+
+def _plain(spec: RunSpec) -> list[RunSpec]:
+    """The plain model with the hinge, where it is not the page's own run."""
+    plain = plain_hinge(spec, settings(spec).C)
+    return [] if plain is None else [plain]
+
+
+def _wanted(spec: RunSpec) -> list[RunSpec]:
+    """The low-rank models of the sweep."""
+    C, state = settings(spec).C, st.session_state
+    if state.get(SWEEP_KEY, "factors") == "weights":
+        return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
+    seeds = range(spec.seed, spec.seed + int(state.get(SEEDS_KEY, SEEDS)))
+    return [replace(spec, seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
+
+
+def show(what: Shown, others: Records) -> None:
+    """The figure of the chosen sweep, from the runs that are there."""
+    sweep, metric = _controls()
+    part = part_shown(what.spec)
+    own = bare(what.spec)
+    beside, wanted = _plain(own), _wanted(own)
+    st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
+    records = found([*beside, *wanted], others)
+    plain = records[0] if beside else what.record
+    there = [record for record in records[len(beside) :] if record is not None]
+    if there:
+        table = plot.data(there, part, metric)
+        count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
+        draw = _factors if sweep == "factors" else _weights
+        draw(plain, there, table, (part, metric, count))
+        _numbers(there, table, metric)
+    if plain is None or len(there) < len(wanted):
+        wait("The figure comes" if not there else "What is missing comes")
+
+
+def _controls() -> tuple[str, str]:
+    """Which sweep, which metric; seeds and C are read by `specs`."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    sweep = row.segmented_control(
+        "Sweep over",
+        list(SWEEPS),
+        format_func=SWEEPS.__getitem__,
+        default="factors",
+        required=True,
+        key=SWEEP_KEY,
+        bind="query-params",
+        help="K takes the values of xu2019's Table 7 and 2; the weights are powers of ten around those of "
+        "its Table 8.",
+    )
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    metric = row.container(width=150).selectbox(
+        "Metric",
+        METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
+        key="sweepmetric",
+        bind="query-params",
+        help="Mean over queries. Of the factorised model also its objective, ½‖w‖² − Σα, which training "
+        "minimises: it is that of the training part. Under other weights the regularised model minimises "
+        "something else, so that its objectives do not compare.",
+    )
+    with row.container(width=190):
+        control_of_C()
+    row.container(width=170).slider(
+        "Seeds",
+        1,
+        5,
+        SEEDS,
+        key=SEEDS_KEY,
+        bind="query-params",
+        disabled=sweep == "weights",
+        help="Starts of the factorised model, which is not convex, beginning with the sidebar's seed: one "
+        "drawn column, from which training goes on through the divisors of K. With Nyström or random Fourier "
+        "features seeds draw the features too.",
+    )
+    return str(sweep or "factors"), str(metric)
+
+
+def _factors(
+    plain: RunRecord | None,
+    records: Sequence[RunRecord],
+    table: pd.DataFrame,
+    about: tuple[str, str, str],
+) -> None:
+    (part, metric, count), spec = about, records[0].spec
+    if metric == plot.OBJECTIVE:
+        _objective(spec, table, count)
+        return
+    paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
+    show_figure(
+        plot.figure_of_factors(
+            table,
+            spec.feature_map,
+            metric,
+            plain=None if plain is None else float(plain.metrics[part][metric].mean()),
+            grid=FACTORS,
+            printed=PRINTED[metric] if paper else None,
+        ),
+        table,
+        key="low-rank-factors",
+        alt=f"{metric} of the factorised model against K"
+        f"{'' if plain is None else ', with the plain model with the hinge as a level'}.",
+        caption=f"{count}{words.line_of(table['seed'].nunique())}"
+        f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
+        f"{_about(plain, part, 'Dashed: plain,')}",
+    )
+    groups = {
+        f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
+            axis=1
+        )
+        for K in sorted(set(table["factors"]))
+    }
+    _say(groups, plain, part, metric)
+
+
+def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
+    """What the factorised model minimises, against K."""
+    show_figure(
+        plot.figure_of_factors(table, spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
+        table,
+        key="low-rank-objective",
+        alt="Objective of the factorised model against K.",
+        caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(spec)}"
+        f"Minimised in training: lower is better, whatever the metrics say. Factorised, with "
+        f"the hinge; {words.about(spec)}.",
+    )
+    said = words.objectives(table)
+    if said:
+        st.markdown(bold_sentence(said))
+
+
+def _weights(
+    plain: RunRecord | None,
+    records: Sequence[RunRecord],
+    table: pd.DataFrame,
+    about: tuple[str, str, str],
+) -> None:
+    part, metric, count = about
+    level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
+    clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
+    show_figure(
+        plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
+        table,
+        key="low-rank-weights",
+        alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
+        caption=f"{count}{clipped}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
+        f"Towards the bottom the model is near the plain one with the hinge{level}; towards the upper right "
+        f"α itself is held to a small nuclear norm. {_about(plain, part, 'Plain:')}",
+    )
+    groups = {
+        f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
+    }
+    _say(groups, plain, part, metric)
+
+
+def _about(plain: RunRecord | None, part: str, start: str) -> str:
+    """What the plain model is, for captions, where it is there."""
+    return "" if plain is None else f"{start} {describe(plain.spec, part)}."
+
+
+def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str, metric: str) -> None:
+    """Whether queries tell the best value from the worst, and from the plain model where it is there."""
+    st.markdown(bold_sentence(words.spread(groups, metric)))
+    told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
+    for sentence in told:
+        st.markdown(f"- {capital(sentence)}.")
+    st.caption(
+        f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "
+        "validation queries, then judge on others."
+    )
+
+
+def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> None:
+    number = st.column_config.NumberColumn
+    with st.expander(f"Every run ({len(table)})"):
+        st.dataframe(
+            table.assign(
+                gap=[float(record.solution["gap"][0]) for record in records],
+                ended=[record.status for record in records],
+            ),
+            hide_index=True,
+            column_config={
+                "factors": "K",
+                "value": number(metric, format="%.7g" if metric == plot.OBJECTIVE else "%.4f"),
+                "all_zero": "every A is 0",
+                "seconds": number(format="%.2f"),
+                "gap": number("duality gap of the hinge", format="percent"),
+                "ended": st.column_config.TextColumn("how it ended", width="large"),
+            },
+        )

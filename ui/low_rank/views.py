@@ -1,0 +1,207 @@
+"""The Low rank page: its controls, how many dimensions queries need, energy curves, the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import dim_histogram, energy_curve
+from rankviz.plots.style import describe
+from ui import (
+    low_rank_learning,
+    low_rank_models,
+    low_rank_numbers,
+    low_rank_query,
+    low_rank_sweeps,
+    low_rank_why,
+    selection,
+)
+from ui.low_rank import words
+from ui.low_rank.settings import Records, bare
+from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
+from ui.shared.show import bold_sentence, show_figure
+
+HOW = (
+    "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
+    "it holds. They stay selected in every view of this page."
+)
+SLIDER_WIDTH = 420
+"""Pixels: what follows it goes to another line on narrow pages."""
+VIEW = "view"
+PART = "train"
+"""Whose queries are selected here: α belongs to them."""
+SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
+    "Why so low?": low_rank_why.specs,
+    "Three models": low_rank_models.specs,
+    "Learning curves": low_rank_learning.specs,
+    "Sensitivity": low_rank_sweeps.specs,
+}
+"""What tabs need besides the run itself."""
+OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
+"""Tabs on models that have dual variables of their own."""
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """What the open tab needs besides the run itself; the page asks before anything is trained."""
+    selection.turn_to(PART)
+    needed = SPECS.get(str(st.session_state.get(VIEW)))
+    return needed(spec) if needed else []
+
+
+@st.fragment
+def linked(record: RunRecord, train: RankingData, others: Records) -> None:
+    """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
+    choice = _controls()
+    found = kept_spectra(record, train, choice.matrix).found
+    nothing = words.nothing(found) if len(found.table) == 0 else ""
+    if nothing:
+        st.info(nothing, icon=":material/info:")
+        if not found.n_zero:  # no pairs: no model has any α
+            return
+    what = shown(record, train, choice, partial(selection.picked, part=PART))
+    if not nothing:
+        _headline(what)
+    tabs = st.tabs(list(VIEWS), key=VIEW, bind="query-params", on_change="rerun")
+    for (name, view), tab in zip(VIEWS.items(), tabs, strict=True):
+        if tab.open:
+            with tab:
+                if nothing and name not in OTHER_MODELS:
+                    st.markdown(words.NOTHING_HERE)
+                else:
+                    view(what, others)
+
+
+def _controls() -> Choice:
+    """The page's own controls."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    share = row.container(width=SLIDER_WIDTH).select_slider(
+        "Share of the energy to keep, t",
+        SHARES,
+        90,
+        format_func=lambda t: f"{t} %",
+        key="t",
+        bind="query-params",
+        help="k is the least number of singular values whose squares hold this share of the sum of squares; "
+        "xu2019 takes 90 %. Instant: the singular values are kept.",
+    )
+    scale = row.segmented_control(
+        "Dimensions counted as",
+        list(dim_histogram.SCALES),
+        format_func=lambda name: dim_histogram.SCALES[name].label,
+        default="documents",
+        required=True,
+        key="counted",
+        bind="query-params",
+        help="xu2019 divides by the number of documents, the size of A. But grades allow far less: with two "
+        "grades no more than the smaller of both. The number itself tells 1 from 10 where a query has many "
+        "documents.",
+    )
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    matrix = row.container(width=SLIDER_WIDTH).segmented_control(
+        "Matrix of each query's dual variables α",
+        list(MATRICES),
+        format_func=lambda name: MATRICES[name].label,
+        key="matrix",
+        default="block",
+        required=True,
+        bind="query-params",
+        help=" ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
+        + " xu2019 defines A; the ranks that it prints fit A + Aᵀ.",
+    )
+    zero = row.segmented_control(
+        "Counts as zero: σ up to … of the largest",
+        ZEROS,
+        format_func=words.power_of_ten,
+        default=RANK_TOLERANCE,
+        required=True,
+        key="zero",
+        bind="query-params",
+        help="In floating point no singular value is exactly 0. The numerical rank counts those above.",
+    )
+    return Choice(
+        str(matrix or "block"), share / 100, float(zero or RANK_TOLERANCE), str(scale or "documents")
+    )
+
+
+def _headline(what: Shown) -> None:
+    """Dim_t and Dim_100 over the queries, the references beside them, and the sentences that answer."""
+    tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
+    share = words.percent(what.choice.share)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _histogram(what, tool, "k", f"k for {share} of the energy")
+    with right:
+        _histogram(what, tool, "rank", "numerical rank")
+    of = "selected " if what.picked else ""
+    needs = what.only_picked(what.needs)
+    st.markdown(bold_sentence(words.reading(needs, what.choice.share, of)))
+    shuffled = words.what_shuffled_says(needs, what.choice.share)
+    st.markdown(f"{shuffled} {words.rank_reading(needs, what.choice.tolerance)}")
+
+
+def _histogram(what: Shown, tool: str, measure: str, name: str) -> None:
+    choice, needs = what.choice, what.needs
+    table = dim_histogram.data(needs, measure, choice.scale, what.picked)
+    key = selection.chart_key(f"dim-{measure}")
+    figure = dim_histogram.figure(table, what.spec.feature_map, choice.scale, name)
+    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    said = {
+        "k": f"Dim at {words.percent(choice.share)}, as xu2019 Figure 2a at 90 %",
+        "rank": "Dim at 100 %, as xu2019 Figure 2b: singular values up to "
+        f"{words.power_of_ten(choice.tolerance)} of the largest count as 0",
+    }[measure]
+    show_figure(
+        figure,
+        table,
+        key=key,
+        alt=f"Histogram over queries of their {name}, {dim_histogram.SCALES[choice.scale].axis}.",
+        caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
+        f"{describe(what.spec, 'train')}.",
+        on_select=selection.taken_from_bars(
+            key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
+        ),
+    )
+
+
+def _energy(what: Shown) -> None:
+    """The energy that the first k singular values keep, of the selected queries and of the same shuffled."""
+    inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
+    model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
+    table = energy_curve.together(model, shuffled)
+    of = f"the {len(what.picked)} selected of " if what.picked else ""
+    show_figure(
+        energy_curve.figure(table, what.spec.feature_map, what.choice.share),
+        table,
+        key="energy",
+        alt="Mean share of the energy kept by the first k singular values, with a band over queries.",
+        caption=f"PE(k) of xu2019 §4, mean of {of}{words.queries(len(what.needs))}; the bands run from the "
+        "10 % to the 90 % quantile. Shuffled: the same α dealt at random to the same pairs of each query. "
+        f"{describe(what.spec, 'train')}.",
+    )
+    st.markdown(bold_sentence(words.energy_reading(model, shuffled)))
+
+
+def _why(what: Shown, others: Records) -> None:
+    """Why so low, with the runs for it."""
+    wanted = low_rank_why.specs(bare(what.spec))
+    if any(spec not in others for spec in wanted):  # the tab was opened just now: the page sees to them
+        st.rerun()
+    low_rank_why.show(what, [others[spec] for spec in wanted])
+
+
+VIEWS: dict[str, Callable[[Shown, Records], None]] = {
+    "One query": lambda what, _: low_rank_query.show(what),
+    "Energy": lambda what, _: _energy(what),
+    "Why so low?": _why,
+    "Three models": low_rank_models.show,
+    "Learning curves": low_rank_learning.show,
+    "Sensitivity": low_rank_sweeps.show,
+    "Numbers": lambda what, _: low_rank_numbers.show(what),
+}
+"""The tabs, and what they show of a run and the records of `specs`."""

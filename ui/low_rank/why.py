@@ -1,0 +1,210 @@
+"""Why the dual variables are of low rank: a law, a staircase, and what a solver's accuracy adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.rank_laws import ranks_of_fits, staircases
+from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_errors
+from rankviz.analysis.spectra import RANK_TOLERANCE
+from rankviz.datasets import RankingData
+from rankviz.datasets.parts import take_queries
+from rankviz.dual.variables import DualBlock, Duals, GivenDuals
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
+from rankviz.plots.style import describe
+from ui.low_rank import why_words as words
+from ui.low_rank.words import power_of_ten
+from ui.low_rank.words import queries as in_words
+from ui.low_rank.work import ZEROS, Shown
+from ui.shared.show import bold_sentence, show_figure
+
+EXPONENTS = (-15, -10, -5, 0, 5, 10)
+SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
+Records = Sequence[RunRecord | None]
+
+
+def specs(spec: RunSpec) -> list[RunSpec]:
+    """Trained for this tab: the plain squared hinge over C, the hinge, this model to other accuracies."""
+    plain = replace(spec, loss="squared_hinge", costs=None, solver=RunSpec.solver)
+    hinge = replace(spec, loss="hinge", solver=RunSpec.solver)
+    over_C = [replace(plain, C=2.0**exponent) for exponent in EXPONENTS]
+    return [*over_C, plain, hinge, *(replace(spec, tol=tol) for tol in SOLVER_TOLERANCES)]
+
+
+def show(what: Shown, records: Records) -> None:
+    """The three passages; `records` are those of `specs`, None where they are not there yet."""
+    n = len(EXPONENTS)
+    _law(what, records[: n + 1])
+    _staircase(what, records[n + 1])
+    _accuracy(what, records[n + 2 :])
+    st.markdown(words.PAPER)
+
+
+def _law(what: Shown, records: Records) -> None:
+    """Rank 2 for each pair of grades under the squared hinge."""
+    st.markdown(words.LAW)
+    fits = [record for record in records if record is not None]
+    plain = records[-1]
+    if len(fits) < len(records) or plain is None:
+        _wait()
+        return
+    queries = _queries(what)
+    fits = sorted({record.spec.C: record for record in fits}.values(), key=lambda record: record.spec.C)
+    ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
+    at_hand = ranks[ranks["C"] == plain.spec.C]
+    over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_figure(
+            rank_by_activity.figure(activity, what.spec.feature_map),
+            activity,
+            key="rank-by-activity",
+            alt="Numerical rank of each query against the share of its pairs that are active.",
+            caption=f"One marker per query; {words.ZERO}. {describe(plain.spec, 'train')}.",
+        )
+    with right:
+        show_figure(
+            rank_by_c.figure(over_C, what.spec.feature_map, plain.spec.C),
+            over_C,
+            key="rank-by-c",
+            alt="Median numerical rank against C, and the share of pairs that are active.",
+            caption=f"Median over {len(queries)} queries, band from the 10 % to the 90 % quantile; "
+            f"{words.ZERO}. Dotted: the C of the sidebar. Else as {describe(plain.spec, 'train')}.",
+        )
+    st.markdown(bold_sentence(words.law(at_hand, over_C)))
+    st.markdown(words.trained_for_this(what.spec, plain.spec))
+
+
+def _staircase(what: Shown, record: RunRecord | None) -> None:
+    """The staircase of the hinge: one query's matrix, and the ranks of all against the stairs."""
+    st.markdown(words.STAIRCASE)
+    if record is None:
+        _wait()
+        return
+    duals = RunDuals(record, what.train)
+    stairs = _stairs(record.spec, _queries(what), duals)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _steps(what, record, duals)
+    with right:
+        show_figure(
+            rank_by_stairs.figure(stairs, what.spec.feature_map),
+            stairs,
+            key="rank-by-stairs",
+            alt="Numerical rank of each query under the hinge against the number of its stairs.",
+            caption=f"One marker per query and kind; {words.ZERO}. {describe(record.spec, 'train')}.",
+        )
+    st.markdown(bold_sentence(words.staircase(stairs)))
+    st.markdown(words.trained_for_this(what.spec, record.spec))
+
+
+def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
+    """The chosen query's dual variables under the hinge, sorted by score."""
+    query = what.query
+    position = what.train.query_ids.tolist().index(query)
+    block: DualBlock = duals.block(position)
+    table = dual_heatmap.data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
+    show_figure(
+        dual_heatmap.figure(table, "block", "score", dual_heatmap.reach(table), "α / C"),
+        table,
+        key="staircase",
+        alt=f"Heat map of the dual variables of query {query} under the hinge, sorted by score.",
+        caption=f"Query {query}, α over C, sorted by score: 1 where the margin is below 1, 0 where above. "
+        f"Blank where there is no pair. {describe(record.spec, 'train')}.",
+    )
+
+
+def _accuracy(what: Shown, records: Records) -> None:
+    """What errors in α do to the rank, and what errors this solver makes."""
+    st.markdown(words.ACCURACY)
+    st.markdown(words.errors_speak_of(what.spec.loss))
+    fits = [record for record in records if record is not None]
+    if len(fits) < len(records):
+        _wait()
+        return
+    choice = what.choice
+    queries = _queries(what)
+    chosen = queries if what.picked else None
+    rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, fits, what)
+    largest = float(what.only_picked(what.needs)["largest_rank"].median())
+    show_figure(
+        rank_by_error.figure(
+            rough, stopped, what.spec.feature_map, tolerance=choice.tolerance, largest=largest
+        ),
+        rough,
+        key="rank-by-error",
+        alt="Median numerical rank of dual variables against their relative error.",
+        caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
+        "1 + error × a standard normal number; one line for each share of the largest singular value up to "
+        "which others count as 0, the chosen one thick. Diamonds: the same settings trained to solver "
+        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; "
+        f"their error is the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
+        f"{describe(what.spec, 'train')}.",
+    )
+    st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))
+
+
+def _queries(what: Shown) -> tuple[int, ...]:
+    return tuple(int(query) for query in what.only_picked(what.needs)["query"])
+
+
+def _wait() -> None:
+    st.info("This figure comes when its models are trained: see the end of the page.")
+
+
+@st.cache_resource(max_entries=16, show_spinner="Taking singular values for each C …")
+def _ranks(
+    specs: tuple[RunSpec, ...],
+    matrix: str,
+    queries: tuple[int, ...],
+    _records: Sequence[RunRecord],
+    _train: RankingData,
+) -> pd.DataFrame:
+    return ranks_of_fits((RunDuals(record, _train) for record in _records), queries, matrix)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Counting stairs …")
+def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: RunDuals) -> pd.DataFrame:
+    return staircases(_duals, queries, RANK_TOLERANCE)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Taking singular values with errors …")
+def _errors(
+    spec: RunSpec,
+    matrix: str,
+    tolerance: float,
+    queries: tuple[int, ...] | None,
+    _fits: Sequence[RunRecord],
+    _what: Shown,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Median ranks with errors put in, and of fits that stopped early (tol, error, rank), of some queries."""
+    train = _what.train
+    rough = ranks_with_errors(_of(queries, RunDuals(_what.record, train)), ZEROS, matrix)
+    exact, rows = _of(queries, RunDuals(_fits[-1], train)), []
+    for record in _fits:
+        duals = _of(queries, RunDuals(record, train))
+        rows.append((record.spec.tol, distance(duals, exact), *median_ranks(duals, [tolerance], matrix)))
+    return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
+
+
+def _of(queries: tuple[int, ...] | None, duals: RunDuals) -> Duals:
+    """The dual variables of some queries alone, or of all."""
+    if queries is None:
+        return duals
+    train = duals.train
+    places = np.flatnonzero(np.isin(train.query_ids, queries))
+    return GivenDuals(
+        take_queries(train, places),
+        duals.scores[np.isin(train.qid, queries)],
+        duals.C,
+        lambda at: duals.block(int(places[at])).alpha,
+        duals.gap,
+    )

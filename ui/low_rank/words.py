@@ -1,0 +1,238 @@
+"""The sentences of the Low rank page, computed from the tables behind its figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+
+from rankviz.analysis.spectra import Spectra
+from rankviz.metrics.significance import compare
+from rankviz.plots.style import small
+from ui.low_rank.work import SHARES, Cut
+from ui.shared.show import capital
+
+NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the sidebar's model is 0.]"
+
+
+def queries(n: int, which: str = "") -> str:
+    """A number of queries in words: "1 query", "62 selected queries"."""
+    return f"{n} {which}{'query' if n == 1 else 'queries'}"
+
+
+def values(n: int) -> str:
+    """A number of singular values in words."""
+    return f"{n} singular {'value' if n == 1 else 'values'}"
+
+
+def percent(share: float) -> str:
+    """A share as "90 %" or "99.5 %"."""
+    return f"{100 * share:.3g} %"
+
+
+def middle(table: pd.DataFrame, column: str) -> int:
+    """The lower median of a column of whole numbers: a number that occurs."""
+    return int(table[column].quantile(0.5, "lower"))
+
+
+def left_out(found: Spectra) -> str:
+    """Which queries the spectra leave out, in words."""
+    parts = []
+    if found.n_without_pairs:
+        parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
+    if found.n_zero:
+        parts.append(f"{queries(found.n_zero)} whose α are all 0")
+    return f"left out: {' and '.join(parts)}" if parts else "no query is left out"
+
+
+def nothing(found: Spectra) -> str:
+    """Why there are no singular values at all."""
+    if not found.n_zero:
+        return (
+            "No query of the training part has two documents of different grades: there are no preference "
+            "pairs, so no dual variables."
+        )
+    return (
+        f"Every dual variable is 0: in {queries(found.n_zero)} with preference pairs, each pair has a margin "
+        "of 1 or more, where this loss has no slope, or costs 0. Costs above 0, or a smaller C, may change "
+        "that."
+    )
+
+
+def none_counted(selected: int) -> str:
+    """That no query that is looked at has a matrix other than 0 under any of the three models."""
+    if not selected:
+        return "The matrices of all queries are 0 under all three models: there are no ranks to draw."
+    whose = "the selected query is" if selected == 1 else f"the {selected} selected queries are"
+    return (
+        f"The matrices of {whose} 0 under all three models: there are no ranks to draw. Other queries may be "
+        "selected in the histograms above, or none."
+    )
+
+
+def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
+    """Why the figure of the three models has other queries than the ones above it; "" where it has not."""
+    above, here = set(above), set(here)
+    missing, more = sorted(above - here), sorted(here - above)
+    parts = []
+    if missing:
+        parts.append(
+            f"of the {queries(len(above))} above, {len(missing)} {_are(missing)} left out, with matrices "
+            f"that are 0 under all three models: {_some(missing)}"
+        )
+    if more:
+        parts.append(
+            f"{queries(len(more))} {_are(more)} here only, with α = 0 under the sidebar's model: "
+            f"{_some(more)}"
+        )
+    return f":gray[This tab is on {queries(len(here))}. {bold_free('; '.join(parts))}.]" if parts else ""
+
+
+def _are(some: list[int]) -> str:
+    return "is" if len(some) == 1 else "are"
+
+
+def _some(some: list[int], most: int = 10) -> str:
+    """The first of some numbers, and how many more there are."""
+    rest = f" and {len(some) - most} more" if len(some) > most else ""
+    return ", ".join(map(str, some[:most])) + rest
+
+
+def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
+    """How few singular values the queries need, beside the shuffled ones and what the grades allow."""
+    k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
+    reached = int((needs["k"] <= k).sum())
+    at_most = values(k) if k == 1 else f"at most {values(k)}"
+    fewer = int((needs["k"] < needs["k_shuffled"]).sum())
+    keep = f"{'keeps' if reached == 1 else 'keep'} {percent(share)} of the energy"
+    return (
+        f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; the same α "
+        f"shuffled need {usual} (median; more in {fewer} of {len(needs)}), and the grades allow a rank of "
+        f"{middle(needs, 'largest_rank')} (median)"
+    )
+
+
+def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
+    """The numerical rank, beside the shuffled one and what the grades allow."""
+    full = int((needs["rank"] == needs["largest_rank"]).sum())
+    return (
+        f"The median numerical rank, counting singular values above {power_of_ten(tolerance)} of the "
+        f"largest, is {middle(needs, 'rank')}; shuffled {middle(needs, 'rank_shuffled')}. In {full} of "
+        f"{queries(len(needs))} it is the largest that the grades allow."
+    )
+
+
+def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
+    """Whether the energy is in few values because of the order in α or only because no α is negative."""
+    usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
+    if allowed <= 1:
+        return "The grades allow most of these queries no rank above 1, in whatever order α is."
+    if usual > 2 * k:
+        return (
+            f"Shuffled, the same numbers need **{usual / k:.2g} times as many**: that these few suffice "
+            "comes from how α is arranged, not from its values."
+        )
+    if 2 * usual > allowed:  # not far below what the grades allow anyway
+        needed = f"Of the {allowed} singular values that the grades allow, α needs {k}, shuffled {usual}"
+        if usual > k:
+            return f"{needed} (medians): its order saves {usual - k}, its values alone {allowed - usual}."
+        return f"{needed} (medians): its order saves none."
+    more = " Larger shares show what order does." if 100 * share < SHARES[-1] else ""
+    return (
+        f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
+        f"none is negative, so their mean alone holds much of the energy.{more}"
+    )
+
+
+def energy_reading(model: pd.DataFrame, shuffled: pd.DataFrame) -> str:
+    """What the first singular value keeps of the energy and the second of the rest, in order and shuffled."""
+    (first, second), (usual, usual_second) = (_first_two(table["mean"]) for table in (model, shuffled))
+    return (
+        f"The first singular value keeps {percent(first)} of the energy on average, shuffled still "
+        f"{percent(usual)}; of what is left the second keeps {percent(second)}, shuffled "
+        f"{percent(usual_second)}"
+    )
+
+
+def _first_two(energy: pd.Series[float]) -> tuple[float, float]:
+    """PE(1), and the share that the second singular value keeps of the rest."""
+    first = float(energy.iloc[0])
+    return first, (float(energy.iloc[1]) - first) / (1 - first) if first < 1 and len(energy) > 1 else 1.0
+
+
+def power_of_ten(value: float) -> str:
+    """A power of ten as 10⁻⁶."""
+    return f"10{superscript(round(math.log10(value)))}"
+
+
+def superscript(k: int) -> str:
+    """A whole number as a superscript."""
+    return str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def lost(query: int, k: int, cut: Cut) -> str:
+    """What cutting one query's block to rank k loses of its α and of the model's w."""
+    row = _at(cut.table, "query", k)
+    return (
+        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
+        f"{off_by(row['alpha_error'], 'its norm')} and w, where this query alone is cut, by "
+        f"{off_by(row['w_error'], 'its length')}"
+    )
+
+
+def lost_by_all(k: int, cut: Cut) -> str:
+    """What cutting every block to rank k loses of α, w and the ranking of other queries."""
+    row, metric = _at(cut.table, "all", k), cut.metric["all"]
+    if all(off(row[error]) == "nothing" for error in ("alpha_error", "w_error")):
+        return (
+            f"With every query cut to rank {k}, nothing changes: no block has a higher rank, so α, w and "
+            "every ranking stay as they are."
+        )
+    found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
+    ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
+    surprise = (
+        " Energy of α says little of w: most of α cancels in the sum over pairs that is w, and what is cut "
+        "off does not."
+        if row["w_error"] > max(0.05, 3 * row["alpha_error"])
+        else ""
+    )
+    return (
+        f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and is off by "
+        f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}.{surprise} "
+        f"Validation queries: {ranking}."
+    )
+
+
+def bold_free(sentence: str) -> str:
+    """A sentence that begins with a capital and has no stop."""
+    return capital(sentence).rstrip(".")
+
+
+def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
+    """The row of a scope at rank k; where it has fewer, the last, which cuts nothing."""
+    rows = table[table["scope"] == scope]
+    return rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
+
+
+def _kept(share: float) -> str:
+    """A share of the energy; "all" only where nothing but rounding is lost."""
+    if share > 1 - 1e-12:
+        return "all"
+    return f"{100 * share:.4g} %" if share < 0.9999 else "over 99.99 %"
+
+
+def off_by(error: float, whole: str) -> str:
+    """A relative error with what it is a part of: "44 % of its norm", "2.2 times its length", "nothing"."""
+    if error < 1e-10:
+        return off(error)
+    return f"{off(error)} {'' if error >= 1 else 'of '}{whole}"
+
+
+def off(error: float) -> str:
+    """A relative error: nothing, a percentage, or that many times."""
+    if error < 1e-10:
+        return "nothing"
+    if error >= 1:
+        return f"{error:.2g} times"
+    return f"{small(100 * error)} %"

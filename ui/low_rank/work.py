@@ -1,0 +1,189 @@
+"""What the views of the Low rank page share: its choices, and the spectra of a run, kept by its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.spectra import RANK_TOLERANCE, Spectra, spectra_of
+from rankviz.common.progress import Progress
+from rankviz.datasets import RankingData
+from rankviz.dual.shuffled import ShuffledDuals
+from rankviz.dual.truncation import Truncation, Truncator
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import model_from
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import evaluate
+from rankviz.plots import dim_histogram, truncation_loss
+from ui.shared.runs import normalised
+
+BLOCK = "block"
+"""Key of the menu of queries."""
+PART = "vali"
+"""What rankings are judged on where dual variables are cut down."""
+ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
+"""Shares of the largest singular value up to which others may count as zero."""
+SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
+"""Shares of the energy to keep, in per cent."""
+RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
+"""Ranks to cut dual variables down to."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What this page adds to the sidebar."""
+
+    matrix: str
+    share: float
+    tolerance: float
+    scale: str
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A run with the spectra of its dual variables, and what every query needs (`dim_histogram.needs`)."""
+
+    record: RunRecord
+    train: RankingData
+    choice: Choice
+    found: Spectra
+    shuffled: Spectra
+    needs: pd.DataFrame
+    picked: list[int]
+
+    @property
+    def spec(self) -> RunSpec:
+        """What was trained."""
+        return self.record.spec
+
+    def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a table with a column query that are selected, or all where none is."""
+        return table[table["query"].isin(self.picked)] if self.picked else table
+
+    @property
+    def query(self) -> int:
+        """The query last looked at, or else the one with the most pairs, of the selected ones or of all.
+
+        What the session has kept may be of other data, or no longer selected.
+        """
+        table = self.only_picked(self.needs)
+        if (kept := st.session_state.get(BLOCK)) in table["query"].tolist():
+            return int(kept)
+        return int(table.loc[table["pairs"].idxmax(), "query"])
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Spectra of a run's dual variables and of the same shuffled."""
+
+    found: Spectra
+    shuffled: Spectra
+
+
+def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
+    """The spectra of a run, computed once, with progress shown meanwhile."""
+    place = _place(record.spec, matrix)
+    if not place:
+        line = st.empty()
+
+        def tell(progress: Progress, *, half: int) -> None:
+            done = ((progress.fraction or 0.0) + half) / 2
+            line.progress(done, "Taking singular values" + (" of shuffled α" if half else ""))
+
+        duals = RunDuals(record, train)
+        found = spectra_of(duals, matrix, partial(tell, half=0))
+        place.append(Kept(found, spectra_of(ShuffledDuals(duals), matrix, partial(tell, half=1))))
+        line.empty()
+    return place[0]
+
+
+def shown(
+    record: RunRecord, train: RankingData, choice: Choice, picked: Callable[[pd.DataFrame], list[int]]
+) -> Shown:
+    """Everything the views share; `picked` gives the selected queries among those of a table."""
+    kept = kept_spectra(record, train, choice.matrix)
+    table = dim_histogram.needs(kept.found, kept.shuffled, choice.share, choice.tolerance)
+    return Shown(record, train, choice, kept.found, kept.shuffled, table, picked(table))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _place(spec: RunSpec, matrix: str) -> list[Kept]:
+    """A place for the spectra of a spec, empty at first."""
+    return []
+
+
+def duals_of(record: RunRecord, train: RankingData) -> RunDuals:
+    """The dual variables of a run."""
+    return RunDuals(record, train)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What is lost by cutting one query, or all, to each of `RANKS`.
+
+    Attributes
+    ----------
+    table : DataFrame
+        As `truncation_loss.data` gives it.
+    metric : dict of DataFrame
+        "query" and "all" -> the metric of every query of `PART` (rows) at each k (columns, and "whole").
+    """
+
+    table: pd.DataFrame
+    metric: dict[str, pd.DataFrame]
+
+
+def cut_losses(what: Shown, query: int) -> Cut:
+    """What cutting this query alone, and all, loses at each k; computed once, with progress."""
+    part = normalised(what.spec).parts[PART]
+    position = what.train.query_ids.tolist().index(query)
+    truncator, every = _truncated(what.spec, what.record, what.train, part)
+    one = _one_cut(what.spec, query, position, truncator, part)
+    table = truncation_loss.data(one.table, every.table)
+    return Cut(table, {"query": one.metric, "all": every.metric})
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """A truncation's table, and its metric on every query of the part."""
+
+    table: pd.DataFrame
+    metric: pd.DataFrame
+
+    @classmethod
+    def of(cls, cut: Truncation, part: RankingData) -> _Ranked:
+        """Rank a part by the weights of every k."""
+        scores = cut.scores(part.X).T
+        metric = pd.DataFrame(
+            {
+                k: evaluate(f, part, at=[10]).per_query[truncation_loss.METRIC]
+                for k, f in zip(cut.table["k"], scores, strict=True)
+            }
+        )
+        return cls(cut.table.assign(**{truncation_loss.METRIC: metric.mean().to_numpy()}), metric)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _truncated(
+    spec: RunSpec, _record: RunRecord, _train: RankingData, _part: RankingData
+) -> tuple[Truncator, _Ranked]:
+    """What cuts a run's blocks, and all of them cut."""
+    line = st.empty()
+
+    def tell(progress: Progress) -> None:
+        line.progress(progress.fraction or 0.0, "Cutting the dual variables of all queries")
+
+    truncator = Truncator(RunDuals(_record, _train), model_from(_record, _train).feature_map_, tell)
+    every = _Ranked.of(truncator.every_query(RANKS, tell), _part)
+    line.empty()
+    return truncator, every
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _one_cut(spec: RunSpec, query: int, position: int, _truncator: Truncator, _part: RankingData) -> _Ranked:
+    return _Ranked.of(_truncator.one_query(position, RANKS), _part)

@@ -1,0 +1,1 @@
+"""The NDCG against m page."""

@@ -1,0 +1,230 @@
+"""Below the NDCG-against-m curve: one query as m grows, how near the exact ranking is, the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import top_overlap
+from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
+from rankviz.plots.metric_vs_m import training_seconds
+from rankviz.plots.style import APPROXIMATE, METHODS, describe, method_label
+from ui.ndcg_vs_m.views import Settings, data_of, in_short, marked
+from ui.ndcg_vs_m.words import agreement, of_map
+from ui.shared.selection import QUERY
+from ui.shared.show import bold_sentence, show_figure
+
+LENGTHS = {"top": f"first {TOP}", "all": "all"}
+
+
+@st.fragment
+def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
+    """The rank of each document of a query against m, the exact ranking at the right end."""
+    data = data_of(spec, spec.fold, part)
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    feature_map, length = _rankings_drawn(row, spec)
+    here = [r for r in found if r.spec.fold == spec.fold]
+    runs = [r for r in of_map(here, feature_map) if r.spec.seed == int(st.session_state["seed"])]
+    exact = next(iter(of_map(here, "exact")), None)
+    if not runs:
+        st.info("No run of this map is there yet.", icon=":material/hourglass_empty:")
+        return
+    query = _query(row, runs, exact, data, part)
+    table = rank_vs_m.data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
+    n = int(table["rank"].max())
+    k = min(TOP, n) if length == "top" else n
+    last = "the exact ranking at the right end" if exact else "the exact ranking is not there"
+    some = f"documents that some ranking puts among its first {k}; lines through the bottom go to lower ranks"
+    show_figure(
+        rank_vs_m.figure(table, k),
+        table,
+        key="rank-against-m",
+        alt=f"Ranks of the documents of query {query} against m, {METHODS[feature_map].name}, {last}.",
+        caption=f"Query {query}, {n} documents, {METHODS[feature_map].name}, {last}; "
+        f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
+    )
+    st.markdown(bold_sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)))
+
+
+def _about(runs: list[RunRecord], part: str) -> str:
+    """Their spec in words, with the range of m."""
+    ms = [r.spec.n_components for r in runs]
+    first, last = min(ms), max(ms)
+    words = describe(replace(runs[0].spec, n_components=first), part)
+    return words.replace(f" m = {first}", f" m = {first} to {last}") if first < last else words
+
+
+def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
+    feature_map = row.segmented_control(
+        "Approximation",
+        list(APPROXIMATE),
+        default=spec.feature_map if spec.feature_map in APPROXIMATE else APPROXIMATE[0],
+        required=True,
+        format_func=lambda name: METHODS[name].name,
+        key="bump",
+        help="Whose rankings are drawn, with the sidebar's seed.",
+    )
+    length = row.segmented_control(
+        "Documents",
+        list(LENGTHS),
+        default="top",
+        required=True,
+        format_func=LENGTHS.__getitem__,
+        key="documents",
+        bind="query-params",
+        help="Those that some ranking puts first, or all of the query.",
+    )
+    return str(feature_map), str(length)
+
+
+def _query(
+    row: DeltaGenerator, runs: list[RunRecord], exact: RunRecord | None, data: RankingData, part: str
+) -> int:
+    """The query that is chosen; without a choice the one whose first documents change most."""
+    queries = [int(q) for q in data.query_ids]
+    if st.session_state.get(QUERY) not in queries:
+        st.session_state[QUERY] = None
+    first, *others = sorted(runs, key=lambda r: r.spec.n_components)
+    last = exact or (others or [first])[-1]
+    most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
+    chosen = row.selectbox(
+        "Query",
+        queries,
+        None,
+        key=QUERY,
+        bind="query-params",
+        placeholder=f"{most}, which changes most",
+        width=260,
+        help="A query of the part that is shown. Without a choice: the one whose first documents change most "
+        f"from m = {first.spec.n_components} to the right end.",
+    )
+    return most if chosen is None else int(chosen)
+
+
+def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exact: bool) -> str:
+    kept = rank_vs_m.kept(table, k).iloc[:-1]
+    labels = table.drop_duplicates("place").set_index("place")["label"]
+    if kept.empty:
+        return f"Query {query} has one ranking so far"
+    ends = [f"{kept.iloc[place]} at m = {labels[kept.index[place]]}" for place in sorted({0, len(kept) - 1})]
+    goal = "in the exact ranking" if exact else f"at m = {labels.iloc[-1]}"
+    return (
+        f"Of the first {k} documents of query {query} {goal}, {METHODS[feature_map].name} has "
+        f"{', '.join(ends)} among its first {k}"
+    )
+
+
+def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
+    exact = [record for record in of_map(found, "exact") if record.objective > 0]
+    if of_map(found, "exact") and not exact:
+        st.info("Without preference pairs there is nothing to train, and no ranking to compare.")
+        return
+    if not exact:
+        why = "once its run has finished" if chosen.exact else "once it is switched on above"
+        st.info(f"Rankings are compared with those of the exact kernel, {why}.")
+        return
+    errors = ranking_errors_of(spec, found, part)
+    table = ranking_error_vs_m.data(errors)
+    if table.empty:
+        st.info("No query has two documents to rank.")
+        return
+    m = marked(spec, chosen) or chosen.grid[-1]
+    queries = errors.groupby(["fold", "query"]).ngroups
+    seeds = ", mean over seeds; band: least to greatest of them" if chosen.seeds > 1 else ""
+    about = (
+        f"{in_short(chosen, part)}. Line: median over {queries} queries{seeds}; thin: quartiles over queries."
+    )
+    for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
+        with column:
+            show_figure(
+                ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
+                table[table["measure"] == measure],
+                key=f"ranking-error-{measure}",
+                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, both maps.",
+                caption=f"{_MEASURE_WORDS[measure]} {about}",
+            )
+    st.markdown(bold_sentence(agreement(errors, m)))
+    _objectives(spec, chosen, found, exact)
+
+
+_MEASURE_WORDS = {
+    "tau": "Kendall's τ of the two orders of a query's documents: 1 the same, 0 unrelated, −1 the reverse.",
+    "overlap": f"Share of the exact ranking's first {TOP} documents that are among the first {TOP} here too.",
+}
+
+
+def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
+    each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
+    table = pd.concat(each, names=["fold"]).reset_index("fold")
+    show_figure(
+        ranking_error_vs_m.objective_figure(
+            ranking_error_vs_m.objectives(table), spec.tol, chosen.grid, marked(spec, chosen)
+        ),
+        table,
+        key="objective-distance",
+        alt="Distance of both maps' objectives from the exact model's against m, both axes logarithmic.",
+        caption=f"{in_short(chosen, 'train')}. F̃ is the objective reached with an approximate kernel, F that "
+        "of the exact kernel, means over runs. Nyström searches a part of what the exact kernel spans, so "
+        "its F̃ is never lower but by the tolerance; random Fourier's may be (hollow).",
+    )
+
+
+def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
+    return [r for r in found if r.spec.fold == fold and r.spec.feature_map in APPROXIMATE]
+
+
+def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
+    """τ and overlap of every approximate run with its fold's exact run: map, choice, m, seed, query, fold."""
+    tables, line = [], st.empty()
+    pairs = [(one, r) for one in of_map(found, "exact") for r in _approximate(found, one.spec.fold)]
+    for done, (one, record) in enumerate(pairs):
+        if done % 20 == 19:
+            line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)} runs")
+        data = data_of(spec, one.spec.fold, part)
+        table = _errors(record.spec.hash, one.spec.hash, part, record, one, data)
+        tables.append(table.assign(fold=one.spec.fold))
+    line.empty()
+    return pd.concat(tables, ignore_index=True)
+
+
+@st.cache_resource(max_entries=4096, show_spinner=False)
+def _errors(
+    ours: str, theirs: str, part: str, _record: RunRecord, _exact: RunRecord, _data: RankingData
+) -> pd.DataFrame:
+    return ranking_error_table([_record], _exact, _data, part)
+
+
+def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """The means behind the figure, one row per m, one column per method and metric; and every run."""
+    table = metric_vs_m.data(found, part, chosen.metrics)
+    wide = table.assign(method=[METHODS[name].name for name in table["method"]]).pivot_table(
+        index="m", columns=["method", "metric"], values="value", aggfunc="mean", sort=False
+    )
+    wide.columns = [f"{method}, {metric}" for method, metric in wide.columns]
+    st.dataframe(wide.sort_index().round(4))
+    st.caption("Means over queries, folds and seeds; m = 0 is the linear model and the exact kernel.")
+    st.markdown("**Every run**")
+    runs = pd.DataFrame(
+        {
+            "model": [method_label(r.spec) for r in found],
+            "fold": [r.spec.fold for r in found],
+            "seed": [r.spec.seed for r in found],
+            **{
+                name: [round(float(r.metrics[part][name].mean()), 4) for r in found]
+                for name in chosen.metrics
+            },
+            "objective": [r.objective for r in found],
+            "training seconds": [round(training_seconds(r), 4) for r in found],
+            "started from": [r.start for r in found],
+        }
+    )
+    st.dataframe(runs, hide_index=True)

@@ -1,0 +1,256 @@
+"""The NDCG-against-m page: what to compute, the figure, and what it says. Its tabs: ndcg_vs_m_tabs.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from rankviz.datasets import DataError, RankingData
+from rankviz.experiments.estimate import check_budget
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import metric_vs_m
+from rankviz.plots.style import APPROXIMATE, METHODS, choices, describe, method_label
+from ui.ndcg_vs_m.words import reading, seconds_in_words
+from ui.shared.folds import THIS, chosen_folds
+from ui.shared.jobs import predicted, run_or_submit
+from ui.shared.runs import normalised
+from ui.shared.settings import COMPONENTS, linear_C, open_run, spec_from_state
+from ui.shared.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure
+
+FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
+METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
+LARGEST_AT_ONCE = 500
+AXES = {"m": "features m", "seconds": "seconds"}
+SECONDS = (
+    "Seconds are medians over runs, of training on this machine: features, pairs and Newton steps, not "
+    "evaluation. Runs over m are made together; each counts its share of the features, and all Newton steps "
+    "from zero up to it."
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What this page adds to the sidebar."""
+
+    metrics: tuple[str, ...]
+    seeds: int
+    grid: tuple[int, ...]
+    folds: tuple[str, ...]
+    x: str
+    exact: bool
+
+
+def settings(spec: RunSpec) -> Settings:
+    """Draw the page's own controls."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    metric = row.container(width=150)
+    x = row.segmented_control(
+        "Against",
+        list(AXES),
+        default="m",
+        required=True,
+        format_func=AXES.__getitem__,
+        key="xaxis",
+        bind="query-params",
+        help="The number of features, or what training took.",
+    )
+    folds = chosen_folds(
+        row,
+        spec,
+        default=THIS,
+        key="folds",
+        told="The sidebar's fold, or every fold of the data set, each trained on its own training part: the "
+        "line is then the mean over folds of the mean over queries.",
+    )
+    seeds = row.container(width=150).slider(
+        "Seeds",
+        1,
+        10,
+        key="seeds",
+        bind="query-params",
+        help="Draws of landmarks and frequencies at every m, beginning with the sidebar's seed.",
+    )
+    upto = row.container(width=200).select_slider(
+        "Up to m",
+        COMPONENTS[1:],
+        LARGEST_AT_ONCE,
+        key="upto",
+        bind="query-params",
+        help="The largest m of the curve; the time grows about in proportion.",
+    )
+    exact, four = _switches()
+    chosen = metric.selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key="metric",
+        bind="query-params",
+        disabled=four,
+        help="Mean over queries.",
+    )
+    grid = tuple(m for m in COMPONENTS if m <= upto)
+    return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
+
+
+def _switches() -> tuple[bool, bool]:
+    """Whether the exact kernel is drawn, and whether all four panels are."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    exact = row.toggle(
+        "Exact kernel",
+        True,
+        key="exact",
+        bind="query-params",
+        help="The model that both approximations approximate, dashed: one run per fold. Its time and "
+        "memory grow with the square of the documents; switch it off where that is too long.",
+    )
+    four = row.toggle(
+        "Four panels of chen2017's Figure 2",
+        key="figure2",
+        bind="query-params",
+        help="NDCG@1, NDCG@3, MeanNDCG and MAP at once, as in the paper (which shows MQ2007).",
+    )
+    return exact, four
+
+
+def specs(chosen: Settings) -> list[RunSpec]:
+    """The linear model of every fold, then both approximations by seed and fold, then the exact kernel."""
+    state = st.session_state
+    linear = spec_from_state(state, "linear").linear(linear_C(state))
+    kernels = [spec_from_state(state, name) for name in APPROXIMATE]
+    first = int(state["seed"])
+    runs = [replace(linear, fold=fold) for fold in chosen.folds] + [
+        replace(kernel, n_components=m, seed=first + k, fold=fold)
+        for k in range(chosen.seeds)
+        for kernel in kernels
+        for fold in chosen.folds
+        for m in chosen.grid
+    ]
+    return runs + (_exact(chosen.folds) if chosen.exact else [])
+
+
+def _exact(folds: Sequence[str]) -> list[RunSpec]:
+    """The exact runs, or none where one would not fit into memory, which is said then."""
+    runs = [replace(spec_from_state(st.session_state, "exact"), fold=fold) for fold in folds]
+    try:
+        for run in runs:
+            check_budget(predicted(run))
+    except DataError as error:
+        st.caption(f"The exact kernel is left out: {error}")
+        return []
+    return runs
+
+
+def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
+    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet."""
+    wanted = specs(chosen)
+    found = run_or_submit(wanted, title=f"NDCG against m, {spec.dataset}")
+    there = [record for record in found if record is not None]
+    counts: dict[RunSpec, int] = {}
+    for record in there:
+        model = replace(record.spec, fold="", digest="")
+        counts[model] = counts.get(model, 0) + 1
+    whole = [r for r in there if counts[replace(r.spec, fold="", digest="")] == len(chosen.folds)]
+    if not any(r.spec.feature_map in APPROXIMATE for r in whole):
+        said = "No run of this curve has finished yet; it is drawn here as they do."
+        st.info(said, icon=":material/hourglass_empty:")
+        st.stop()
+    if len(there) < len(wanted):
+        st.caption(f"{len(there)} of {len(wanted)} runs are there; the figures show what they give.")
+    return whole
+
+
+def in_short(chosen: Settings, part: str) -> str:
+    """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
+    kernel, fourier = (spec_from_state(st.session_state, name) for name in APPROXIMATE)
+    maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
+    folds = kernel.fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"
+    words = describe(replace(kernel, fold=folds), part)
+    words = words.replace(f"{METHODS[APPROXIMATE[0]].name} m = {kernel.n_components}", maps)
+    last = kernel.seed + chosen.seeds - 1
+    return (
+        words.replace(f"seed {kernel.seed}", f"seeds {kernel.seed} to {last}") if chosen.seeds > 1 else words
+    )
+
+
+def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
+    """A part of a fold, normalised as the spec says."""
+    return normalised(replace(spec, fold=fold)).parts[part]
+
+
+def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """The curves with the linear and the exact level, what the queries support, the run behind a point."""
+    say_if_nothing_was_learned(found[0])
+    table = metric_vs_m.data(found, part, chosen.metrics)
+    definition = definition_caption(_pooled(spec, chosen, part))
+    event = show_figure(
+        metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x),
+        table,
+        key="ndcg-against-m",
+        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}, both maps and the levels without an m.",
+        caption=f"{in_short(chosen, part)}. {_band_in_words(chosen)}; {definition}. "
+        f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
+        on_select="rerun",
+    )
+    _open_selected(event, found)
+    for metric in chosen.metrics:
+        first, *others = reading(found, part, metric) or ["the levels to compare with are not there yet"]
+        st.markdown(bold_sentence(first))
+        for words in others:
+            st.markdown(f"{capital(words)}.")
+    if chosen.x == "seconds":
+        st.markdown(seconds_in_words(found, chosen.grid[-1]))
+    st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")
+
+
+def marked(spec: RunSpec, chosen: Settings) -> int | None:
+    """The sidebar's m, where it counts and is in the grid."""
+    counts = spec.feature_map in APPROXIMATE and spec.n_components in chosen.grid
+    return spec.n_components if counts else None
+
+
+def _band_in_words(chosen: Settings) -> str:
+    folds, seeds = len(chosen.folds), chosen.seeds
+    of = [f"{folds} folds"] * (folds > 1) + [f"{seeds} seeds"] * (seeds > 1)
+    if not of:
+        return "Mean over queries, one seed"
+    band = "bars" if chosen.x == "seconds" else "band"
+    line = (
+        "the mean over folds of each fold's mean over queries"
+        if folds > 1
+        else "the mean over queries and seeds"
+    )
+    told = f"Line: {line}; {band}: from the lowest to the highest of {' × '.join(of)}"
+    hard = (
+        ", which is mostly how hard each fold is for every model alike: the sentences compare query by query"
+    )
+    return told + (hard if folds > 1 else "")
+
+
+def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
+    """The grades of all folds that are shown, as one part without features: for counts."""
+    parts = [data_of(spec, fold, part) for fold in chosen.folds]
+    if len(parts) == 1:
+        return parts[0]
+    sizes = [data.n_queries for data in parts]
+    per_query = np.concatenate([np.diff(data.ptr) for data in parts])
+    y = np.concatenate([data.y for data in parts])
+    return RankingData.from_arrays(np.zeros((len(y), 1)), y, np.repeat(np.arange(sum(sizes)), per_query))
+
+
+def _open_selected(event: Any, found: list[RunRecord]) -> None:
+    """A button that opens the run behind the point that was clicked."""
+    chosen = {point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")}
+    for record in (r for r in found if r.spec.hash in chosen):
+        drawn = f", seed {record.spec.seed}" if record.spec.feature_map in APPROXIMATE else ""
+        st.button(
+            f"Open {method_label(record.spec)}{drawn}, {record.spec.fold} on the Train page",
+            icon=":material/open_in_new:",
+            key=f"open-{record.spec.hash}",
+            on_click=open_run,
+            args=(record.spec,),
+        )

@@ -1,0 +1,68 @@
+"""Costs of pairs as the sidebar offers them: a choice by name, and a line of numbers for a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankviz.datasets import DataError
+from rankviz.plots.style import COST_NAMES, triangle
+from rankviz.risk.costs import Costs
+
+PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
+CHOICES = {
+    PLAIN: "every pair costs 1",
+    **{name: label[0].upper() + label[1:] for name, label in COST_NAMES.items()},
+    TABLE: "λ as below",
+    TABLE_QUERY: "λ as below × μ by query",
+}
+"""What the select box says, by the value of its key."""
+
+LARGEST = 1000.0
+DEFAULT_TABLE = "1, 2, 1.3"
+"""he2009 §4.2: λ₁₀, λ₂₀, λ₂₁."""
+
+
+def costs_of(choice: str, text: str) -> Costs:
+    """The costs that the select box and the line of numbers stand for; `DataError` for no such line."""
+    if choice == PLAIN:
+        return None
+    if choice not in (TABLE, TABLE_QUERY):
+        return choice
+    return table(numbers(text), by_query=choice == TABLE_QUERY)
+
+
+def table(values: list[float], *, by_query: bool) -> tuple[object, ...]:
+    """λ of grades r > s from λ₁₀, λ₂₀, λ₂₁, λ₃₀, … as a symmetric table, alone or with μ by query."""
+    grades = next(r for r in range(2, len(values) + 2) if r * (r - 1) // 2 >= len(values))
+    at = iter(values)
+    found = [[0.0] * grades for _ in range(grades)]
+    for r in range(1, grades):
+        for s in range(r):
+            found[r][s] = found[s][r] = next(at)
+    rows = tuple(map(tuple, found))
+    return ("query", rows) if by_query else rows
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers of a line such as "1, 2, 1.3": one for every pair of grades."""
+    words = text.replace(";", " ").replace(",", " ").split()
+    try:
+        values = [round(float(word), 4) for word in words]
+    except ValueError:
+        values = []
+    fits = [r * (r - 1) // 2 for r in range(2, 12)]
+    if len(values) not in fits or not all(0 <= value <= LARGEST for value in values):
+        raise DataError(
+            f"λ = “{text}”",
+            expected=f"one number from 0 to {LARGEST:g} for every two grades: λ₁₀, then λ₂₀, λ₂₁, and so on",
+            remedy="Three grades take three numbers, such as 1, 2, 1.3; five grades take ten.",
+        )
+    return values
+
+
+def state_of_costs(costs: Costs) -> dict[str, Any]:
+    """Values of the select box and the line of numbers: the inverse of `costs_of`."""
+    if costs is None or isinstance(costs, str):
+        return {"costs": costs or PLAIN}
+    values = ", ".join(f"{value:g}" for value in triangle(costs))
+    return {"costs": TABLE_QUERY if costs[0] == "query" else TABLE, "lam": values}

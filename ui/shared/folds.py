@@ -1,0 +1,26 @@
+"""The choice between the sidebar's fold and all folds of its data set."""
+
+from __future__ import annotations
+
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.experiments.spec import RunSpec
+from ui.shared.runs import datasets
+
+THIS, ALL = "this fold", "all folds"
+
+
+def chosen_folds(row: DeltaGenerator, spec: RunSpec, *, default: str, key: str, told: str) -> tuple[str, ...]:
+    """Draw the control, which begins with its default and has `told` as help; the folds that it chooses."""
+    found = tuple(datasets()[spec.dataset].folds)
+    scope = row.segmented_control(
+        "Folds",
+        [default, ALL if default == THIS else THIS],
+        default=default,
+        required=True,
+        key=key,
+        bind="query-params",
+        disabled=len(found) < 2,
+        help=told,
+    )
+    return found if scope == ALL and len(found) > 1 else (spec.fold,)

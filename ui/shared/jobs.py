@@ -1,0 +1,197 @@
+"""The runs a page needs: remembered, made while the visitor waits, or made by a job that the page watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from rankviz.experiments.estimate import (
+    Estimate,
+    check_budget,
+    estimate,
+    total_in_words,
+    total_seconds,
+)
+from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
+from rankviz.experiments.rates import LAPTOP
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.shape import Shape
+from rankviz.experiments.spec import RunSpec
+from ui.shared.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run, twins
+from ui.shared.visitors import visitor
+from ui.shared.watching import PARAMETER, store, watch
+
+LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
+"""Runs predicted to take less, each and all together, are made while the visitor waits."""
+LIVE_LIMIT = 2.0
+"""Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
+UNASKED = "unasked-job"
+"""Where the session keeps the id of such a job, which ends when its visitor moves on."""
+NOTE = "This takes longer than predicted. The figure comes by itself; other settings end it."
+
+
+def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
+    """The records of specs for a page that needs them all: until they are there, it ends here."""
+    found = [record for record in run_or_submit(specs, title=title) if record is not None]
+    if len(found) < len(specs):
+        st.stop()
+    return found
+
+
+def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
+    """The records of specs, None for those that are not there yet.
+
+    What is remembered, or was made by an earlier job, is used. Of the rest, runs predicted to take at most
+    two seconds are made now, if they take no more than a few seconds together, and go on as a job if they
+    take more than two after all. For others the cost and a button are shown, and once that is pressed, the
+    job with its progress. The page runs again as the job grows.
+    Raises `DataError` where a run would not fit into memory.
+    """
+    folds = {(spec.dataset, spec.fold): spec for spec in specs}
+    digests = {place: fold_of(spec).digest for place, spec in folds.items()}
+    known = [replace(spec, digest=digests[spec.dataset, spec.fold]) for spec in specs]
+    _let_go(known)
+    named = _named_job()  # before the records are looked for: what it has finished by now is found
+    found = _found(known)
+    missing = list(dict.fromkeys(spec for spec in known if spec not in found))
+    job = _job_for(missing, named) if missing else None
+    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job goes
+    if named is not None and named.live and (job is None or job.id != named.id):
+        with other:  # it has to do with other settings, but its visitor should not lose it
+            watch(named, place=title)
+    if missing:
+        with own:
+            found |= _work_on(missing, job, title)
+    return [found.get(spec) for spec in known]
+
+
+def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
+    """The records that are remembered or that earlier jobs have made, which are remembered then."""
+    remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
+    unknown = [spec for spec in specs if spec not in remembered]
+    for record in store().find_records([*unknown, *twins(unknown)]).values():
+        remember(record)
+    return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
+
+
+def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[RunSpec, RunRecord]:
+    """Show the job that makes these records, or make them now, or offer to; returns those made now."""
+    watched, offered = st.container(), st.container()
+    if job is not None and job.live:
+        with watched:
+            watch(job, place=title, note=NOTE if job.id == st.session_state.get(UNASKED) else "")
+        return {}
+    shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
+    costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
+    check_budget(max(costs.values(), key=lambda e: e.bytes))
+    laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
+    ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
+    short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
+    if short and not _slow() & set(short):
+        try:
+            run(*short, seconds=LIVE_LIMIT)
+        except TookTooLong:
+            _slow().update(spec for spec in short if recall(spec) is None)
+    if job is not None:
+        with watched:
+            watch(job, place=title)
+    late = [spec for spec in short if recall(spec) is None]
+    unasked = _submit(late, title) if late else None
+    if unasked is not None:
+        st.session_state[UNASKED] = unasked.id
+        with watched:
+            watch(unasked, place=title, note=NOTE)
+    elif left := [cost for spec, cost in costs.items() if recall(spec) is None]:
+        with offered:
+            _offer(left, title)
+    return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+def _let_go(wanted: list[RunSpec]) -> None:
+    """End the unasked job where the page needs none of its runs; forget it then, or when it is done."""
+    job_id = st.session_state.get(UNASKED)
+    if job_id is None:
+        return
+    try:
+        job = store().status(job_id)
+        if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
+            return
+        if job.live:
+            store().stop(job_id, visitor())
+    except JobError:
+        pass  # it was deleted, or is not this visitor's any more
+    del st.session_state[UNASKED]
+    if st.query_params.get(PARAMETER) == job_id:
+        del st.query_params[PARAMETER]
+
+
+@st.cache_resource(show_spinner=False)
+def _slow() -> set[RunSpec]:
+    """Specs that took longer than predicted: they are not tried again while a visitor waits."""
+    return set()
+
+
+def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
+    """The runs to make while the visitor waits: those that are short, where all of them together are."""
+    short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS]
+    return [cost.spec for cost in short] if total_seconds(short) <= LIVE_IN_ALL else []
+
+
+def predicted(spec: RunSpec) -> Estimate:
+    """Seconds and bytes of one run, before the fact."""
+    return estimate(spec, _shape(fold_of(spec).digest, spec))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shape(digest: str, _spec: RunSpec) -> Shape:
+    return Shape.of(fold_of(_spec))
+
+
+def _named_job() -> JobStatus | None:
+    """The job in the address of the page, if there is one."""
+    try:
+        return store().status(st.query_params.get(PARAMETER, ""))
+    except NoSuchJob:
+        return None
+
+
+def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
+    """The job that has to do with these specs: the one in the address, else a live one of the visitor's."""
+    wanted = set(missing)
+    if named is not None and wanted & set(named.specs):
+        return named
+    own = [job for job in store().jobs(visitor()) if job.live and wanted & set(job.specs)]
+    return own[0] if own else None
+
+
+def _offer(predicted: list[Estimate], title: str) -> None:
+    """Say what it will cost, and a button to start it."""
+    missing = [cost.spec for cost in predicted]
+    runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
+    text, action = st.columns([4, 2], vertical_alignment="center")
+    text.markdown(
+        f"Training {runs} will take **{total_in_words(predicted)}**, as estimated from the sizes and this "
+        "machine's speed. It goes on when you leave the page."
+    )
+    action.button(
+        "Train in the background",
+        key=f"train-in-background-{title}",
+        icon=":material/play_arrow:",
+        type="primary",
+        width="stretch",
+        on_click=_submit,
+        args=(missing, title),
+    )
+
+
+def _submit(missing: list[RunSpec], title: str) -> JobStatus | None:
+    """Start a job and name it in the address; None, and a message, where the visitor has too many."""
+    try:
+        job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
+        st.query_params[PARAMETER] = job_id
+        return store().status(job_id)
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
+        return None

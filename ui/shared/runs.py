@@ -1,0 +1,200 @@
+"""Folds and runs as the pages get them: opened once, trained once, kept by their keys."""
+
+from __future__ import annotations
+
+import math
+import time
+from argparse import ArgumentParser
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+
+import streamlit as st
+
+from rankviz.common.progress import Progress, StopRequested
+from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
+from rankviz.datasets.upload_folders import visitor_root
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import execute_all
+from rankviz.experiments.spec import STARTS, RunSpec
+from rankviz.experiments.sweep import families
+from ui.shared.visitors import visitor
+
+STAGES = {
+    "starting": "loading the libraries",
+    "data": "reading the data",
+    "features": "computing features",
+    "pairs": "listing preference pairs",
+    "newton": "training",
+    "evaluate": "scoring documents",
+}
+
+
+TELL_EVERY = 0.1
+"""Seconds between messages of progress to the browser."""
+
+
+class RunMemory:
+    """The latest records, by spec; shared by all visitors, who get the same record for the same spec.
+
+    At most `size`, and no more than `LATEST` where their dual variables take more than `solution_bytes`.
+    """
+
+    LATEST = 64
+
+    def __init__(self, size: int, solution_bytes: float = math.inf) -> None:
+        self._size, self._bytes, self._lock = size, solution_bytes, Lock()
+        self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
+
+    def get(self, spec: RunSpec) -> RunRecord | None:
+        """The record of a spec, if it is still here."""
+        with self._lock:
+            if spec in self._records:
+                self._records.move_to_end(spec)
+            return self._records.get(spec)
+
+    def put(self, record: RunRecord) -> None:
+        """Keep a record, and let the one not asked for longest go."""
+        with self._lock:
+            self._records[record.spec] = record
+            kept = sum(found.nbytes for one in self._records.values() for found in one.solution.values())
+            while len(self._records) > (self._size if kept <= self._bytes else self.LATEST):
+                _, old = self._records.popitem(last=False)
+                kept -= sum(found.nbytes for found in old.solution.values())
+
+
+@st.cache_resource(show_spinner=False)
+def _memory() -> RunMemory:
+    # a curve over m, seeds and folds; about 150 kB each, and dual variables, 7 MB of OHSUMED
+    return RunMemory(size=1024, solution_bytes=1e9)
+
+
+def own_root() -> Path:
+    """The folder of this visitor's own data sets, whether there are any yet or not."""
+    return visitor_root(visitor())
+
+
+def roots_of_all() -> tuple[Path, ...]:
+    """The data roots: those after `streamlit run app.py --` as `--data-dir folder`, or the default ones."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data-dir", action="append", default=[])
+    return data_roots(parser.parse_known_args()[0].data_dir)
+
+
+def data_roots_of_visitor() -> tuple[Path, ...]:
+    """Where this visitor's data sets are: the data roots of all, and the folder of their own."""
+    own = own_root()
+    return (*roots_of_all(), own) if own.is_dir() else roots_of_all()
+
+
+def datasets() -> dict[str, Dataset]:
+    """Data sets of this visitor; a folder added while the app runs is found within ten seconds."""
+    return _found(tuple(map(str, data_roots_of_visitor())))
+
+
+def look_again() -> None:
+    """Find data sets anew, for one was added or removed."""
+    _found.clear()
+
+
+@st.cache_resource(ttl=10, max_entries=64, show_spinner=False)
+def _found(roots: tuple[str, ...]) -> dict[str, Dataset]:
+    return find_datasets(roots)
+
+
+def fold_of(spec: RunSpec) -> Fold:
+    """The fold a spec names, as read; opened again when one of its files changes."""
+    dataset = datasets()[spec.dataset]
+    files = dataset.folds[spec.fold].values()
+    stamp = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return _opened(stamp, spec.fold, dataset)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the fold …")
+def _opened(stamp: tuple[tuple[str, int, int], ...], fold: str, _dataset: Dataset) -> Fold:
+    return open_fold(_dataset, fold)
+
+
+def normalised(spec: RunSpec) -> Fold:
+    """The spec's fold with the spec's normalisation."""
+    fold = fold_of(spec)
+    return _normalised(fold.digest, spec.normalisation, fold)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _normalised(digest: str, how: str, _fold: Fold) -> Fold:
+    return normalise(_fold, how)
+
+
+def recall(spec: RunSpec) -> RunRecord | None:
+    """The record of a spec (with its digest), where it is remembered.
+
+    A run that started from zero by itself serves those who ask for that, and the other way round.
+    """
+    record = _memory().get(spec)
+    for twin in twins([spec]) if record is None else ():
+        other = _memory().get(twin)
+        if other is not None and other.start == "zero":
+            return replace(other, spec=spec)
+    return record
+
+
+def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """The specs of the same runs that say something else on where to start from."""
+    return [replace(spec, start=start) for spec in specs for start in STARTS if start != spec.start]
+
+
+def remember(record: RunRecord) -> None:
+    """Keep a record for whoever asks for its spec next."""
+    _memory().put(record)
+
+
+class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
+    """Raised where runs made while the visitor waits take longer than they may."""
+
+
+def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
+    """The records of specs: remembered, or trained now with progress shown meanwhile.
+
+    Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
+    """
+    line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
+    known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
+    found = {spec: record for spec in known if (record := recall(spec)) is not None}
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now > deadline:
+            line.empty()
+            raise TookTooLong
+        if now - told < TELL_EVERY:  # a message to the browser takes longer than a short run
+            return
+        told = now
+        counted = f"model {len(found) + 1} of {len(specs)}: " if len(specs) > 1 else ""
+        line.progress(
+            len(found) / len(specs), f"Training, {counted}{STAGES.get(progress.stage, progress.stage)}"
+        )
+
+    for family in families(spec for spec in known if spec not in found):
+        for spec, record in execute_all(family, tell, fold=fold_of(family[0])):
+            remember(record)
+            found[spec] = record
+    line.empty()
+    return [found[spec] for spec in known]
+
+
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there."""
+    try:
+        yield
+    except ValueError as error:  # a DataError, or settings that the core refuses
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+    except StopRequested:
+        st.info("Stopped before there was a model.")
+        st.stop()

@@ -1,0 +1,110 @@
+"""A job as its page shows it: progress, time, the button that stops it, and how it ended."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from rankviz.experiments.estimate import in_words
+from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
+from ui.shared.runs import STAGES
+from ui.shared.visitors import keep_visitor, visitor
+
+POLL_SECONDS = 0.3
+REDRAW_SECONDS = 2.0
+"""At most this often the page is drawn anew because a job has more records."""
+PARAMETER = "job"
+"""The query parameter that names the job a page shows."""
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> JobStore:
+    """The jobs of this machine's user, shared by all visitors."""
+    return JobStore()
+
+
+def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
+    """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends.
+
+    `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
+    """
+    shown = st.fragment(_progress, run_every=POLL_SECONDS if job.live else None)
+    shown(job.id, place, note, job.live, len(job.finished))
+    if job.owner == visitor():
+        keep_visitor()
+
+
+def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) -> None:
+    """The fragment that is drawn several times a second while a job is live."""
+    try:
+        status = store().status(job_id)
+    except NoSuchJob:  # deleted meanwhile: the page is drawn without it
+        st.rerun()
+    with st.container(border=True):
+        text, action = st.columns([5, 1], vertical_alignment="center")
+        text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
+        if status.owner == visitor() and status.live == was_live:  # else the page is about to be drawn anew
+            _button(action, status, place)
+        if status.state == "failed":
+            st.error(status.reason, icon=":material/error:")
+        elif status.live and note:
+            st.caption(note)
+    if was_live:  # at last: how it ended is on screen before the whole page has been drawn anew
+        _redraw(status, drawn)
+
+
+def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place: str) -> None:
+    """What the owner can do: stop a live job, delete an ended one."""
+    label, key, act = (
+        ("Stop the job", "stop", _stop) if status.live else ("Delete the job", "delete", _delete)
+    )
+    action.button(
+        label,
+        key=f"{key}-{status.id}-{place}",
+        width="stretch",
+        on_click=act,
+        args=(status.id,),
+        disabled=status.stopping,
+    )
+
+
+def _redraw(status: JobStatus, drawn: int) -> None:
+    """Run the whole page again when the job has ended, or has grown and was not drawn just now."""
+    state, now = st.session_state, time.monotonic()
+    last = state.setdefault("job-drawn", now)
+    if not status.live or (len(status.finished) > drawn and now - last >= REDRAW_SECONDS):
+        state["job-drawn"] = now
+        st.rerun()
+
+
+def _words(status: JobStatus) -> str:
+    """Where a job is: state, run, stage, time."""
+    done = f"{len(status.finished)} of {status.total} finished" if status.total > 1 else ""
+    stage = ""
+    if status.stopping:
+        stage = "stopping"
+    elif status.state == "running":
+        stage = "starting" if status.latest is None else STAGES.get(status.latest["stage"], "saving")
+    elif status.state == "queued":
+        stage = "waiting until another run has ended"
+    elif status.state != "failed":
+        stage = status.reason.rstrip(".")
+    words = [stage or status.state, done if status.live else "", in_words(status.seconds)]
+    return " · ".join(filter(None, words))
+
+
+def _stop(job_id: str) -> None:
+    try:
+        store().stop(job_id, visitor())
+        st.query_params[PARAMETER] = job_id  # so that the page says how it ended
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")
+
+
+def _delete(job_id: str) -> None:
+    try:
+        store().delete(job_id, visitor())
+        st.query_params.pop(PARAMETER, None)
+    except JobError as error:
+        st.toast(str(error), icon=":material/error:")

@@ -1,0 +1,1 @@
+"""The Side by side page."""

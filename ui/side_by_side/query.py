@@ -1,0 +1,166 @@
+"""One query on the Side by side page: both lists, both scores, the documents that moved farthest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.plots import ranked_list, score_scatter
+from ui.shared import selection
+from ui.shared.show import show_figure
+from ui.side_by_side.words import Compared, Pair, marked_document, one_query
+
+LENGTHS = (10, 20)
+SHORTEST = 420  # pixels of the score scatter beside a short list
+MOST = 8
+DOCUMENT = "document"
+_CHANGES = "document-changes"
+
+
+def show(what: Compared) -> int:
+    """Draw one query and return it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
+    with row:
+        chosen = selection.query(what.table)
+        length, scale = _settings()
+    position = int((what.table["query"] == chosen).argmax())
+    row = what.table.iloc[position]
+    scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
+    documents = score_scatter.data(*scores, what.data, position, scale)
+    moved = ranked_list.moved(documents, MOST)
+    st.markdown(one_query(row, moved, what.pair))
+    marked = _document(documents)
+    if marked is not None:
+        st.markdown(marked_document(documents[documents["document"] == marked].iloc[0], what.pair))
+    k = min(length, len(documents))
+    lists, points = st.columns(2, gap="medium")
+    with lists:
+        _lists(what, row, documents, k, marked)
+    with points:
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), marked)
+    _documents(what.pair, documents, moved, marked)
+    return chosen
+
+
+def _settings() -> tuple[int, str]:
+    length = st.segmented_control(
+        "First documents",
+        LENGTHS,
+        default=LENGTHS[0],
+        required=True,
+        key="first",
+        bind="query-params",
+        help="How many of each list are drawn; the rest is in the table below.",
+    )
+    scale = st.segmented_control(
+        "Scores",
+        list(score_scatter.SCALES),
+        default="centred",
+        required=True,
+        key="scores",
+        bind="query-params",
+        help="centred: less their mean over the query, for only differences within a query rank. "
+        "standardised: that over its standard deviation, which makes models of other scales comparable.",
+    )
+    return int(length or LENGTHS[0]), str(scale or "centred")
+
+
+def _document(documents: pd.DataFrame) -> str | None:
+    """The document that is marked, if it is one of this query; it is part of the address."""
+    name = st.session_state.setdefault(DOCUMENT, st.query_params.get(DOCUMENT))
+    if name not in set(documents["document"]):
+        st.query_params.pop(DOCUMENT, None)
+        return None
+    st.query_params[DOCUMENT] = name
+    return str(name)
+
+
+def _key(name: str) -> str:
+    """Key of a view; a new one after each change of the marked document (see `ui.shared.selection`)."""
+    return selection.chart_key(f"{name}-{st.session_state.get(_CHANGES, 0)}")
+
+
+def _mark(name: str | None) -> None:
+    """Mark a document, or none where it is marked already."""
+    st.session_state[DOCUMENT] = None if name == st.session_state.get(DOCUMENT) else name
+    st.session_state[_CHANGES] = st.session_state.get(_CHANGES, 0) + 1
+
+
+def _clicked(key: str) -> Callable[[], None]:
+    """What a chart calls when one of its documents is clicked."""
+
+    def take() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        names = [point["customdata"][0] for point in points if point.get("customdata")]
+        _mark(names[0] if names else None)
+
+    return take
+
+
+def _ticked(key: str, names: list[str]) -> Callable[[], None]:
+    """What the table calls when one of its rows is ticked, or no longer is."""
+
+    def take() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        _mark(names[rows[0]] if rows else st.session_state.get(DOCUMENT))
+
+    return take
+
+
+def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, marked: str | None) -> None:
+    key, query, names = _key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    show_figure(
+        ranked_list.figure(documents, *what.pair.labels, k, marked),
+        documents,
+        key=key,
+        alt=f"The first {k} documents of query {query} as both methods rank them.",
+        caption=f"Query {query}, first {k} of {len(documents)} documents in each list; on the markers the "
+        f"grade, beside them how far a document rises (▲) or falls (▼) from left to right. {what.metric}: "
+        f"{names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}. Click a document to mark it. "
+        f"{what.about}.",
+        on_select=_clicked(key),
+    )
+
+
+def _points(
+    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, marked: str | None
+) -> None:
+    key, query, names = _key("scores"), f"{row['query']:.0f}", what.pair.names
+    said = {
+        "centred": "raw scores less their mean over the query, each model's own scale",
+        "standardised": "scores less their mean over the query, over its standard deviation",
+    }[scale]
+    show_figure(
+        score_scatter.figure(documents, *names, scale, marked, height),
+        documents,
+        key=key,
+        alt=f"Scores of the documents of query {query}, {names[0]} against {names[1]}.",
+        caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
+        on_select=_clicked(key),
+    )
+
+
+def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, marked: str | None) -> None:
+    """The documents with the largest changes of rank, and all of them where that is asked for."""
+    names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
+    if len(moved):
+        st.markdown("**Largest changes of rank** in this query; tick a row to mark the document above.")
+        key, listed = _key("moved"), moved["document"].tolist()
+        st.dataframe(
+            moved.rename(columns=names),
+            hide_index=True,
+            width="content",
+            key=key,
+            on_select=_ticked(key, listed),
+            selection_mode="single-row",
+            selection_default={
+                "selection": {"rows": [n for n, name in enumerate(listed) if name == marked]},
+            },
+            column_config={"change": st.column_config.NumberColumn(format="%+d")},
+        )
+    with st.expander(f"All {len(documents)} documents"):
+        drawn = documents.drop(columns=["left_value", "right_value"])
+        names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
+        st.dataframe(drawn.rename(columns=names), hide_index=True)

@@ -1,0 +1,230 @@
+"""The views of the Side by side page: which two models, their queries, where to look, the table of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.ranking_error import TOP, ranking_errors
+from rankviz.datasets import RankingData
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import per_query
+from rankviz.plots.style import METHODS, with_minus
+from ui.ndcg_vs_m.views import METRICS
+from ui.shared import selection
+from ui.shared.jobs import run_or_wait
+from ui.shared.settings import linear_C, spec_from_state
+from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
+from ui.side_by_side import query as one_query
+from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
+
+SIDES = ("nystroem", "fourier", "linear", "exact")
+HOW = (
+    "In either chart: click a point (once more ends it), or draw a box or a lasso around points. With box or "
+    "lasso a plain click does nothing: draw around a single point."
+)
+MOST = 5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What this page adds to the sidebar."""
+
+    maps: tuple[str, str]
+    metric: str
+
+
+def controls() -> Choice:
+    """Draw the page's own controls; the page ends here where both sides are the same model."""
+    columns = st.columns([2, 2, 2, 1])
+    maps = [_side(column, *side) for column, side in zip(columns, (("Left", 0), ("Right", 1)), strict=False)]
+    metric = columns[2].selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key="metric",
+        bind="query-params",
+        help="Of each query, for both models.",
+    )
+    if maps[0] == maps[1]:
+        st.info(f"Both sides are {METHODS[maps[0]].name}. Choose another map on one of them to compare.")
+        st.stop()
+    return Choice((maps[0], maps[1]), metric)
+
+
+def _side(column: Any, label: str, default: int) -> str:
+    chosen: str = column.selectbox(
+        label,
+        SIDES,
+        default,
+        format_func=lambda name: METHODS[name].name,
+        key=label.lower(),
+        bind="query-params",
+        help="With m, C, γ and seed of the sidebar, whose own map plays no part on this page. linear: with "
+        "the C of the linear baseline (More settings). exact kernel: what Nyström and random Fourier "
+        "approximate.",
+    )
+    return chosen
+
+
+def trained(state: Any, choice: Choice, part: str) -> Pair:
+    """The line that says what is shown, and both models with the sidebar's settings."""
+    specs = [_spec(state, name) for name in choice.maps]
+    st.markdown(f":gray[{about(*specs, part)}]")
+    return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
+
+
+def _spec(state: Any, feature_map: str) -> RunSpec:
+    spec = spec_from_state(state, feature_map)
+    return spec.linear(linear_C(state)) if feature_map == "linear" else spec
+
+
+@st.fragment
+def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
+    """All views of the page, which share one selection of queries and one query that is shown."""
+    say_if_nothing_was_learned(pair.left)
+    errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
+    table = per_query.data(pair.left, pair.right, data, part, metric, errors)
+    what = Compared(pair, data, part, metric, table)
+    picked = selection.picked(table)
+    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
+    charts = st.container()  # drawn last, for they mark the query that is chosen below
+    st.markdown(_reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair))
+    _where_to_look(table, metric)
+    one, every = st.tabs(["One query", "All queries"])
+    with one:
+        chosen = one_query.show(what)
+    with every:
+        _all_queries(what, picked)
+    against, ordered = charts.columns([3, 2], gap="medium")
+    with against:
+        _against(what, picked, chosen, tool)
+    with ordered:
+        _in_order(what, picked, chosen, tool)
+
+
+def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+    """One model's metric against the other's."""
+    table, names = what.table, what.pair.names
+    even = int((table["difference"] == 0).sum())
+    _chart(
+        what,
+        per_query.figure(table, what.pair.maps, what.metric, picked, chosen),
+        tool,
+        name="ndcg-per-query",
+        alt=f"{what.metric} of each query, {names[0]} against {names[1]}, with the diagonal.",
+        caption=f"One point a query, larger for more documents; {even} of {len(table)} queries are even "
+        f"(hollow). The ring: query {chosen}, shown below. {what.about}. {definition_caption(what.data)}.",
+    )
+
+
+def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+    """The differences in order, and how alike the rankings are."""
+    _chart(
+        what,
+        per_query.strip(what.table, what.pair.maps, what.metric, picked, chosen),
+        tool,
+        name="ndcg-differences",
+        alt=f"Differences in {what.metric} between both, from the smallest to the largest, and Kendall's τ.",
+        caption="The same queries in order of the difference; below, how alike both orders of the documents "
+        f"are: τ is 1 for the same, −1 for the reverse{_no_tau(what.table)}. {what.about}.",
+    )
+
+
+def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
+    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    key = selection.chart_key(name)
+    take = selection.taken_from_chart(key, what.table)
+    show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
+
+
+def _no_tau(table: pd.DataFrame) -> str:
+    n = int(table["tau"].isna().sum())
+    if n == 0:
+        return ""
+    noun = "query has" if n == 1 else "queries have"
+    return f" ({n} {noun} none: one document, or all scores equal)"
+
+
+def _where_to_look(table: pd.DataFrame, metric: str) -> None:
+    """Buttons for the queries on which both models differ most, by the metric and by the order."""
+    different = table[table["difference"] != 0]
+    widest = different.loc[different["difference"].abs().sort_values(ascending=False).index].head(MOST)
+    unlike = table[table["tau"] < 1].sort_values("tau").head(MOST)
+    left, right = st.columns(2, gap="medium")
+    for column, rows, title, value, text in (
+        (left, widest, f"Largest difference in {metric}", "difference", lambda d: with_minus(d, "+.3f")),
+        (right, unlike, "Least alike in order (lowest Kendall's τ)", "tau", tau_text),
+    ):
+        column.caption(title if len(rows) else f"{title}: none")
+        row = column.container(horizontal=True, gap="small")
+        for query, number in zip(rows["query"], rows[value], strict=True):
+            row.button(
+                f"**{query}**  {text(number)}",
+                key=f"look-{value}-{query}",
+                on_click=selection.only,
+                args=(int(query), table),
+                help=f"Select query {query} and show it below.",
+            )
+
+
+def _all_queries(what: Compared, picked: list[int]) -> None:
+    """The table of queries; ticked rows are the selected ones."""
+    ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
+        ["size", "tau"], ascending=[False, True], ignore_index=True
+    )
+    only = st.toggle(
+        "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
+    )
+    shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
+    queries = [int(query) for query in shown["query"]]
+    # rows that go as soon as they are not ticked are another table each time
+    key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
+    ticked = [row for row, query in enumerate(queries) if query in set(picked)]
+    st.dataframe(
+        shown.drop(columns="size"),
+        hide_index=True,
+        key=key,
+        on_select=selection.taken_from_rows(
+            key, queries, lambda chosen: selection.select(chosen, what.table)
+        ),
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": ticked}},
+        column_config=_columns(what.pair, what.metric),
+        placeholder="–",
+        alt="One row for each query.",
+    )
+    tau = what.table["tau"].median()
+    middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
+    which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
+    st.caption(
+        f"{which} {len(ranked)} queries, the largest difference in {what.metric} first, then the lowest τ. "
+        f"Tick rows to select queries everywhere.{middle} {what.about}."
+    )
+
+
+def _columns(pair: Pair, metric: str) -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    return {
+        "query": number(format="%d"),
+        "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
+        "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
+        "difference": number("difference", format="%+.4f"),
+        "tau": number("Kendall's τ", format="%.3f", help="1: the same order of documents, −1: the reverse."),
+        "overlap": number(f"first {TOP} in both", format="percent", help="Share of the documents there."),
+    }
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing both orders of each query …")
+def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
+    return ranking_errors(_pair.left, _pair.right, _data, part)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _reading(
+    left: RunSpec, right: RunSpec, part: str, metric: str, picked: tuple[int, ...], _pair: Pair
+) -> str:
+    return reading(_pair, part, metric, picked)

@@ -1,0 +1,196 @@
+"""What the Side by side page says of two models: what they are, and what their queries support."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rankviz.datasets import NORMALISATIONS, RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.significance import compare
+from rankviz.plots.per_query import ROUNDING
+from rankviz.plots.style import (
+    APPROXIMATE,
+    METHODS,
+    PART_NAMES,
+    choices,
+    describe_data,
+    in_a_sentence,
+    method_label,
+    power_of_two,
+    training_words,
+    with_minus,
+)
+from ui.shared.show import bold_sentence
+
+CAUTION = (
+    "These queries were chosen by looking at how they come out, so the interval only describes them: it is "
+    "no evidence on other queries."
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both models and what to call them."""
+
+    left: RunRecord
+    right: RunRecord
+
+    @property
+    def maps(self) -> tuple[str, str]:
+        """Their feature maps."""
+        return self.left.spec.feature_map, self.right.spec.feature_map
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The methods' names, for axes and tables."""
+        return METHODS[self.maps[0]].name, METHODS[self.maps[1]].name
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The methods' names with m, above lists."""
+        return method_label(self.left.spec), method_label(self.right.spec)
+
+    def values(self, part: str, metric: str) -> tuple[pd.Series[float], pd.Series[float]]:
+        """The metric of both by query."""
+        return self.left.metrics[part][metric], self.right.metrics[part][metric]
+
+    def about(self, part: str) -> str:
+        """Data, fold, settings of both and part, for captions."""
+        return about(self.left.spec, self.right.spec, part)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What all views of the page show: both models on a part, by one metric; a row per query.
+
+    Attributes
+    ----------
+    pair : Pair
+    data : RankingData
+        The part.
+    part, metric : str
+    table : DataFrame
+        Of `per_query.data`.
+    """
+
+    pair: Pair
+    data: RankingData
+    part: str
+    metric: str
+    table: pd.DataFrame
+
+    @property
+    def about(self) -> str:
+        """Data, fold, settings of both and part, for captions."""
+        return self.pair.about(self.part)
+
+
+def about(left: RunSpec, right: RunSpec, part: str) -> str:
+    """What is compared, in words: what both share is said once."""
+    words = [describe_data(left), f"{_own(left)} beside {_own(right)}"]
+    kernels = [spec for spec in (left, right) if spec.feature_map != "linear"]
+    if kernels:
+        words += [f"C = {power_of_two(kernels[0].C)}", f"γ = {power_of_two(kernels[0].gamma)}"]
+    drawn = [spec for spec in kernels if spec.feature_map in APPROXIMATE]
+    if drawn:
+        words.append(f"seed {drawn[0].seed}")
+    words += training_words(left)
+    if left.normalisation != "none":
+        words.append(f"normalised: {NORMALISATIONS[left.normalisation].label}")
+    return " · ".join([*words, PART_NAMES[part]])
+
+
+def _own(spec: RunSpec) -> str:
+    """A model with the settings that are its own."""
+    if spec.feature_map == "linear":
+        return f"{method_label(spec)} (C = {power_of_two(spec.C)})"
+    return f"{method_label(spec)}{choices(spec)}"
+
+
+def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> str:
+    """What the queries say about both models: all of them, or those that are selected, with a caution."""
+    a, b = pair.values(part, metric)
+    everything = _over_all(pair, a, b, metric)
+    chosen = a.index.isin(list(picked))
+    if not chosen.any() or chosen.all():
+        return bold_sentence(everything)
+    selected = _over_selected(pair, a[chosen], b[chosen], metric, len(a))
+    return f"{bold_sentence(selected)} {CAUTION if chosen.sum() > 1 else ''}\n\n{_plain(everything)}"
+
+
+def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str) -> str:
+    left, right = (in_a_sentence(name) for name in pair.maps)
+    if _even(a, b):
+        where = "the only query" if len(a) == 1 else f"each of the {len(a):,} queries"
+        return f"By {metric}, {_both(pair)} are even on {where}"
+    return compare(a, b).sentence(left, right, metric)
+
+
+def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str, n: int) -> str:
+    interval = compare(a, b).interval
+    if _even(a, b):
+        where = f"query {a.index[0]}" if len(a) == 1 else f"each of the {len(a):,} selected of {n:,} queries"
+        return f"By {metric}, {_both(pair)} are even on {where}"
+    minus = f"{in_a_sentence(pair.maps[0])} minus {in_a_sentence(pair.maps[1])} is"
+    mean = with_minus(interval.mean, "+z.3f")
+    if len(a) == 1:
+        return f"On query {a.index[0]}, {minus} {mean} {metric}"
+    low, high = (with_minus(end, "+z.3f") for end in (interval.low, interval.high))
+    return (
+        f"Over the {len(a):,} selected of {n:,} queries, {minus} {mean} {metric} on average "
+        f"(paired 95 % interval [{low}, {high}])"
+    )
+
+
+def _even(a: pd.Series[float], b: pd.Series[float]) -> bool:
+    return bool(np.abs(a.to_numpy() - b.to_numpy()).max(initial=0.0) <= ROUNDING)
+
+
+def _both(pair: Pair) -> str:
+    return " and ".join(in_a_sentence(name) for name in pair.maps)
+
+
+def _plain(sentence: str) -> str:
+    return f"All queries: {sentence[0].lower() if sentence.startswith('By ') else sentence[0]}{sentence[1:]}."
+
+
+def tau_text(tau: float) -> str:
+    """Kendall's τ with three decimals, and no 1 for what is not quite the same order."""
+    return "above 0.999" if 0.9995 <= tau < 1 else with_minus(tau, "z.3f")
+
+
+def marked_document(document: pd.Series, pair: Pair) -> str:
+    """Where the marked document stands in both lists."""
+    ranks = document["left_rank"], document["right_rank"]
+    places = (f"rank {n} with {in_a_sentence(name)}" for n, name in zip(ranks, pair.maps, strict=True))
+    return (
+        f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. "
+        "Click it again to unmark it."
+    )
+
+
+def _named(document: str) -> str:
+    return document if document.startswith("document") else f"document {document}"
+
+
+def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
+    """How alike both rank one query: what the first documents share, τ, and what moved farthest."""
+    first = min(10, int(row["documents"]))
+    shared = round(row["overlap"] * first)
+    which = f"{shared} of the first {first} documents" if first > 1 else "the only document"
+    words = [f"On query {row['query']:.0f} both lists share {which}"]
+    if not np.isnan(row["tau"]):
+        words.append(f"Kendall's τ is {tau_text(row['tau'])}")
+    if len(moved):
+        document, _, left, right, _ = moved.iloc[0]
+        names = [in_a_sentence(name) for name in pair.maps]
+        moves = f"{_named(document)} moves farthest"
+        words.append(f"{moves}, from rank {left} with {names[0]} to {right} with {names[1]}")
+    elif first > 1:
+        words.append("no document has another rank")
+    return bold_sentence("; ".join(words))
