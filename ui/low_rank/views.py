@@ -13,18 +13,10 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.plots.style import describe
-from ui import (
-    low_rank_learning,
-    low_rank_models,
-    low_rank_numbers,
-    low_rank_query,
-    low_rank_sweeps,
-    low_rank_why,
-    selection,
-)
-from ui.low_rank import words
+from ui.low_rank import learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
+from ui.shared import selection
 from ui.shared.show import bold_sentence, show_figure
 
 HOW = (
@@ -37,10 +29,10 @@ VIEW = "view"
 PART = "train"
 """Whose queries are selected here: α belongs to them."""
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
-    "Why so low?": low_rank_why.specs,
-    "Three models": low_rank_models.specs,
-    "Learning curves": low_rank_learning.specs,
-    "Sensitivity": low_rank_sweeps.specs,
+    "Why so low?": why.specs,
+    "Three models": models.specs,
+    "Learning curves": learning.specs,
+    "Sensitivity": sweeps.specs,
 }
 """What tabs need besides the run itself."""
 OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
@@ -189,19 +181,19 @@ def _energy(what: Shown) -> None:
 
 def _why(what: Shown, others: Records) -> None:
     """Why so low, with the runs for it."""
-    wanted = low_rank_why.specs(bare(what.spec))
+    wanted = why.specs(bare(what.spec))
     if any(spec not in others for spec in wanted):  # the tab was opened just now: the page sees to them
         st.rerun()
-    low_rank_why.show(what, [others[spec] for spec in wanted])
+    why.show(what, [others[spec] for spec in wanted])
 
 
 VIEWS: dict[str, Callable[[Shown, Records], None]] = {
-    "One query": lambda what, _: low_rank_query.show(what),
+    "One query": lambda what, _: query.show(what),
     "Energy": lambda what, _: _energy(what),
     "Why so low?": _why,
-    "Three models": low_rank_models.show,
-    "Learning curves": low_rank_learning.show,
-    "Sensitivity": low_rank_sweeps.show,
-    "Numbers": lambda what, _: low_rank_numbers.show(what),
+    "Three models": models.show,
+    "Learning curves": learning.show,
+    "Sensitivity": sweeps.show,
+    "Numbers": lambda what, _: numbers.show(what),
 }
 """The tabs, and what they show of a run and the records of `specs`."""
