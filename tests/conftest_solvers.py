@@ -27,5 +27,5 @@ each_terms = pytest.mark.parametrize("terms", STOCHASTIC.values(), ids=STOCHASTI
 def objective_of(
     loss: str = "squared_hinge", C: float = 0.25, costs: str | None = None, feature_map: str = "linear"
 ) -> RankObjective:
-    features = FEATURE_MAPS[feature_map](MapSettings(15, 0.3, None, 1)).fit(X).operator(X)
+    features = FEATURE_MAPS[feature_map].make(MapSettings(15, 0.3, None, 1)).fit(X).operator(X)
     return RankObjective(features, PairRisk(Y, PTR, LOSSES[loss], pair_costs(costs, Y, PTR)), C)

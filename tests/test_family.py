@@ -21,7 +21,7 @@ MAPS = ("linear", "nystroem", "fourier")
 
 
 def family(name: str, m: int, documents: np.ndarray = X, **settings: object) -> MapFamily:
-    return MapFamily(FEATURE_MAPS[name](MapSettings(m, **settings)), documents)
+    return MapFamily(FEATURE_MAPS[name].make(MapSettings(m, **settings)), documents)
 
 
 @pytest.mark.parametrize("documents", [X, DOUBLED], ids=["distinct", "doubled"])
@@ -32,7 +32,7 @@ def test_a_family_holds_the_maps_fitted_alone(name: str, documents: np.ndarray, 
     features = FamilyFeatures(maps, X, keep_arguments=keep)
     for gamma in (0.3, 2.0**-10, 0.3):
         for m in (1, 7, 30, 1000):
-            alone = FEATURE_MAPS[name](MapSettings(m, gamma, seed=4)).fit(documents)
+            alone = FEATURE_MAPS[name].make(MapSettings(m, gamma, seed=4)).fit(documents)
             found = features.operator(m, gamma)
             assert maps.map(m, gamma).n_components == alone.n_components
             np.testing.assert_allclose(found.dense(), alone.operator(X).dense(), atol=1e-6)

@@ -179,13 +179,15 @@ def test_frequencies_have_the_variance_of_the_kernel() -> None:
 @pytest.mark.parametrize("name", FEATURE_MAPS)
 def test_maps_by_name_are_deterministic_in_their_seed(name: str) -> None:
     def features(seed: int) -> np.ndarray:
-        return FEATURE_MAPS[name](MapSettings(12, 0.5, None, seed)).fit(DOCUMENTS).operator(OTHERS).dense()
+        return (
+            FEATURE_MAPS[name].make(MapSettings(12, 0.5, None, seed)).fit(DOCUMENTS).operator(OTHERS).dense()
+        )
 
     np.testing.assert_array_equal(features(1), features(1))
     assert np.array_equal(features(1), features(2)) == (name in ("linear", "exact"))
 
 
 def test_the_linear_map_is_the_features() -> None:
-    fitted = FEATURE_MAPS["linear"](MapSettings(500, 1.0, None, 0)).fit(DOCUMENTS)
+    fitted = FEATURE_MAPS["linear"].make(MapSettings(500, 1.0, None, 0)).fit(DOCUMENTS)
     assert fitted.n_components == 5
     np.testing.assert_array_equal(fitted.operator(OTHERS).dense(), OTHERS)

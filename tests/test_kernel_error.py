@@ -41,7 +41,7 @@ def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
 def slow_errors(row: dict[str, object], X: np.ndarray, Z: np.ndarray, gamma: float) -> list[float]:
     """By the definitions, with a map of its own for this m and dense norms."""
     settings = MapSettings(row["m"], gamma, seed=row["seed"], **{CHOICES[row["map"]]: row["choice"]})
-    K, Phi = kernel(Z, gamma), FEATURE_MAPS[row["map"]](settings).fit(X).operator(Z).dense()
+    K, Phi = kernel(Z, gamma), FEATURE_MAPS[row["map"]].make(settings).fit(X).operator(Z).dense()
     R = K - Phi @ Phi.T
     return [
         np.sqrt((R**2).sum() / (K**2).sum()),
@@ -69,7 +69,7 @@ def test_dimensions_used_are_those_of_separate_fits() -> None:
     line = RNG.random((120, 1)) @ np.ones((1, 3))
     found = kernel_errors(line, 0.1, (1, 5, 20, 90), (0, 1)).table
     for row in found.to_dict("records"):
-        fitted = FEATURE_MAPS[row["map"]](MapSettings(row["m"], 0.1, None, row["seed"])).fit(line)
+        fitted = FEATURE_MAPS[row["map"]].make(MapSettings(row["m"], 0.1, None, row["seed"])).fit(line)
         assert row["used"] == fitted.n_components
     assert (found.loc[found["map"] == "nystroem", "used"] < 20).all()
 
@@ -80,7 +80,7 @@ def test_the_maps_are_the_papers_unless_others_are_asked_for() -> None:
     assert list(table["map"]) == list(MAPS)
     for name, choice in (("nystroem", "kmeans++"), ("fourier", "orthogonal")):
         settings = MapSettings(7, 1.0, seed=2, landmarks="kmeans++", frequencies="orthogonal")
-        expected = FEATURE_MAPS[name](settings).fit(X).operator(X[:9]).dense()
+        expected = FEATURE_MAPS[name].make(settings).fit(X).operator(X[:9]).dense()
         np.testing.assert_array_equal(features_of(name, X, X[:9], 1.0, 7, 2, choice), expected)
 
 

@@ -46,8 +46,8 @@ class Variant:
         """Its settings with m features."""
         settings = MapSettings(m, gamma, seed=seed)
         if CHOICES[self.map] == "landmarks":
-            return FEATURE_MAPS[self.map](replace(settings, landmarks=self.choice))
-        return FEATURE_MAPS[self.map](replace(settings, frequencies=self.choice))
+            return FEATURE_MAPS[self.map].make(replace(settings, landmarks=self.choice))
+        return FEATURE_MAPS[self.map].make(replace(settings, frequencies=self.choice))
 
     def draw(self, X: FloatArray, m: int, seed: int) -> Drawn:
         """What it draws for documents X (n, d): the same for every γ, and leading parts for fewer than m."""

@@ -5,27 +5,29 @@ from __future__ import annotations
 import numbers
 from collections.abc import Collection
 
+from rankviz.common.errors import SettingError
+
 
 def one_of(name: str, value: object, allowed: Collection[str]) -> None:
-    """Raise ValueError unless value is one of the allowed names."""
+    """Raise `SettingError` unless value is one of the allowed names."""
     if value not in tuple(allowed):
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
+        raise SettingError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, allowed))}")
 
 
 def positive(name: str, value: object) -> None:
-    """Raise ValueError unless value is a positive finite number."""
+    """Raise `SettingError` unless value is a positive finite number."""
     if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
-        raise ValueError(f"{name}={value!r} must be a positive finite number")
+        raise SettingError(f"{name}={value!r} must be a positive finite number")
 
 
 def whole(name: str, value: object) -> None:
-    """Raise ValueError unless value is a whole number of at least 1."""
+    """Raise `SettingError` unless value is a whole number of at least 1."""
     if not isinstance(value, numbers.Integral) or int(value) < 1:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least 1")
+        raise SettingError(f"{name}={value!r} must be a whole number of at least 1")
 
 
 def check_training(C: object, tol: object, max_iter: object, memory_limit: object) -> None:
-    """Raise ValueError for settings of training out of their range; the last two may be None."""
+    """Raise `SettingError` for settings of training out of their range; the last two may be None."""
     positive("C", C)
     positive("tol", tol)
     if max_iter is not None:

@@ -1,4 +1,4 @@
-"""Errors and warnings about data, with what to do about them."""
+"""Errors and warnings about data and settings, with what to do about them."""
 
 from __future__ import annotations
 
@@ -43,3 +43,7 @@ def _rebuild_error(found: str, expected: str, remedy: str, path: str | None, lin
 
 class DataWarning(UserWarning):
     """Data that was used after a repair worth knowing about (regrouped queries, padded features)."""
+
+
+class SettingError(ValueError):
+    """A setting that is not known, out of its range, or does not go with another; it says what would do."""

@@ -73,7 +73,7 @@ class Ranker(BaseEstimator):
             landmarks=self.landmarks,
             frequencies=self.frequencies,
         )
-        return FEATURE_MAPS[self.feature_map](settings)
+        return FEATURE_MAPS[self.feature_map].make(settings)
 
     def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
         """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier.

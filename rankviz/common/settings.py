@@ -1,0 +1,312 @@
+"""Settings as objects: what a setting is called, what it may be and how it is written, said once.
+
+A `Setting` is declared beside what it belongs to. Constructor checks, run specs, addresses, the sidebar,
+pins, captions and the documentation's tables all read it. What may be chosen (a feature map, a kernel, a
+solver, …) declares in `settings` what it reads itself, so that `resolve` finds which settings a run has:
+those of its method, then those of what is chosen there, and so on.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rankviz.common.errors import SettingError
+
+
+class Domain(Protocol):
+    """The values that a setting may have."""
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` for a value that is none of them, saying which are."""
+        ...
+
+    def plain(self, value: Any) -> Any:
+        """A checked value as Python's own types, hashable: equal settings become equal values."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        ...
+
+
+@dataclass(frozen=True)
+class Positive:
+    """Positive finite numbers, and names that stand for one ("scale")."""
+
+    names: tuple[str, ...] = ()
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of them."""
+        if isinstance(value, str) and value in self.names:
+            return
+        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not real or not 0 < float(value) < float("inf"):  # type: ignore[arg-type]
+            raise SettingError(f"{name}={value!r} must be {self.words}")
+
+    def plain(self, value: Any) -> Any:
+        """A float, or the name."""
+        return value if isinstance(value, str) else float(value)
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        return "a positive finite number" + "".join(f" or {name!r}" for name in self.names)
+
+
+@dataclass(frozen=True)
+class Real:
+    """Finite numbers from `low` on."""
+
+    low: float = -math.inf
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of them."""
+        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not real or not math.isfinite(float(value)) or float(value) < self.low:  # type: ignore[arg-type]
+            raise SettingError(f"{name}={value!r} must be {self.words}")
+
+    def plain(self, value: Any) -> float:
+        """A float."""
+        return float(value)
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        return "a finite number" + ("" if self.low == -math.inf else f" of at least {self.low:g}")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole numbers from `least` to `most`; None too where it is `optional`."""
+
+    least: int = 1
+    most: int | None = None
+    optional: bool = False
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of them."""
+        if value is None and self.optional:
+            return
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not whole or not self.least <= int(value) <= (self.most or math.inf):  # type: ignore[call-overload]
+            raise SettingError(f"{name}={value!r} must be {self.words}")
+
+    def plain(self, value: Any) -> int | None:
+        """An int, or None."""
+        return None if value is None else int(value)
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        upper = "" if self.most is None else f" and at most {self.most:,}"
+        return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
+
+
+class Option(Protocol):
+    """What can be chosen by name: all that a menu needs to know of it."""
+
+    @property
+    def label(self) -> str:
+        """What it is called in menus and captions."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The names of a registry, which may grow while the program runs."""
+
+    options: Mapping[str, Any]
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of the names."""
+        one_of(name, value, self.options)
+
+    def plain(self, value: Any) -> str:
+        """The name."""
+        return str(value)
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        return f"one of {', '.join(map(repr, self.options))}"
+
+
+@dataclass(frozen=True)
+class Powers:
+    """Offered as powers of `base`, by their exponents from `low` to `high`, as the papers write them."""
+
+    low: int
+    high: int
+    base: int = 2
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Offered as the values of a list."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Offered as a number to type, between two ends."""
+
+    low: float
+    high: float
+    step: float = 1
+
+
+Offer = Powers | Steps | Typed | None
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One setting: everything that is said about it, in one place.
+
+    Attributes
+    ----------
+    name : str
+        In run specs and, unless `parameter` says otherwise, of the estimator's parameter.
+    symbol : str
+        How formulas and captions write it ("γ"); the name where there is no letter for it.
+    label : str
+        What its control is called.
+    domain : Domain
+        What it may be.
+    default : object
+        Of a run that does not say.
+    help : str
+        What it does, in a sentence or two.
+    key : str
+        Short name in addresses and pins.
+    offer : Powers, Steps, Typed or None
+        Which of its values a page offers; None for all names of a choice, and for what has no control.
+    start : object
+        The value that the app starts from, where it is not the default.
+    caption : value -> str
+        The setting in a caption, "" to leave it out; by default "symbol = value".
+    quiet : bool
+        Whether captions leave it out where it is the default.
+    parameter : str or None
+        The estimator's parameter, where it is called something else; None where the estimator has none.
+    """
+
+    name: str
+    symbol: str
+    label: str
+    domain: Domain
+    default: Any
+    help: str
+    key: str = ""
+    offer: Offer = None
+    start: Any = None
+    caption: Callable[[Any], str] | None = None
+    quiet: bool = False
+    parameter: str | None = field(default="")
+
+    def __post_init__(self) -> None:
+        """The parameter is named like the setting where nothing else is said."""
+        if self.parameter == "":
+            object.__setattr__(self, "parameter", self.name)
+
+    def check(self, value: object) -> None:
+        """Raise `SettingError` for a value that it may not have."""
+        self.domain.check(self.parameter or self.name, value)
+
+    def checked(self, value: Any) -> Any:
+        """The value as Python's own types; `SettingError` for one that it may not have."""
+        self.check(value)
+        return self.domain.plain(value)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What can be chosen, by name; empty where it is no choice."""
+        return self.domain.options if isinstance(self.domain, Choice) else {}
+
+    @property
+    def first(self) -> Any:
+        """The value that the app starts from."""
+        return self.default if self.start is None else self.start
+
+    def settings_of(self, value: Any) -> tuple[Setting, ...]:
+        """The settings that a value brings along: those that what is chosen declares to read."""
+        return tuple(getattr(self.options[value], "settings", ())) if value in self.options else ()
+
+    def words(self, value: Any) -> str:
+        """The setting in a caption, "" where it goes without saying."""
+        if self.quiet and value == self.default:
+            return ""
+        if self.caption is not None:
+            return self.caption(value)
+        if value in self.options:
+            return str(self.options[value].label)
+        return f"{self.symbol} = {value:g}" if isinstance(value, float) else f"{self.symbol} = {value}"
+
+
+def active(settings: Iterable[Setting], value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
+    """Settings with their values, each followed by those that its choice brings along; none twice."""
+    waiting, seen = list(settings), set()
+    while waiting:
+        setting = waiting.pop(0)
+        if setting.name in seen:
+            continue
+        seen.add(setting.name)
+        value = value_of(setting)
+        waiting[:0] = setting.settings_of(value)
+        yield setting, value
+
+
+def resolve(settings: Iterable[Setting], given: Mapping[str, Any], who: str) -> dict[str, Any]:
+    """All settings that a run has, by name: what is given, checked, and defaults for the rest.
+
+    Raises `SettingError` for a value out of range, and for what is given and read by nothing that is chosen.
+    """
+    found = dict(_resolved(settings, given))
+    strangers = [name for name in given if name not in found]
+    if strangers:
+        raise SettingError(f"{strangers[0]!r} is no setting of {who}; it has {', '.join(found)}")
+    return found
+
+
+def _resolved(settings: Iterable[Setting], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    pairs = active(settings, lambda setting: setting.checked(given.get(setting.name, setting.default)))
+    return ((setting.name, value) for setting, value in pairs)
+
+
+def every(settings: Iterable[Setting]) -> list[Setting]:
+    """These settings, and all that any of their choices may bring along; each once, in that order."""
+    found: list[Setting] = []
+    for setting in settings:
+        brought = (getattr(option, "settings", ()) for option in setting.options.values())
+        for one in (setting, *(inner for some in brought for inner in every(some))):
+            if one not in found:
+                found.append(one)
+    return found
+
+
+def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
+    """Raise `SettingError` unless value is one of the allowed names."""
+    names = tuple(allowed)
+    if not isinstance(value, str) or value not in names:
+        raise SettingError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}")
+
+
+LARGEST_SEED = 2**31 - 1
+
+SEED = Setting(
+    name="seed",
+    symbol="seed",
+    label="Seed",
+    domain=Whole(least=0),
+    default=0,
+    help="Of what is drawn at random: landmarks, frequencies, starts. The same seed gives the same model.",
+    key="seed",
+    offer=Typed(0, LARGEST_SEED),
+    caption=lambda seed: f"seed {seed}",
+    parameter="random_state",
+)

@@ -1,0 +1,71 @@
+"""The settings of feature maps, each said once (see `rankviz.common.settings`)."""
+
+from __future__ import annotations
+
+from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
+from rankviz.features.frequencies import FREQUENCIES
+from rankviz.features.landmarks import LANDMARKS
+
+N_COMPONENTS = Setting(
+    name="n_components",
+    symbol="m",
+    label="Features m",
+    domain=Whole(),
+    default=500,
+    start=200,
+    help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
+    "take longer.",
+    key="m",
+    offer=Steps((5, 10, 25, 50, 100, 200, 500, 1000, 2000)),
+)
+
+GAMMA = Setting(
+    name="gamma",
+    symbol="γ",
+    label="γ",
+    domain=Positive(names=("scale",)),
+    default=2.0**-6,
+    start=2.0**-2,
+    help="Scale of the kernel, such as exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
+    key="g",
+    offer=Powers(-12, 4),
+)
+
+RANK = Setting(
+    name="rank",
+    symbol="rank",
+    label="Rank of the Nyström map (0: all)",
+    domain=Whole(optional=True),
+    default=None,
+    help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
+    key="rank",
+    offer=Typed(0, 2000),
+    caption=lambda rank: f"rank {rank}",
+    quiet=True,
+)
+
+LANDMARK_CHOICE = Setting(
+    name="landmarks",
+    symbol="landmarks",
+    label="Landmarks of the Nyström map",
+    domain=Choice(LANDMARKS),
+    default="uniform",
+    help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
+    "farther a document lies from the landmarks before it.",
+    key="landmarks",
+    caption=lambda name: f"{LANDMARKS[name].label} landmarks",
+    quiet=True,
+)
+
+FREQUENCY_CHOICE = Setting(
+    name="frequencies",
+    symbol="frequencies",
+    label="Frequencies of random Fourier",
+    domain=Choice(FREQUENCIES),
+    default="gaussian",
+    help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as there "
+    "are features, each still Gaussian by itself, so that the kernel stays unbiased.",
+    key="freq",
+    caption=lambda name: f"{FREQUENCIES[name].label} frequencies",
+    quiet=True,
+)
