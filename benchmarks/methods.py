@@ -8,9 +8,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from rankviz import RankSVM
+from rankviz.common.numbers import power_of_two
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData
-from rankviz.plots.style import METHODS, power_of_two
 from rankviz.risk.pairs import preference_pairs
 
 NO_OBJECTIVE = (np.nan, np.nan)

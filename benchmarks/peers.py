@@ -18,10 +18,10 @@ from benchmarks import report, tuning
 from benchmarks.children import LONGEST, REPETITIONS, SLOW, Measured, Method, side_by_side
 from benchmarks.methods import Ours, PairSVM, available
 from rankviz import Fold, evaluate, load_fold
+from rankviz.common.numbers import small
 from rankviz.datasets import make_fold
 from rankviz.metrics.evaluation import Evaluation
 from rankviz.metrics.significance import compare
-from rankviz.plots.style import small
 from rankviz.risk.pairs import count_pairs
 
 REAL = ("OHSUMED", "MQ2008")

@@ -17,7 +17,7 @@ from benchmarks.children import REPETITIONS, Measured, side_by_side
 from benchmarks.methods import Ours
 from benchmarks.scaling_figure import LABELS, telling, write_page
 from rankviz.datasets import RankingData, make_data
-from rankviz.plots.style import METHODS
+from rankviz.plots.style import style_of
 
 C, GAMMA, PER_QUERY, N_FEATURES = 2.0**-2, 2.0**-5, 42, 46
 DOCUMENTS = (10_000, 20_000, 40_000, 80_000, 160_000)
@@ -128,7 +128,7 @@ def _failures(table: pd.DataFrame) -> list[str]:
 
 
 def _name(kind: str) -> str:
-    return METHODS[kind].name if kind in METHODS else kind
+    return style_of(kind).name if kind in METHODS else kind
 
 
 def _with_labels(table: pd.DataFrame) -> pd.DataFrame:

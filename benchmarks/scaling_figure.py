@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from benchmarks import report
-from rankviz.plots.style import METHODS, line_of, with_minus
+from rankviz.common.numbers import with_minus
+from rankviz.plots.style import line_of, style_of
 from tools.browser import AppError, chromium
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -68,7 +69,7 @@ def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
 
 def _draw(out: go.Figure, part: pd.DataFrame, line: pd.Series, row: int, column: int, place: int) -> None:
     kind, growing, quantity = line["map"], line["growing"], line["quantity"]
-    name = METHODS[kind].name if kind in METHODS else kind
+    name = style_of(kind).name if kind in METHODS else kind
     look = line_of(kind) if kind in METHODS else {"line": {}, "marker": {}}
     sizes = part[growing].to_numpy(float)
     first = row == 1 and column == 1

@@ -11,15 +11,15 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
+from rankviz.experiments.description import describe
 from rankviz.experiments.estimate import check_budget, estimate, total_seconds
-from rankviz.experiments.methods import METHODS, model_of
 from rankviz.experiments.rates import Rates
 from rankviz.experiments.run import model_from
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.plots.style import describe
+from rankviz.models.methods import METHODS, model_of
 from rankviz.solvers.result import Status
 
 PLAIN = RunSpec("demo", "Fold1", feature_map="linear", n_components=25, gamma=0.5, seed=3)
@@ -28,7 +28,7 @@ SPECS = (
     PLAIN.factorized(2, 0.05, solver="query_steps"),
     PLAIN.regularized(0.05, 1.0, 0.05),
     PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating"),
-    replace(PLAIN, feature_map="nystroem").factorized(3, 0.1),
+    PLAIN.but(feature_map="nystroem").factorized(3, 0.1),
 )
 
 
@@ -48,7 +48,7 @@ def test_a_spec_says_all_that_its_model_is() -> None:
 
 
 def test_what_only_rank_svm_knows_is_put_aside() -> None:
-    odd = replace(PLAIN, loss="logistic", costs="grade", rank=3, preconditioner="none", tol=1e-9)
+    odd = PLAIN.but(loss="logistic", costs="grade", rank=3, preconditioner="none", tol=1e-9)
     assert odd.factorized(2, 0.05) == SPECS[0]
     assert odd.regularized(0.05, 1.0, 0.05) == SPECS[2]
 
@@ -58,7 +58,7 @@ def test_what_only_rank_svm_knows_is_put_aside() -> None:
 )
 def test_names_that_are_not_known(change: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        model_of(replace(SPECS[0], **change))
+        model_of(SPECS[0].but(**change))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -100,7 +100,7 @@ def test_only_the_regularised_model_has_matrices_beside_alpha(fold: Fold) -> Non
 
 
 def test_low_rank_runs_are_families_of_their_own_and_mix_with_others(fold: Fold) -> None:
-    specs = [SPECS[0], replace(PLAIN, C=0.5), SPECS[2], replace(PLAIN, C=0.25), replace(SPECS[0], C=0.5)]
+    specs = [SPECS[0], PLAIN.but(C=0.5), SPECS[2], PLAIN.but(C=0.25), SPECS[0].but(C=0.5)]
     assert sorted(map(len, families(specs))) == [1, 1, 1, 2]
     assert {spec for spec, _ in execute_all(specs, fold=fold)} == set(specs)
 
@@ -125,7 +125,7 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
         small, more = estimate(spec, shape), estimate(spec, large)
         assert 0 < small.seconds < more.seconds
         assert small.bytes < more.bytes
-    assert estimate(replace(SPECS[0], factors=20), large).bytes > estimate(SPECS[0], large).bytes
+    assert estimate(SPECS[0].but(factors=20), large).bytes > estimate(SPECS[0], large).bytes
     pair = [estimate(spec, large) for spec in (SPECS[0], SPECS[2])]
     assert total_seconds(pair) == pytest.approx(sum(each.seconds for each in pair))
     with pytest.raises(DataError, match="memory"):
@@ -150,7 +150,7 @@ def seconds(spec: RunSpec) -> float:
 
 @pytest.mark.parametrize("spec", [SPECS[1], SPECS[2], SPECS[3]])
 def test_predicted_seconds_grow_with_c_up_to_the_limit_of_iterations(spec: RunSpec) -> None:
-    found = [seconds(replace(spec, C=C)) for C in (1e-9, 1e-3, 1e-2, 1e6, 1e8)]
+    found = [seconds(spec.but(C=C)) for C in (1e-9, 1e-3, 1e-2, 1e6, 1e8)]
     assert found[0] < found[1] < found[2] < found[3] == found[4]
 
 

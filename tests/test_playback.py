@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -23,8 +21,8 @@ def fold() -> Fold:
 
 @pytest.mark.parametrize("solver", PLAYABLE)
 def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
-    found = play(replace(SPEC, solver=solver), fold)
-    record = execute(replace(SPEC, solver=solver), fold=fold)
+    found = play(SPEC.but(solver=solver), fold)
+    record = execute(SPEC.but(solver=solver), fold=fold)
     assert found.record.trace["objective"].tolist() == record.trace["objective"].tolist()
     assert len(found.scores) == len(record.trace)
     assert not found.scores[0].any()
@@ -35,7 +33,7 @@ def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
 
 
 def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
-    found = play(replace(SPEC, loss="hinge"), fold)
+    found = play(SPEC.but(loss="hinge"), fold)
     assert len(found.scores) == len(found.record.trace)
     pairs = preference_pairs(fold.train.y, fold.train.ptr)
     for f, (_, row) in zip(found.scores, found.record.trace.iterrows(), strict=True):
@@ -45,7 +43,7 @@ def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
 
 def test_other_solvers_are_refused(fold: Fold) -> None:
     with pytest.raises(ValueError, match="not a Newton method"):
-        play(replace(SPEC, solver="lbfgs"), fold)
+        play(SPEC.but(solver="lbfgs"), fold)
 
 
 def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:

@@ -14,7 +14,7 @@ from rankviz.plots.labels import distinct_labels
 from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
-PLAIN = replace(SPEC, preconditioner="none")
+PLAIN = SPEC.but(preconditioner="none")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def fold() -> Fold:
 
 @pytest.fixture(scope="module")
 def records(fold: Fold) -> list[RunRecord]:
-    return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, replace(SPEC, C=4.0))]
+    return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, SPEC.but(C=4.0))]
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_labels_say_what_varies_and_no_more() -> None:
     ],
 )
 def test_whatever_differs_is_told(change: dict[str, object]) -> None:
-    first, second = distinct_labels([SPEC, replace(SPEC, **change)])
+    first, second = distinct_labels([SPEC, SPEC.but(**change)])
     assert first != second
 
 

@@ -46,7 +46,7 @@ def fold() -> Fold:
 
 def specs_over(name: str, **changes: object) -> list[RunSpec]:
     grid = GRID[:-1] if name == "fourier" else GRID
-    return [replace(SPEC, feature_map=name, n_components=m, **changes) for m in grid]
+    return [SPEC.but(feature_map=name, n_components=m, **changes) for m in grid]
 
 
 def assert_same_run(shared: RunRecord, alone: RunRecord, atol: float = 2e-4) -> None:
@@ -74,7 +74,7 @@ def test_a_curve_is_its_separate_runs(fold: Fold, name: str, choices: dict[str, 
 
 @pytest.mark.parametrize("name", [*MAPS, "linear"])
 def test_a_path_over_c_is_its_separate_runs(fold: Fold, name: str) -> None:
-    specs = [replace(SPEC, feature_map=name, C=C) for C in (4.0, 1e-3, 0.25, 0.5, 1.0)]
+    specs = [SPEC.but(feature_map=name, C=C) for C in (4.0, 1e-3, 0.25, 0.5, 1.0)]
     records = list(execute_all(specs, fold=fold))
     assert [spec.C for spec, _ in records] == [1e-3, 0.25, 0.5, 1.0, 4.0]
     for spec, record in records:
@@ -91,9 +91,7 @@ def test_a_grid_over_gamma_is_its_separate_runs(
     fold: Fold, name: str, room: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "free_memory", lambda: room)
-    specs = [
-        replace(SPEC, feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)
-    ]
+    specs = [SPEC.but(feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)]
     records = list(execute_all(specs, fold=fold))
     assert [(s.gamma, s.n_components) for s, _ in records] == [
         (g, m) for g in (1e-4, 0.5, 2.0) for m in (8, 30)
@@ -106,9 +104,7 @@ def test_landmarks_that_earlier_ones_span(fold: Fold) -> None:
     """On a line nearly all landmarks are skipped; which ones depends on γ."""
     line = np.random.default_rng(5).normal(size=(fold.train.n_documents, 1)) @ np.ones((1, 6))
     thin = replace(fold, train=replace(fold.train, X=line))
-    specs = [
-        replace(SPEC, n_components=m, gamma=g, tol=1e-6) for g in (2.0**-12, 2.0**-6) for m in (3, 10, 100)
-    ]
+    specs = [SPEC.but(n_components=m, gamma=g, tol=1e-6) for g in (2.0**-12, 2.0**-6) for m in (3, 10, 100)]
     records = dict(execute_all(specs, fold=thin))
     used = [record.n_components for record in records.values()]
     assert used[2] < 20
@@ -120,7 +116,7 @@ def test_landmarks_that_earlier_ones_span(fold: Fold) -> None:
 
 
 def test_truncated_maps_stand_alone(fold: Fold) -> None:
-    specs = [replace(SPEC, n_components=m, rank=4, C=C) for m in (10, 20) for C in (0.1, 0.2)]
+    specs = [SPEC.but(n_components=m, rank=4, C=C) for m in (10, 20) for C in (0.1, 0.2)]
     assert [[s.n_components for s in family] for family in families(specs)] == [[10, 10], [20, 20]]
     for spec, record in execute_all(specs, fold=fold):
         assert_same_run(record, execute(spec, fold=fold))
@@ -149,9 +145,9 @@ def test_families_differ_in_m_gamma_and_c_only() -> None:
     words = {f.name for f in dataclasses.fields(RunSpec)} - set(numbers) - {"n_components", "gamma", "C"}
     others = numbers | dict.fromkeys(words, "another")
     for name, value in others.items():
-        assert len(families([SPEC, replace(SPEC, **{name: value})])) == 2, name
-    assert families([SPEC, replace(SPEC, C=0.1, n_components=3), SPEC]) == [
-        [replace(SPEC, C=0.1, n_components=3), SPEC]
+        assert len(families([SPEC, SPEC.but(**{name: value})])) == 2, name
+    assert families([SPEC, SPEC.but(C=0.1, n_components=3), SPEC]) == [
+        [SPEC.but(C=0.1, n_components=3), SPEC]
     ]
 
 
@@ -225,16 +221,16 @@ def test_a_run_that_did_not_converge_is_nowhere_to_start_from(fold: Fold) -> Non
 
 
 def test_faults_are_named(fold: Fold) -> None:
-    good = replace(SPEC, n_components=3)
+    good = SPEC.but(n_components=3)
     for change, words in (
         ({"C": -1.0}, "C=-1.0"),
         ({"start": "far"}, "start='far'"),
         ({"loss": "x"}, "loss='x'"),
     ):
         with pytest.raises(ValueError, match=words):
-            list(execute_all([replace(SPEC, **change)], fold=fold))
+            list(execute_all([SPEC.but(**change)], fold=fold))
     with pytest.raises(DataError, match="digest"):
-        list(execute_all([good, replace(SPEC, digest="0")], fold=fold))
+        list(execute_all([good, SPEC.but(digest="0")], fold=fold))
 
 
 # --- fit_curve ----------------------------------------------------------------------------------------------

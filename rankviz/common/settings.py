@@ -2,7 +2,7 @@
 
 A `Setting` is declared beside what it belongs to. Constructor checks, run specs, addresses, the sidebar,
 pins, captions and the documentation's tables all read it. What may be chosen (a feature map, a kernel, a
-solver, …) declares in `settings` what it reads itself, so that `resolve` finds which settings a run has:
+solver, …) declares in `settings` what it reads itself, so that `active` finds which settings a run has:
 those of its method, then those of what is chosen there, and so on.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import power_of_two
 
 
 class Domain(Protocol):
@@ -192,6 +193,10 @@ class Setting:
         The setting in a caption, "" to leave it out; by default "symbol = value".
     quiet : bool
         Whether captions leave it out where it is the default.
+    named : bool
+        Whether captions put it beside the name of what it belongs to: "Nyström m = 500".
+    how : bool
+        Whether it changes the way only, and not what is minimised: a solver, a tolerance.
     parameter : str or None
         The estimator's parameter, where it is called something else; None where the estimator has none.
     """
@@ -207,6 +212,8 @@ class Setting:
     start: Any = None
     caption: Callable[[Any], str] | None = None
     quiet: bool = False
+    named: bool = False
+    how: bool = False
     parameter: str | None = field(default="")
 
     def __post_init__(self) -> None:
@@ -239,18 +246,28 @@ class Setting:
 
     def words(self, value: Any) -> str:
         """The setting in a caption, "" where it goes without saying."""
-        if self.quiet and value == self.default:
-            return ""
+        return "" if self.quiet and value == self.default else self.told(value)
+
+    def told(self, value: Any) -> str:
+        """The setting in words, also where captions leave it out."""
         if self.caption is not None:
             return self.caption(value)
         if value in self.options:
             return str(self.options[value].label)
-        return f"{self.symbol} = {value:g}" if isinstance(value, float) else f"{self.symbol} = {value}"
+        if isinstance(value, float):
+            value = power_of_two(value) if isinstance(self.offer, Powers) else f"{value:g}"
+        return f"{self.symbol} = {value}"
 
 
-def active(settings: Iterable[Setting], value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
-    """Settings with their values, each followed by those that its choice brings along; none twice."""
-    waiting, seen = list(settings), set()
+def active(
+    settings: Iterable[Setting], value_of: Callable[[Setting], Any], left_out: Iterable[Setting] = ()
+) -> Iterator[tuple[Setting, Any]]:
+    """Settings with their values, each followed by those that its choice brings along; none twice.
+
+    Those `left_out` are not read by whoever asks, even where a choice would bring them along.
+    """
+    waiting, seen = list(settings), {setting.name for setting in left_out}
+    seen -= {setting.name for setting in waiting}
     while waiting:
         setting = waiting.pop(0)
         if setting.name in seen:
@@ -259,23 +276,6 @@ def active(settings: Iterable[Setting], value_of: Callable[[Setting], Any]) -> I
         value = value_of(setting)
         waiting[:0] = setting.settings_of(value)
         yield setting, value
-
-
-def resolve(settings: Iterable[Setting], given: Mapping[str, Any], who: str) -> dict[str, Any]:
-    """All settings that a run has, by name: what is given, checked, and defaults for the rest.
-
-    Raises `SettingError` for a value out of range, and for what is given and read by nothing that is chosen.
-    """
-    found = dict(_resolved(settings, given))
-    strangers = [name for name in given if name not in found]
-    if strangers:
-        raise SettingError(f"{strangers[0]!r} is no setting of {who}; it has {', '.join(found)}")
-    return found
-
-
-def _resolved(settings: Iterable[Setting], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    pairs = active(settings, lambda setting: setting.checked(given.get(setting.name, setting.default)))
-    return ((setting.name, value) for setting, value in pairs)
 
 
 def every(settings: Iterable[Setting]) -> list[Setting]:

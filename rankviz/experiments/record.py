@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -12,8 +12,11 @@ import pandas as pd
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
 from rankviz.experiments.spec import RunSpec
+from rankviz.solvers.result import Status
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)
+"""Format 1 had flat specs."""
 PARTS = ("train", "vali", "test")
 SOLUTION = "solution_"
 
@@ -29,9 +32,10 @@ class RunRecord:
     status : str
         How training ended, as a sentence.
     objective : float
-        ½‖w‖² + C·risk at the weights.
+        What was minimised, ½‖w‖² + C·risk at the weights for most; NaN where there is no such thing.
     n_components : int
-        Feature dimensions that were used (fewer than asked for where documents repeat).
+        Feature dimensions that were used (fewer than asked for where documents repeat); 0 where there are
+        none.
     n_pairs : int
         Preference pairs of the training part.
     metrics : dict of DataFrame
@@ -49,6 +53,8 @@ class RunRecord:
         Peak resident memory of the process during the run, bytes.
     versions : dict
         Package -> version.
+    stopped : bool
+        Whether training was stopped on request.
     start : str
         What training started from, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
@@ -68,12 +74,13 @@ class RunRecord:
     peak_memory: int
     versions: dict[str, str]
     start: str = "zero"
+    stopped: bool = False
     solution: dict[str, FloatArray] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
-        meta = {"format": FORMAT, "spec": asdict(self.spec)}
-        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start")}
+        meta = {"format": FORMAT, "spec": self.spec.to_dict()}
+        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -92,8 +99,8 @@ class RunRecord:
         path = Path(path)
         meta, arrays = read_npz(path, "run record")
         try:
-            if meta["format"] != FORMAT:
-                raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
+            if meta["format"] not in READABLE:
+                raise ValueError(f"format {meta['format']}; this version reads up to {FORMAT}")
             return cls(
                 spec=RunSpec.from_dict(meta["spec"]),
                 metrics={part: _metrics(arrays, part, names) for part, names in meta["columns"].items()},
@@ -101,6 +108,7 @@ class RunRecord:
                 weights=arrays["weights"],
                 trace=_trace(arrays["trace"], meta["trace"]),
                 start=str(meta.get("start", "zero")),  # records were written without it at first
+                stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
                 solution=_solution(arrays),
                 **{name: meta[name] for name in _PLAIN},
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -23,15 +23,26 @@ from rankviz.solvers.result import Status
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
     """Group specs that share features, each group in the order that suits warm starts; doubles go.
 
-    A family differs in m, γ and C only: γ is outermost, then m and then C ascend. Maps truncated to a rank
-    are not nested, so there each m is a family of its own; so is each run of a low-rank model.
+    A family differs only in what its method lets vary, m, γ and C for RankSVM: γ is outermost, then m and
+    then C ascend. Maps truncated to a rank are not nested, so there each m is a family of its own; so is each
+    run of a method that shares nothing.
     """
-    found: dict[RunSpec, list[RunSpec]] = {}
+    found: dict[object, list[RunSpec]] = {}
     for spec in dict.fromkeys(specs):
-        m = 0 if spec.rank is None else spec.n_components
-        shared = replace(spec, n_components=m, gamma=0.0, C=0.0) if spec.method == "ranksvm" else spec
-        found.setdefault(shared, []).append(spec)
-    return [sorted(family, key=lambda s: (s.gamma, s.n_components, s.C)) for family in found.values()]
+        varying = spec.kind.varying(spec.values)
+        shared = tuple((name, value) for name, value in spec.settings if name not in varying)
+        found.setdefault((spec.data, spec.method, shared) if varying else spec, []).append(spec)
+    return [sorted(family, key=_place) for family in found.values()]
+
+
+def _place(spec: RunSpec) -> tuple[float, ...]:
+    """γ outermost, then m, then C."""
+    return tuple(float(spec.get(name, 0)) for name in ("gamma", "n_components", "C"))
+
+
+def shares(spec: RunSpec) -> bool:
+    """Whether runs of its method can share features and starts."""
+    return bool(spec.kind.varying(spec.values))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,11 @@ from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import FREQUENCY_CHOICE, GAMMA, LANDMARK_CHOICE, N_COMPONENTS, RANK
 
 __all__ = [
+    "EXACT",
     "FEATURE_MAPS",
     "FREQUENCIES",
     "LANDMARKS",
+    "LINEAR",
     "Drawn",
     "ExactKernel",
     "FeatureMap",
@@ -33,19 +35,30 @@ __all__ = [
 
 
 FEATURE_MAPS: dict[str, MapKind] = {
-    "linear": MapKind("linear", "the linear model", lambda s: Linear(), has_kernel=False),
+    "linear": MapKind("linear", "the linear model", lambda s: Linear(), has_kernel=False, is_identity=True),
     "nystroem": MapKind(
         "Nyström",
         "Nyström",
         lambda s: Nystroem(s.n_components, s.gamma, s.rank, s.seed, LANDMARKS[s.landmarks]),
         (N_COMPONENTS, GAMMA, SEED, RANK, LANDMARK_CHOICE),
+        draws_by=LANDMARK_CHOICE,
+        expands=True,
     ),
     "fourier": MapKind(
         "random Fourier",
         "random Fourier",
         lambda s: RandomFourier(s.n_components, s.gamma, s.seed, FREQUENCIES[s.frequencies]),
         (N_COMPONENTS, GAMMA, SEED, FREQUENCY_CHOICE),
+        draws_by=FREQUENCY_CHOICE,
     ),
-    "exact": MapKind("exact kernel", "the exact kernel", lambda s: ExactKernel(s.gamma), (GAMMA,)),
+    "exact": MapKind(
+        "exact kernel", "the exact kernel", lambda s: ExactKernel(s.gamma), (GAMMA,), expands=True
+    ),
 }
 """Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""
+
+LINEAR = next(name for name, kind in FEATURE_MAPS.items() if kind.is_identity)
+"""The map whose models are the baseline of every kernel."""
+
+EXACT = next(name for name, kind in FEATURE_MAPS.items() if kind.is_exact)
+"""The map that approximations of a kernel are held against."""

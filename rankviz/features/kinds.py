@@ -71,6 +71,12 @@ class MapKind:
         Those it reads.
     has_kernel : bool
         Whether its scores are f(x) = Σ αᵢ κ(x, zᵢ), or approximate such.
+    expands : bool
+        Whether they are just that, with coefficients α of documents z.
+    draws_by : Setting or None
+        The setting that says how it draws: landmarks, frequencies.
+    is_identity : bool
+        Whether its weights are weights of the input features: φ(x) = x.
     """
 
     label: str
@@ -78,6 +84,9 @@ class MapKind:
     make: Callable[[MapSettings], FeatureMap]
     settings: tuple[Setting, ...] = ()
     has_kernel: bool = True
+    expands: bool = False
+    is_identity: bool = False
+    draws_by: Setting | None = None
 
     @property
     def approximates(self) -> bool:

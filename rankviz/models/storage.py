@@ -14,9 +14,9 @@ from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
 from rankviz.features.operator import CholeskyBasis, DenseBasis
+from rankviz.models.base import Ranker
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.costs import frozen_costs
 

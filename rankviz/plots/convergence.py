@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.common.numbers import small
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import distinct_labels
-from rankviz.plots.style import METHODS, finished, line_of, small
+from rankviz.plots.style import finished, line_of, look_of, style_of
 from rankviz.solvers.result import Status
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 REFERENCE_TOL = 1e-10
 """Tolerance of the run that the best objective is taken from; smaller gaps are drawn at it."""
@@ -66,11 +68,6 @@ _MOST_MARKERS = 40
 """Longer traces are lines without markers, which would cover them."""
 
 
-def objective_key(spec: RunSpec) -> RunSpec:
-    """The reference run of a spec's objective: equal for runs that minimise the same function."""
-    return replace(spec, preconditioner="auto", solver="newton", tol=REFERENCE_TOL)
-
-
 def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
     """The traces of runs one below the other, one row per iteration.
 
@@ -86,16 +83,16 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
     labels = distinct_labels([record.spec for record in records])
     settings = _settings([record.spec for record in records])
     frames = [
-        _trace(record, best.get(objective_key(record.spec))).assign(label=label, setting=setting)
+        _trace(record, best.get(record.spec.problem)).assign(label=label, setting=setting)
         for record, label, setting in zip(records, labels, settings, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def _best(records: Sequence[RunRecord]) -> Mapping[RunSpec, float]:
-    found: dict[RunSpec, float] = {}
+def _best(records: Sequence[RunRecord]) -> Mapping[object, float]:
+    found: dict[object, float] = {}
     for record in records:
-        key = objective_key(record.spec)
+        key = record.spec.problem
         found[key] = min(found.get(key, record.objective), record.objective)
     return found
 
@@ -107,10 +104,10 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
     products = trace.get("products", stepped).cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
     return trace.assign(
-        method=record.spec.feature_map,
-        plain=record.spec.preconditioner == "none" and record.spec.solver == "newton",
-        solver=record.spec.solver,
-        tol=record.spec.tol,
+        method=look_of(record.spec),
+        plain=not preconditioned(record.spec),
+        solver=record.spec.get("solver", ""),
+        tol=record.spec.get("tol", float("nan")),
         cg_total=total,
         reached_seconds=trace["seconds"].shift(fill_value=0.0),
         reached_cg=total.shift(fill_value=0),
@@ -123,13 +120,23 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
 
 
 def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
-    """Number of each spec among those of its feature map, with and without preconditioner alike."""
+    """Number of each spec among those of its look, with and without preconditioner alike."""
     known: dict[str, list[RunSpec]] = {}
     for spec in specs:
-        alike, same = known.setdefault(spec.feature_map, []), replace(spec, preconditioner="auto")
+        alike, same = known.setdefault(look_of(spec), []), with_preconditioner(spec)
         if same not in alike:
             alike.append(same)
         yield alike.index(same)
+
+
+def preconditioned(spec: RunSpec) -> bool:
+    """Whether a run has not been told to do without its preconditioner."""
+    return "preconditioner" not in spec or PRECONDITIONERS[spec.preconditioner].used
+
+
+def with_preconditioner(spec: RunSpec) -> RunSpec:
+    """The same run with its preconditioner, where it can have one."""
+    return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
@@ -213,7 +220,7 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
     """The method's colour; dashes by solver and preconditioner; marker and strength by setting."""
     style, setting = line_of(str(row["method"])), int(row["setting"])
     if row["plain"]:
-        style["line"]["dash"] = "dash" if METHODS[str(row["method"])].dash == "solid" else "dashdot"
+        style["line"]["dash"] = "dash" if style_of(str(row["method"])).dash == "solid" else "dashdot"
         style["marker"]["symbol"] += "-open"
     elif row["solver"] in _DASHES:
         style["line"]["dash"] = _DASHES[str(row["solver"])]
@@ -274,12 +281,13 @@ def _without_common(labels: list[str]) -> dict[str, str]:
 
 
 def _effort(record: RunRecord) -> str:
-    if record.spec.solver in ("newton", "newton_yuan") and record.trace["cg_iterations"].sum():
+    solver = record.spec.option("solver")
+    if getattr(solver, "newton", False) and record.trace["cg_iterations"].sum():
         n, unit = int(record.trace["cg_iterations"].sum()), "CG iteration"
     else:
-        n, unit = len(record.trace) - 1, "pass" if record.spec.solver.startswith("sgd") else "iteration"
+        n, unit = len(record.trace) - 1, getattr(solver, "steps", "iteration")
     noun = unit if n == 1 else "passes" if unit == "pass" else f"{unit}s"
-    aim = "the solver's own rule" if record.spec.solver == "newton_yuan" else "the tolerance"
+    aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
     verb = ("reaches" if n == 1 else "reach") if _converged(record) else "do not reach"
     return f"{n:,} {noun} {verb} {aim}"
 

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.margins import histogram, summary
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import finished, style_of
 from rankviz.risk.losses import LOSSES, Loss
 
 MOST_BINS = 80
@@ -93,7 +93,7 @@ def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
         "y": table["share"],
         "width": table["right"] - table["left"],
         "name": "preference pairs",
-        "marker": {"color": METHODS[method].colour, "opacity": 0.55, "line": {"width": 0}},
+        "marker": {"color": style_of(method).colour, "opacity": 0.55, "line": {"width": 0}},
         "customdata": table[["pairs", "left", "right"]],
         "hovertemplate": "margin %{customdata[1]:.4g} to %{customdata[2]:.4g}<br>"
         "%{customdata[0]:,} pairs (%{y:.2%})<extra></extra>",

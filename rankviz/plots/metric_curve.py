@@ -7,9 +7,10 @@ from collections.abc import Iterable
 import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import finished, line_of, method_label
+from rankviz.plots.style import finished, line_of, look_of
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") -> pd.DataFrame:
@@ -20,7 +21,7 @@ def data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") -> pd.Da
         for name, value in means.items():
             stem, _, k = str(name).partition("@")
             if stem == metric and k:
-                rows.append((record.spec.feature_map, method_label(record.spec), int(k), float(value)))
+                rows.append((look_of(record.spec), method_label(record.spec), int(k), float(value)))
     return pd.DataFrame(rows, columns=["method", "label", "k", "value"])
 
 

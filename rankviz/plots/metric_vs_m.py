@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import APPROXIMATE, METHODS, finished, line_of, translucent
+from rankviz.plots.style import finished, line_of, look_of, style_of, translucent
 
 TRAINING = ("features", "pairs", "start", "newton")
 """Stages that make up the training seconds of a run."""
@@ -28,15 +28,15 @@ def training_seconds(record: RunRecord) -> float:
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
     """Mean metrics of each run on a part: metric, method, m, fold, seed, value, seconds, spec (its hash).
 
-    m is 0 for the linear model and the exact kernel.
+    m is 0 for models that have none: the linear one, the exact kernel.
     """
     rows = [
         (
             metric,
-            record.spec.feature_map,
-            record.spec.n_components if record.spec.feature_map in APPROXIMATE else 0,
+            look_of(record.spec),
+            record.spec.get("n_components", 0),
             record.spec.fold,
-            record.spec.seed,
+            record.spec.get("seed", 0),
             float(record.metrics[part][metric].mean()),
             training_seconds(record),
             record.spec.hash,
@@ -78,7 +78,7 @@ def figure(
         place = {"row": panel // columns + 1, "col": panel % columns + 1}
         shown = lines[lines["metric"] == metric]
         _panel(fig, shown, ends, x, place, legend=panel == 0)
-        if current is not None and x == "m" and shown["method"].isin(APPROXIMATE).any():
+        if current is not None and x == "m" and (shown["m"] > 0).any():
             _mark(fig, current, at_left=current > math.sqrt(ends[0] * ends[1]), place=place)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
@@ -89,7 +89,7 @@ def figure(
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
     """Where the axis begins and ends."""
-    drawn = lines if x == "seconds" else lines[lines["method"].isin(APPROXIMATE)]
+    drawn = lines if x == "seconds" else lines[lines["m"] > 0]
     values = [*drawn[x], *(grid if x == "m" else ())] or [1.0, 2.0]
     return float(min(values)), float(max(values))
 
@@ -101,7 +101,7 @@ def _axis(
     room = max(0.06, 0.02 * (high - low))
     fig.update_xaxes(type="log", range=[low - room, high + room])
     if x == "m":
-        drawn = lines.loc[lines["method"].isin(APPROXIMATE), "m"]
+        drawn = lines.loc[lines["m"] > 0, "m"]
         fig.update_xaxes(tickvals=sorted(set(grid) or set(drawn)))
     else:
         fig.update_xaxes(dtick="D2", tickformat="~g")
@@ -116,15 +116,13 @@ def _panel(
     *,
     legend: bool,
 ) -> None:
-    for method in ("linear", "exact"):
-        for _, level in lines[lines["method"] == method].iterrows():
-            _level(fig, level, ends, x, place, legend=legend)
-    for method in APPROXIMATE:
-        line = lines[lines["method"] == method].sort_values("m")
-        if len(line):
-            if x == "m":
-                _band(fig, method, line, place)
-            _line(fig, method, line, x, place, legend=legend)
+    for _, level in lines[lines["m"] == 0].iterrows():
+        _level(fig, level, ends, x, place, legend=legend)
+    for place_in_turn, (method, line) in enumerate(lines[lines["m"] > 0].groupby("method", sort=False)):
+        rising = line.sort_values("m")
+        if x == "m":
+            _band(fig, str(method), rising, place)
+        _line(fig, str(method), rising, x, place, legend=legend, above=place_in_turn == 0)
     fig.update_yaxes(range=share_range(lines["low"].min(), lines["high"].max()), tickformat=".2f", **place)
 
 
@@ -145,12 +143,12 @@ def _level(
     fig.add_scatter(
         x=[ends[0], at, ends[1]],
         y=[float(level["mean"])] * 3,
-        name=f"{METHODS[method].name} (no m)",
+        name=f"{style_of(method).name} (no m)",
         legendgroup=method,
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(METHODS[method].name, str(level["metric"])),
+        hovertemplate=_hover(style_of(method).name, str(level["metric"])),
         **style,
         **place,
     )
@@ -181,9 +179,16 @@ def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]
 
 
 def _line(
-    fig: go.Figure, method: str, line: pd.DataFrame, x: str, place: dict[str, int], *, legend: bool
+    fig: go.Figure,
+    method: str,
+    line: pd.DataFrame,
+    x: str,
+    place: dict[str, int],
+    *,
+    legend: bool,
+    above: bool,
 ) -> None:
-    name = METHODS[method].name
+    name = style_of(method).name
     bars = {
         "type": "data",
         "array": line["high"] - line["mean"],
@@ -200,8 +205,8 @@ def _line(
         showlegend=legend,
         mode="lines+markers+text" if x == "seconds" else "lines+markers",
         text=[f"m = {m}" if m in (line["m"].min(), line["m"].max()) else "" for m in line["m"]],
-        textposition="top left" if method == APPROXIMATE[0] else "bottom right",  # clear of each other
-        textfont={"color": METHODS[method].colour},
+        textposition="top left" if above else "bottom right",  # clear of each other
+        textfont={"color": style_of(method).colour},
         cliponaxis=False,
         error_y=bars,
         customdata=line[["spec", "low", "high", "runs", "seconds", "m"]],

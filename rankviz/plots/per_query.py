@@ -17,7 +17,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, style_of
 
 ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
 SHOWN, FADED = 0.85, 0.12
@@ -47,7 +47,7 @@ def figure(
     chosen: int | None = None,
 ) -> go.Figure:
     """The left method's metric over the right one's: above the diagonal left is ahead; hollow means even."""
-    left, right = (METHODS[method] for method in methods)
+    left, right = (style_of(method) for method in methods)
     fig = go.Figure()
     fig.add_scatter(
         x=[0, 1],
@@ -85,7 +85,7 @@ def strip(
     chosen: int | None = None,
 ) -> go.Figure:
     """Queries from the smallest difference to the largest, on stems from 0; below, their Kendall's τ."""
-    left, right = (METHODS[method].name for method in methods)
+    left, right = (style_of(method).name for method in methods)
     ordered = table.sort_values(["difference", "query"], ignore_index=True)
     ordered["place"] = np.arange(1, len(ordered) + 1)
     size = np.full(len(ordered), 9.0 if len(ordered) <= 100 else 6.0)
@@ -125,7 +125,7 @@ def _points(
     size: FloatArray,
 ) -> dict[str, Any]:
     """How points are drawn, whatever their coordinates: coloured by who is ahead, faded if not selected."""
-    left, right = (METHODS[method] for method in methods)
+    left, right = (style_of(method) for method in methods)
     ahead = np.sign(table["difference"]).to_numpy()
     columns = ["query", "documents", "left", "right", "difference", "tau"]
     return {

@@ -15,8 +15,8 @@ from test_home_train import lines
 from rankviz.analysis.kernel_error import PAPERS, VARIANTS, kernel_errors
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
+from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
-from rankviz.plots.style import small
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.numbers import small
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
-from rankviz.plots.style import describe, small
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS, check_solver
 from ui.shared import pins
 from ui.shared.jobs import run_or_wait
-from ui.shared.settings import C_EXPONENTS
+from ui.shared.offers import C_EXPONENTS
 from ui.shared.show import bold_sentence, show_figure
 
 AXIS_NAMES = {
@@ -136,7 +137,7 @@ def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) 
 def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]) -> list[RunSpec]:
     """The sidebar's spec with every loss, solver and C that go together, itself first."""
     chosen = [
-        replace(spec, loss=loss, solver=solver, C=C)
+        spec.but(loss=loss, solver=solver, C=C)
         for loss, solver, C in product([spec.loss, *losses], [spec.solver, *solvers], Cs)
     ]
     refused = [one for one in chosen if refusal(one)]
@@ -160,9 +161,9 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
     for one in chosen:
         found.append(one)
         if both and one.solver == "newton":
-            found.append(replace(one, preconditioner="none"))
+            found.append(one.but(preconditioner="none"))
     # a run that starts near its end would hide the way there
-    specs = list(dict.fromkeys(replace(one, start="zero") for one in [*found, *pinned]))
+    specs = list(dict.fromkeys(one.but(start="zero") for one in [*found, *pinned]))
     if len(specs) > MOST_RUNS:
         st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
     return tuple(specs[:MOST_RUNS])
@@ -193,7 +194,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         f"{AXIS_NAMES[choice.x]}.",
         caption=_caption(record, choice),
     )
-    plain = next((r for r in records if r.spec == replace(record.spec, preconditioner="none")), None)
+    plain = next((r for r in records if r.spec == record.spec.but(preconditioner="none")), None)
     plain = plain if record.spec.solver == "newton" else None
     compared = choice.compares and choice.y == "gap"
     st.markdown(bold_sentence(plot.race(table) if compared else plot.reading(record, plain)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
-from rankviz.plots.style import with_minus
 
 
 def synthetic(dataset: str) -> str:

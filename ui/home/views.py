@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.experiments.description import describe, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import APPROXIMATE, choices, describe, in_a_sentence
 from ui.shared.jobs import run_or_submit
-from ui.shared.settings import COMPONENTS, linear_C, spec_from_state
+from ui.shared.offers import COMPONENTS
+from ui.shared.settings import baseline, spec_from_state
 from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRIC = "NDCG@10"
@@ -35,10 +35,10 @@ PAGES = (
 def headline(state: Any, data: RankingData) -> None:
     """NDCG@10 against m, both approximations over the linear level, with the sidebar's m or map marked."""
     spec = spec_from_state(state)
-    linear = spec_from_state(state, "linear").linear(linear_C(state))
+    linear = baseline(state)
     kernels = [spec_from_state(state, name) for name in APPROXIMATE]
     grid = sorted({*GRID, *(kernel.n_components for kernel in kernels)})
-    wanted = [linear, *(replace(kernel, n_components=m) for kernel in kernels for m in grid)]
+    wanted = [linear, *(kernel.but(n_components=m) for kernel in kernels for m in grid)]
     wanted += [spec] if spec.feature_map == "exact" else []
     title = f"NDCG against m, {linear.dataset}"
     baseline, *others = run_or_submit(wanted, title=title)
@@ -62,7 +62,7 @@ def headline(state: Any, data: RankingData) -> None:
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> None:
     """What the queries say about one model, if it is there, beside the linear one."""
-    model = next((r for r in others if replace(r.spec, digest="") == spec), None)
+    model = next((r for r in others if r.spec.but(digest="") == spec), None)
     if model is None:
         return
     name = in_a_sentence(spec.feature_map)

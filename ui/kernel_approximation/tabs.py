@@ -7,6 +7,7 @@ import streamlit as st
 
 from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import fitted_slope
+from rankviz.common.numbers import power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.plots import (
     kernel_entries,
@@ -16,7 +17,7 @@ from rankviz.plots import (
     kernel_spectrum,
     kernel_variants,
 )
-from rankviz.plots.style import METHODS, power_of_two, small, with_minus
+from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, seconds_words
@@ -43,7 +44,7 @@ def entries(asked: Asked) -> None:
         "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
     )
     rows = found.deviations.to_dict("records")
-    words = [f"{small(row['rms'])} with {METHODS[row['map']].name}" for row in rows]
+    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
     most = [f"{small(row['largest'])}" for row in rows]
     st.markdown(
         bold_sentence(
@@ -114,7 +115,7 @@ def residual(asked: Asked) -> None:
         "far smaller residual looks blank; its largest stands above it.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
-    words = " and ".join(f"{small(value)} with {METHODS[str(name)].name}" for name, value in largest.items())
+    words = " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in largest.items())
     st.markdown(bold_sentence(f"The largest |κ̃ − κ| in this query is {words}"))
 
 

@@ -9,9 +9,10 @@ import pandas as pd
 
 from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
+from rankviz.common.numbers import small
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
-from rankviz.plots.style import METHODS, small
+from rankviz.plots.style import style_of
 
 TINY = "one part in a billion"
 ALIKE, UNLIKE = 0.99, 0.01
@@ -29,7 +30,7 @@ def reading(
 ) -> str:
     """Which map's error is lower at m where the draws can tell, and how fast each falls."""
     draws = int(errors.table["seed"].nunique())
-    falls = (f"{METHODS[v.map].name}'s {_fall(summary, v, slopes.get(v))}" for v in PAPERS)
+    falls = (f"{style_of(v.map).name}'s {_fall(summary, v, slopes.get(v))}" for v in PAPERS)
     return f"At m = {m} {_compared(summary, norm, m, draws)}; {', '.join(falls)}"
 
 
@@ -47,7 +48,7 @@ def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int) -> str:
     if less == PAPERS[1]:
         subject = f"random Fourier's relative {NORM_NAMES[norm]} error"
         ours, theirs = theirs, ours
-    other = METHODS[next(v for v in PAPERS if v != less).map].name
+    other = style_of(next(v for v in PAPERS if v != less).map).name
     return (
         f"{subject} is {_times(theirs / ours)} lower than {other}'s in all {draws} draws "
         f"({small(ours)} against {small(theirs)})"

@@ -9,14 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
+from rankviz.common.numbers import power_of_two
 from rankviz.dual.hinge_values import hinge_values
 from rankviz.dual.variables import Duals
+from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import PART_NAMES, describe, low_rank_words, power_of_two, training_words
 from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.reveal import part_shown

@@ -10,7 +10,6 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import learning_curves_low_rank as plot
-from rankviz.plots.style import low_rank_words
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
     Records,

@@ -11,11 +11,11 @@ from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.progress import Progress
 from rankviz.dual.variables import Duals
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import describe, low_rank_words
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, small
+from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import APPROXIMATE, describe, low_rank_words, power_of_two, small
 from rankviz.risk.losses import LOSSES
 from ui.low_rank.settings import Settings
 from ui.low_rank.words import middle, off, percent, queries

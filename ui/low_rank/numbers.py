@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.plots.style import describe, small
+from rankviz.common.numbers import small
+from rankviz.experiments.description import describe
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets import DataError
 from rankviz.experiments.estimate import check_budget
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import power_of_two
 from ui.shared.jobs import predicted
-from ui.shared.settings import C_EXPONENTS
+from ui.shared.offers import C_EXPONENTS
 
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`, None where they are not there yet."""
@@ -114,7 +114,7 @@ def control_of_C() -> None:
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
     """The plain model that trains what the other two do; None where that is the sidebar's."""
     same = (spec.loss, spec.costs, spec.rank, spec.C) == ("hinge", None, None, C)
-    return None if same else replace(spec, loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
+    return None if same else spec.but(loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
 
 
 def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
@@ -141,7 +141,7 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
 
 def bare(spec: RunSpec) -> RunSpec:
     """A spec without the digest of its data, as the page asks for it."""
-    return replace(spec, digest="")
+    return spec.but(digest="")
 
 
 def refusal(spec: RunSpec) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 
 import pandas as pd
 import streamlit as st
 
+from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
-from rankviz.plots.style import PART_NAMES, describe
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
     Records,
@@ -64,7 +63,7 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
     if state.get(SWEEP_KEY, "factors") == "weights":
         return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
     seeds = range(spec.seed, spec.seed + int(state.get(SEEDS_KEY, SEEDS)))
-    return [replace(spec, seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
+    return [spec.but(seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
 
 
 def show(what: Shown, others: Records) -> None:

@@ -16,10 +16,10 @@ from rankviz.analysis.spectra import RANK_TOLERANCE
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.dual.variables import DualBlock, Duals, GivenDuals
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
-from rankviz.plots.style import describe
 from ui.low_rank import why_words as words
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
@@ -33,10 +33,10 @@ Records = Sequence[RunRecord | None]
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Trained for this tab: the plain squared hinge over C, the hinge, this model to other accuracies."""
-    plain = replace(spec, loss="squared_hinge", costs=None, solver=RunSpec.solver)
-    hinge = replace(spec, loss="hinge", solver=RunSpec.solver)
-    over_C = [replace(plain, C=2.0**exponent) for exponent in EXPONENTS]
-    return [*over_C, plain, hinge, *(replace(spec, tol=tol) for tol in SOLVER_TOLERANCES)]
+    plain = spec.but(loss="squared_hinge", costs=None, solver=RunSpec.solver)
+    hinge = spec.but(loss="hinge", solver=RunSpec.solver)
+    over_C = [plain.but(C=2.0**exponent) for exponent in EXPONENTS]
+    return [*over_C, plain, hinge, *(spec.but(tol=tol) for tol in SOLVER_TOLERANCES)]
 
 
 def show(what: Shown, records: Records) -> None:

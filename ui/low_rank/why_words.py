@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, small
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import power_of_two, small
 from rankviz.risk.losses import LOSSES
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 

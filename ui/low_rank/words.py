@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from rankviz.analysis.spectra import Spectra
+from rankviz.common.numbers import small
 from rankviz.metrics.significance import compare
-from rankviz.plots.style import small
 from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 

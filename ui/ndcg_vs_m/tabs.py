@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import describe, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import APPROXIMATE, METHODS, describe, method_label
+from rankviz.plots.style import style_of
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, marked
 from ui.ndcg_vs_m.words import agreement, of_map
 from ui.shared.selection import QUERY
@@ -47,8 +47,8 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
         rank_vs_m.figure(table, k),
         table,
         key="rank-against-m",
-        alt=f"Ranks of the documents of query {query} against m, {METHODS[feature_map].name}, {last}.",
-        caption=f"Query {query}, {n} documents, {METHODS[feature_map].name}, {last}; "
+        alt=f"Ranks of the documents of query {query} against m, {style_of(feature_map).name}, {last}.",
+        caption=f"Query {query}, {n} documents, {style_of(feature_map).name}, {last}; "
         f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
     )
     st.markdown(bold_sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)))
@@ -58,7 +58,7 @@ def _about(runs: list[RunRecord], part: str) -> str:
     """Their spec in words, with the range of m."""
     ms = [r.spec.n_components for r in runs]
     first, last = min(ms), max(ms)
-    words = describe(replace(runs[0].spec, n_components=first), part)
+    words = describe(runs[0].spec.but(n_components=first), part)
     return words.replace(f" m = {first}", f" m = {first} to {last}") if first < last else words
 
 
@@ -68,7 +68,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         list(APPROXIMATE),
         default=spec.feature_map if spec.feature_map in APPROXIMATE else APPROXIMATE[0],
         required=True,
-        format_func=lambda name: METHODS[name].name,
+        format_func=lambda name: style_of(name).name,
         key="bump",
         help="Whose rankings are drawn, with the sidebar's seed.",
     )
@@ -117,7 +117,7 @@ def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exa
     ends = [f"{kept.iloc[place]} at m = {labels[kept.index[place]]}" for place in sorted({0, len(kept) - 1})]
     goal = "in the exact ranking" if exact else f"at m = {labels.iloc[-1]}"
     return (
-        f"Of the first {k} documents of query {query} {goal}, {METHODS[feature_map].name} has "
+        f"Of the first {k} documents of query {query} {goal}, {style_of(feature_map).name} has "
         f"{', '.join(ends)} among its first {k}"
     )
 
@@ -206,7 +206,7 @@ def _errors(
 def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     """The means behind the figure, one row per m, one column per method and metric; and every run."""
     table = metric_vs_m.data(found, part, chosen.metrics)
-    wide = table.assign(method=[METHODS[name].name for name in table["method"]]).pivot_table(
+    wide = table.assign(method=[style_of(name).name for name in table["method"]]).pivot_table(
         index="m", columns=["method", "metric"], values="value", aggfunc="mean", sort=False
     )
     wide.columns = [f"{method}, {metric}" for method, metric in wide.columns]

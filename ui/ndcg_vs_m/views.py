@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from rankviz.datasets import DataError, RankingData
+from rankviz.experiments.description import describe, method_label
 from rankviz.experiments.estimate import check_budget
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import APPROXIMATE, METHODS, choices, describe, method_label
+from rankviz.plots.style import style_of
 from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.jobs import predicted, run_or_submit
+from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
-from ui.shared.settings import COMPONENTS, linear_C, open_run, spec_from_state
+from ui.shared.settings import baseline, open_run, spec_from_state
 from ui.shared.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
@@ -120,11 +122,11 @@ def _switches() -> tuple[bool, bool]:
 def specs(chosen: Settings) -> list[RunSpec]:
     """The linear model of every fold, then both approximations by seed and fold, then the exact kernel."""
     state = st.session_state
-    linear = spec_from_state(state, "linear").linear(linear_C(state))
+    linear = baseline(state)
     kernels = [spec_from_state(state, name) for name in APPROXIMATE]
     first = int(state["seed"])
-    runs = [replace(linear, fold=fold) for fold in chosen.folds] + [
-        replace(kernel, n_components=m, seed=first + k, fold=fold)
+    runs = [linear.but(fold=fold) for fold in chosen.folds] + [
+        kernel.but(n_components=m, seed=first + k, fold=fold)
         for k in range(chosen.seeds)
         for kernel in kernels
         for fold in chosen.folds
@@ -135,7 +137,7 @@ def specs(chosen: Settings) -> list[RunSpec]:
 
 def _exact(folds: Sequence[str]) -> list[RunSpec]:
     """The exact runs, or none where one would not fit into memory, which is said then."""
-    runs = [replace(spec_from_state(st.session_state, "exact"), fold=fold) for fold in folds]
+    runs = [spec_from_state(st.session_state, "exact").but(fold=fold) for fold in folds]
     try:
         for run in runs:
             check_budget(predicted(run))
@@ -152,9 +154,9 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
     there = [record for record in found if record is not None]
     counts: dict[RunSpec, int] = {}
     for record in there:
-        model = replace(record.spec, fold="", digest="")
+        model = record.spec.but(fold="", digest="")
         counts[model] = counts.get(model, 0) + 1
-    whole = [r for r in there if counts[replace(r.spec, fold="", digest="")] == len(chosen.folds)]
+    whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
     if not any(r.spec.feature_map in APPROXIMATE for r in whole):
         said = "No run of this curve has finished yet; it is drawn here as they do."
         st.info(said, icon=":material/hourglass_empty:")
@@ -169,8 +171,8 @@ def in_short(chosen: Settings, part: str) -> str:
     kernel, fourier = (spec_from_state(st.session_state, name) for name in APPROXIMATE)
     maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
     folds = kernel.fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"
-    words = describe(replace(kernel, fold=folds), part)
-    words = words.replace(f"{METHODS[APPROXIMATE[0]].name} m = {kernel.n_components}", maps)
+    words = describe(kernel.but(fold=folds), part)
+    words = words.replace(f"{style_of(APPROXIMATE[0]).name} m = {kernel.n_components}", maps)
     last = kernel.seed + chosen.seeds - 1
     return (
         words.replace(f"seed {kernel.seed}", f"seeds {kernel.seed} to {last}") if chosen.seeds > 1 else words
@@ -179,7 +181,7 @@ def in_short(chosen: Settings, part: str) -> str:
 
 def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
     """A part of a fold, normalised as the spec says."""
-    return normalised(replace(spec, fold=fold)).parts[part]
+    return normalised(spec.but(fold=fold)).parts[part]
 
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:

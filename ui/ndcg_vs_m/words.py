@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import APPROXIMATE, METHODS, in_a_sentence
+from rankviz.plots.style import style_of
 
 VERDICTS = {1: "better", -1: "worse", 0: "not distinguishable"}
 
@@ -53,9 +54,9 @@ def against(found: Sequence[RunRecord], part: str, metric: str, reference: str) 
     if not level:
         return None
     each = {name: in_words(verdicts_by_m(found, level, part, metric, name)) for name in APPROXIMATE}
-    told = [f"{METHODS[name].name} {words}" for name, words in each.items()]
-    if len(set(each.values())) == 1 and told[0].startswith(f"{METHODS[APPROXIMATE[0]].name} is "):
-        told = [f"{' and '.join(METHODS[name].name for name in APPROXIMATE)} are {each[APPROXIMATE[0]][3:]}"]
+    told = [f"{style_of(name).name} {words}" for name, words in each.items()]
+    if len(set(each.values())) == 1 and told[0].startswith(f"{style_of(APPROXIMATE[0]).name} is "):
+        told = [f"{' and '.join(style_of(name).name for name in APPROXIMATE)} are {each[APPROXIMATE[0]][3:]}"]
     exact = of_map(found, "exact") if reference == "linear" else []
     if exact:
         told.append(f"the exact kernel is {VERDICTS[_verdict(_compared(exact, level, part, metric))]}")
@@ -113,7 +114,7 @@ def _stretch(ms: list[int]) -> str:
 
 def seconds_in_words(found: Sequence[RunRecord], largest: int) -> str:
     """What training took at the largest m, and without an m: medians over runs."""
-    runs = {f"{METHODS[name].name} with m = {largest}": of_map(found, name, largest) for name in APPROXIMATE}
+    runs = {f"{style_of(name).name} with m = {largest}": of_map(found, name, largest) for name in APPROXIMATE}
     runs |= {in_a_sentence(name): of_map(found, name) for name in ("linear", "exact")}
     told = [
         f"{np.median([training_seconds(r) for r in some]):.2g} s for {name}"
@@ -134,8 +135,8 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     if not medians:
         return f"at m = {m} there is no query to compare rankings on"
     first, *others = medians.items()
-    told = f"{METHODS[first[0]].name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
-    told += "".join(f", {METHODS[name].name}'s at {_short(median)}" for name, median in others)
+    told = f"{style_of(first[0]).name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
+    told += "".join(f", {style_of(name).name}'s at {_short(median)}" for name, median in others)
     return f"at m = {m} {told}{_apart(taus)}"
 
 
@@ -155,6 +156,6 @@ def _apart(taus: Mapping[str, pd.Series[float]]) -> str:
     nearer, other = APPROXIMATE if low > 0 else APPROXIMATE[::-1]
     near, far = sorted((abs(low), abs(high)))
     return (
-        f": {METHODS[nearer].name} is nearer to it than {METHODS[other].name} by {abs(found.difference):.3f} "
+        f": {style_of(nearer).name} is nearer to it than {style_of(other).name} by {abs(found.difference):.3f} "
         f"mean τ (95 % interval [{near:.3f}, {far:.3f}], {found.n_queries} queries)"
     )

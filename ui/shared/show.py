@@ -14,10 +14,11 @@ from plotly.io import from_json
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
-from rankviz.plots.style import GRADE_COLOURS, describe
+from rankviz.plots.style import GRADE_COLOURS
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 

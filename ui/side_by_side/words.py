@@ -8,23 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import NORMALISATIONS, RankingData
+from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.per_query import ROUNDING
-from rankviz.plots.style import (
-    APPROXIMATE,
-    METHODS,
-    PART_NAMES,
-    choices,
-    describe_data,
-    in_a_sentence,
-    method_label,
-    power_of_two,
-    training_words,
-    with_minus,
-)
+from rankviz.plots.style import style_of
 from ui.shared.show import bold_sentence
 
 CAUTION = (
@@ -48,7 +39,7 @@ class Pair:
     @property
     def names(self) -> tuple[str, str]:
         """The methods' names, for axes and tables."""
-        return METHODS[self.maps[0]].name, METHODS[self.maps[1]].name
+        return style_of(self.maps[0]).name, style_of(self.maps[1]).name
 
     @property
     def labels(self) -> tuple[str, str]:

@@ -15,11 +15,12 @@ from rankviz.features.exact import FittedExact
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
+from rankviz.models.base import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import Ranker, refuse_unusable
+from rankviz.models.ranker import FeatureRanker
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
@@ -46,7 +47,7 @@ class Problem:
     seed: int
 
 
-class LowRankRanker(Ranker):
+class LowRankRanker(FeatureRanker):
     """What both models share: features, the memory they may take, and what is known at the end."""
 
     C: float
@@ -118,12 +119,7 @@ class LowRankRanker(Ranker):
     @property
     @abstractmethod
     def solution(self) -> dict[str, FloatArray]:
-        """What was found beside the weights, as arrays, to be stored; `keep` takes it back."""
-
-    def keep(self, solution: dict[str, FloatArray]) -> None:
-        """Take what `solution` gave: attributes of the same names with an underscore."""
-        for name, found in solution.items():
-            setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
+        """What was found beside the weights, to be stored; `keep` takes it back."""
 
     @abstractmethod
     def _start_words(self) -> str:

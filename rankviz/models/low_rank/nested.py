@@ -39,6 +39,7 @@ class Nested:
         Iterations for each number of factors.
     """
 
+    short: ClassVar[str] = "L-BFGS-B"
     label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
     start_words: ClassVar[str] = "one positive factor drawn at random"
 

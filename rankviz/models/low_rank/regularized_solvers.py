@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, StopRequested, silent
+from rankviz.common.settings import SEED, Setting
 from rankviz.models.low_rank.factorized import box_gap
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
@@ -35,6 +36,7 @@ class Fista:
     max_iter : int
     """
 
+    short: ClassVar[str] = "FISTA"
     label: ClassVar[str] = "FISTA, from the plain model"
 
     tol: float = 1e-3
@@ -112,6 +114,7 @@ class Alternating:
         Steps on α in a round, T'.
     """
 
+    settings: ClassVar[tuple[Setting, ...]] = (SEED,)
     label: ClassVar[str] = "alternating steps from random α (xu2019)"
 
     tol: float = 1e-3

@@ -1,0 +1,109 @@
+"""What a run is, in words: structured parts, which captions, lists and exports put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from rankviz.datasets.normalise import NORMALISATIONS
+from rankviz.experiments.spec import DataSpec, RunSpec
+from rankviz.features import FEATURE_MAPS
+from rankviz.models.methods import USUAL
+
+PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A run in words; as text its parts, with dots between them.
+
+    Attributes
+    ----------
+    data : str
+        "OHSUMED fold 1".
+    method : str
+        With its own settings: "factorised RankSVM, K = 5"; "" for the usual method on a feature map.
+    model : str
+        The feature map with its own settings: "Nyström m = 500, k-means++ landmarks"; "" where there is none.
+    settings : tuple of (str, str)
+        Names of the other settings, and their words: ("C", "C = 2⁻⁷"), ("loss", "squared hinge").
+    normalisation, part : str
+        "normalised: z-score per query", "validation"; "" where there is nothing to say.
+    """
+
+    data: str
+    method: str
+    model: str
+    settings: tuple[tuple[str, str], ...]
+    normalisation: str = ""
+    part: str = ""
+
+    def __str__(self) -> str:
+        words = (text for _, text in self.settings)
+        return " · ".join(filter(None, (self.data, *self.names, *words, self.normalisation, self.part)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Method and model, those that there are."""
+        return tuple(filter(None, (self.method, self.model)))
+
+    def without(self, *names: str) -> Self:
+        """The same without some settings."""
+        return replace(self, settings=tuple(pair for pair in self.settings if pair[0] not in names))
+
+    def words(self, *names: str) -> tuple[str, ...]:
+        """The words of some settings, those that there are."""
+        return tuple(text for name, text in self.settings if name in names)
+
+
+def describe(spec: RunSpec, part: str | None = None) -> Description:
+    """What is shown, in words: data, model, settings, and the part scored where one is."""
+    declared, values = spec.declared(), spec.values
+    told = {name: setting.words(values[name]) for name, setting in declared.items() if name != "feature_map"}
+    own = {s.name for s in spec.kind.settings}
+    of_map = [told.pop(name) for name, s in declared.items() if s.named and name in told and name not in own]
+    of_method = [told.pop(name) for name, s in declared.items() if s.named and name in told]
+    return Description(
+        data=data_words(spec),
+        method=", ".join([spec.kind.label, *filter(None, of_method)]) if spec.method != USUAL else "",
+        model=_model(spec, [text for text in of_map if text]),
+        settings=tuple((name, text) for name, text in told.items() if text),
+        normalisation=_normalisation(spec),
+        part=PART_NAMES[part] if part else "",
+    )
+
+
+def _normalisation(spec: RunSpec) -> str:
+    if spec.normalisation == DataSpec.normalisation:
+        return ""
+    return f"normalised: {NORMALISATIONS[spec.normalisation].label}"
+
+
+def _model(spec: RunSpec, own: list[str]) -> str:
+    """The feature map, its m beside it and its other settings after commas."""
+    if "feature_map" not in spec:
+        return ""
+    name = FEATURE_MAPS[spec.feature_map].label
+    if "n_components" in spec:
+        return ", ".join((f"{name} {own[0]}", *own[1:]))
+    return ", ".join((name, *own))
+
+
+def data_words(spec: RunSpec) -> str:
+    """Data set and fold: "OHSUMED fold 1"."""
+    fold = f"fold {spec.fold.removeprefix('Fold')}" if spec.fold.startswith("Fold") else spec.fold
+    return f"{spec.dataset} {fold}"
+
+
+def method_label(spec: RunSpec) -> str:
+    """Legend entry of a run: "Nyström, m = 500", "factorised RankSVM, K = 5"."""
+    described = describe(spec)
+    if described.method:
+        return described.method
+    name = FEATURE_MAPS[spec.feature_map].label
+    return f"{name}, m = {spec.n_components}" if "n_components" in spec else name
+
+
+def in_a_sentence(spec: RunSpec) -> str:
+    """A run's model within a sentence: "the linear model", "the exact kernel", "Nyström"."""
+    return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence
