@@ -1,4 +1,7 @@
-"""Public LETOR collections, recognised by their counts, and the names of LETOR 4.0's features."""
+"""Public LETOR collections, recognised by their counts, and the names of LETOR 4.0's features.
+
+Sources: qin2010 for LETOR 3.0, qin2013 for LETOR 4.0.
+"""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def evaluate(
 
     Raises `DataError` for scores that are not n finite numbers, `ValueError` for an unknown definition or a k
     that it does not have. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
-    eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2.
+    eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2; jarvelin2002 for NDCG.
     """
     chosen = definition_of(definition)
     ranks = _checked_ranks(at, chosen)

@@ -155,8 +155,7 @@ def interval(
     covered the mean 95 times in 100 for normal values, 93 for skewed ones or 40 % zeros.
 
     Raises `ValueError` for infinite values, values that are no vector, or a confidence outside (0, 1).
-    Source: T. Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015),
-    "expanded percentile interval".
+    Source: hesterberg2015, "expanded percentile interval".
     """
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or np.isinf(given).any():

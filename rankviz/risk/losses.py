@@ -120,7 +120,7 @@ class SmoothedHinge(PiecewiseQuadratic):
 
 
 class Hinge:
-    """ℓ(t) = max(0, 1 − t), the L1-loss of Joachims' RankSVM; it has no second derivative.
+    """ℓ(t) = max(0, 1 − t), the loss of RankSVM (joachims2002, herbrich2000); it has no second derivative.
 
     It is trained as the limit of smoothed hinges, with a duality gap as certificate.
     """
@@ -144,7 +144,7 @@ class Hinge:
 
 
 class Logistic:
-    """ℓ(t) = log(1 + e^−t), the loss of RankNet (chapelle2010 §4.1)."""
+    """ℓ(t) = log(1 + e^−t), the loss of RankNet (burges2005; chapelle2010 §4.1)."""
 
     label = "logistic"
     formula = "log(1 + e^−t)"
@@ -248,8 +248,9 @@ LOSSES: dict[str, Loss] = {
 }
 """Losses by the names that `RankSVM(loss=...)` and the app use.
 
-The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1. The smooth
-hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is for drawing.
+The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1 (after
+huber1964). The smooth hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is
+for drawing.
 """
 
 

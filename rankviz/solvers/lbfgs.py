@@ -22,7 +22,7 @@ MEMORY = 10
 
 @dataclass(frozen=True)
 class LBFGS:
-    """Minimise an objective in Euclidean weights by L-BFGS.
+    """Minimise an objective in Euclidean weights by L-BFGS (byrd1995, in SciPy zhu1997's code).
 
     Attributes
     ----------

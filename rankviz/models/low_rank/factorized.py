@@ -117,6 +117,6 @@ class FactorProblem:
 def box_gap(gradient: FloatArray, x: FloatArray, ceiling: float) -> float:
     """max over 0 ≤ s ≤ ceiling of ⟨gradient, x − s⟩: zero exactly where x is stationary in the box.
 
-    It bounds the objective's distance from its minimum where that is convex (Frank and Wolfe's gap).
+    It bounds the objective's distance from its minimum where that is convex (frank1956).
     """
     return float(np.vdot(gradient, x) - ceiling * np.minimum(gradient, 0.0).sum())

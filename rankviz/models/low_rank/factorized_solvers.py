@@ -53,7 +53,8 @@ class _AllDrawn:
 class BoxedLBFGS(_AllDrawn):
     """SciPy's L-BFGS-B on all factors at once, those of document i in units of 1/√(pairs that i is in).
 
-    Gradients grow with the pairs; in equal units, queries of few documents would hardly move.
+    Gradients grow with the pairs; in equal units, queries of few documents would hardly move. Source:
+    byrd1995 for the method, zhu1997 for its code.
 
     Attributes
     ----------
