@@ -103,8 +103,8 @@ def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, tra
     width = _last(trace, "smoothing")
     if not width > 0.0:
         raise ValueError(
-            "the dual variables of a hinge depend on how far its smoothing had come, and the model has no "
-            "trace that says so (a stored model keeps none); fit it again"
+            "the dual variables of a hinge depend on the width of its last smoothing, which is in the trace, "
+            "and this model has no trace (a stored one keeps none); fit it again"
         )
     return SmoothedHinge(width)
 

@@ -117,7 +117,7 @@ def _feature_faults(token: bytes, seen: set[int]) -> Iterator[_Fault]:
         yield f"a second query id {show(token)}", "one qid a line", "Put each document on its own line."
     yield from _index_faults(index, token)
     if int(index) in seen:
-        yield f"feature {int(index)} twice", "each feature once a line", "Remove one of them."
+        yield f"feature {int(index)} twice", "each feature once per line", "Remove one of them."
     seen.add(int(index))
     yield from _value_faults(value, token)
 

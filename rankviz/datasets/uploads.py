@@ -131,7 +131,7 @@ def _lone_file(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
     raise DataError(
         f"{names}{more}",
         expected="train.txt, vali.txt and test.txt (in Fold1, Fold2, … if there are more), or one file",
-        remedy="Name the files after the parts that they are.",
+        remedy="Name each file after its part.",
         path=found[0].shown.partition(": ")[0] if found else None,
     )
 

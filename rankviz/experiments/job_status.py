@@ -14,8 +14,8 @@ from rankviz.experiments.spec import RunSpec
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
 """Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
-UNKNOWN = "by what is not known, for only the process that started it is told and that one has ended since"
-"""How a worker died whose parent is gone: the server was restarted, or it was started by another worker."""
+UNKNOWN = "why is not known, because the program that started it has ended too"
+"""Said of a worker whose parent is gone: the server was restarted, or another worker had started it."""
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ def interval(
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or np.isinf(given).any():
         raise ValueError(
-            "Intervals are of one finite value for each query: check the values' shape and range."
+            "An interval needs one finite value for each query: check the values' shape and range."
         )
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence={confidence} is not between 0 and 1; 0.95 is usual.")

@@ -259,8 +259,8 @@ def race(table: pd.DataFrame, within: float = 1e-4) -> str:
             missed.append(names[str(label)])
     words = ", ".join(f"{label} after {products:,.0f}" for products, label in sorted(came))
     share = small(within).removeprefix("1.0 × ")
-    start = [f"Within {share} of the best objective of its own, in products: {words}"] if came else []
-    never = [f"{', '.join(missed)} not at all, in the steps it was given"] if missed else []
+    start = [f"Products until within {share} of its own best objective: {words}"] if came else []
+    never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
     return "; ".join(start + never)
 
 

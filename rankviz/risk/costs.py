@@ -162,8 +162,8 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
     counts, levels = codes.counts(), codes.levels
     if counts.size * len(levels) > LARGEST_TABLE or levels[-1] > 1000:
         raise ValueError(
-            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries are too "
-            "many or too large numbers; choose fewer, smaller grades, or costs='query'"
+            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries need too "
+            "large a table or too large numbers; choose fewer, smaller grades, or costs='query'"
         )
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, counts.sum(1).max() + 2.0)))))
     end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # places up to and including a grade

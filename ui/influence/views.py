@@ -188,8 +188,8 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
                 key=key,
                 bind="query-params",
                 disabled=key not in keys,
-                help="What a document of the first grade below one of the second costs. he2009 has 1, 2 "
-                "and 1.3.",
+                help="Cost of ranking a document of the first grade below one of the second. he2009 has "
+                "1, 2 and 1.3.",
             )
         )
     by_query = row.toggle(

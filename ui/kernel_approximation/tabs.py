@@ -150,8 +150,8 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     st.dataframe(pd.DataFrame(slopes), hide_index=True)
     st.caption(
-        "Powers of m fitted by least squares to logarithms of mean errors; left out are errors below one "
-        "part in a billion, and m from which on all distinct documents are landmarks."
+        "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
+        "billion are left out, and so are the m at which all distinct documents are landmarks."
     )
 
 

@@ -115,7 +115,7 @@ def kernel_words(errors: KernelErrors, gamma: str) -> str:
     elif errors.mean_kernel < UNLIKE:
         words.append(
             f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
-            "two on average, K is nearly the identity, and only about as many features as documents do."
+            "two on average, K is nearly the identity, and it takes about as many features as documents."
         )
     elif not math.isnan(errors.mean_kernel):
         words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")
@@ -144,7 +144,7 @@ def dimension_words(bounds: tuple[float, float], C: str, m: int, n: int) -> tupl
             f"{means}m = {m} has room for all of them: what a larger m adds is mostly in directions that are "
             "shrunk away."
         )
-    return what, f"{means}m = {m} is about as many or not many more: a larger m may still change the model."
+    return what, f"{means}m = {m} is about that or little more: a larger m may still change the model."
 
 
 def _bracket(low: float, high: float) -> str:

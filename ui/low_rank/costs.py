@@ -34,7 +34,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     st.dataframe(
         table,
         column_config={
-            "objective": number(format="%.6g", help="What the model itself minimises: not comparable."),
+            "objective": number(format="%.6g", help="Each model minimises something else: not comparable."),
             "hinge": number(
                 "½‖w‖² + C·hinge", format="%.6g", help="The hinge's objective at its weights, at its C."
             ),

@@ -116,8 +116,8 @@ def _percent(share: float) -> str:
 
 
 NO_QUERY_STEPS = (
-    ":gray[The paper's steps query by query need rows of features, which an exact kernel of so many "
-    "documents has not; they are left out. Nyström features have them.]"
+    ":gray[The paper's steps query by query are left out: they need rows of features, and the exact kernel "
+    "of so many documents has none. Nyström features have them.]"
 )
 
 

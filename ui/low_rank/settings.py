@@ -172,8 +172,8 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure comes") -> None:
+def wait(what: str = "This figure appears") -> None:
     """Where a record is missing."""
     st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
+        f"{what} once its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )

@@ -84,7 +84,7 @@ def show(what: Shown, others: Records) -> None:
         draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
     if plain is None or len(there) < len(wanted):
-        wait("The figure comes" if not there else "What is missing comes")
+        wait("The figure appears" if not there else "The rest appears")
 
 
 def _controls() -> tuple[str, str]:
@@ -107,9 +107,9 @@ def _controls() -> tuple[str, str]:
         METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
         key="sweepmetric",
         bind="query-params",
-        help="Mean over queries. Of the factorised model also its objective, ½‖w‖² − Σα, which training "
-        "minimises: it is that of the training part. Under other weights the regularised model minimises "
-        "something else, so that its objectives do not compare.",
+        help="Metrics are means over queries. For the factorised model there is also the objective that "
+        "training minimises, ½‖w‖² − Σα, on the training part. The regularised model minimises something "
+        "else for each pair of weights, so its objectives do not compare.",
     )
     with row.container(width=190):
         control_of_C()

@@ -138,7 +138,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
         if usual > k:
             return f"{needed} (medians): its order saves {usual - k}, its values alone {allowed - usual}."
         return f"{needed} (medians): its order saves none."
-    more = " Larger shares show what order does." if 100 * share < SHARES[-1] else ""
+    more = " A larger share shows what the order does." if 100 * share < SHARES[-1] else ""
     return (
         f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
         f"none is negative, so their mean alone holds much of the energy.{more}"

@@ -105,7 +105,7 @@ def _switches() -> tuple[bool, bool]:
         True,
         key="exact",
         bind="query-params",
-        help="The model that both approximations approximate, dashed: one run per fold. Its time and "
+        help="The model that both maps approximate, dashed: one run per fold. Its time and "
         "memory grow with the square of the documents; switch it off where that is too long.",
     )
     four = row.toggle(
@@ -156,11 +156,11 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
         counts[model] = counts.get(model, 0) + 1
     whole = [r for r in there if counts[replace(r.spec, fold="", digest="")] == len(chosen.folds)]
     if not any(r.spec.feature_map in APPROXIMATE for r in whole):
-        said = "No run of this curve has finished yet; it is drawn here as they do."
+        said = "No run of this curve has finished yet. The curve grows here as they finish."
         st.info(said, icon=":material/hourglass_empty:")
         st.stop()
     if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs are there; the figures show what they give.")
+        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
     return whole
 
 

@@ -81,7 +81,7 @@ def query(table: pd.DataFrame) -> int:
         bind="query-params",
         placeholder=f"{widest}, which differs most" if sizes.max() > 0 else f"{widest}; none differs",
         width=260,
-        help="Circled in the figures above. Selecting queries there shows the one of them that differs most.",
+        help="The query circled in the figures above. Select queries there to see the one that differs most.",
     )
     return widest if chosen is None else chosen
 

@@ -61,8 +61,8 @@ def _settings() -> tuple[int, str]:
         required=True,
         key="scores",
         bind="query-params",
-        help="centred: less their mean over the query, for only differences within a query rank. "
-        "standardised: that over its standard deviation, which makes models of other scales comparable.",
+        help="centred: scores less their mean over the query, since only differences within a query decide "
+        "a ranking. standardised: also divided by their standard deviation, to compare different scales.",
     )
     return int(length or LENGTHS[0]), str(scale or "centred")
 

@@ -24,8 +24,8 @@ MEMORY = 10
 """Corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
-    "solver='query_steps' needs rows of features, and the exact kernel of so many documents is trained in "
-    "coefficients of documents; choose solver='lbfgs', which can, or feature_map='nystroem'"
+    "solver='query_steps' needs rows of features, and the exact kernel of so many documents has none: it is "
+    "trained in one coefficient for each document. Choose solver='lbfgs', or feature_map='nystroem'"
 )
 
 
