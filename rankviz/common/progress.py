@@ -63,10 +63,10 @@ class Progress:
 
 
 Callback = Callable[[Progress], bool | None]
-"""What users pass in: called with each `Progress`; returning True asks for a stop."""
+"""A user's function, called with each `Progress`; returning True asks for a stop."""
 
 Report = Callable[[Progress], None]
-"""What computations call: raises `StopRequested` when a stop was asked for."""
+"""A computation's function: it raises `StopRequested` when a stop was asked for."""
 
 
 def silent(progress: Progress) -> None:

@@ -46,7 +46,7 @@ KNOWN_SETS = (
 
 @dataclass(frozen=True)
 class Recognition:
-    """What a data set was recognised as: the known set or None, whether it is complete, and a sentence."""
+    """The known set that a data set was recognised as, or None; whether it is complete; and a sentence."""
 
     known: KnownSet | None
     complete: bool

@@ -20,7 +20,7 @@ _MISSING = {b"null", b"nan", b"+nan", b"-nan", b"na", b"n/a", b"none", b"?"}
 _INFINITE = {b"inf", b"+inf", b"-inf", b"infinity", b"+infinity", b"-infinity"}
 
 _Fault = tuple[str, str, str]
-"""What was found, what was expected, what to do."""
+"""Texts: found, expected, what to do."""
 
 
 def explain(line: bytes, path: str, number: int) -> DataError:

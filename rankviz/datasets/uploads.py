@@ -207,7 +207,7 @@ def _share_of(progress: Progress | None, number: int, of: int) -> Progress | Non
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:
-    """What to call an upload after its files: the archive's or the only file's name."""
+    """Name of an upload by its files: the archive's or the only file's name."""
     if len(uploads) > 1:
         return "upload"
     return re.sub(r"\.zip$", "", stem(shown_name(uploads[0].name)), flags=re.IGNORECASE)

@@ -54,7 +54,7 @@ class Shape:
         )
 
     def training(self, spec: RunSpec) -> TrainingSizes:
-        """What of it decides the memory that training takes."""
+        """The sizes that decide the memory that training takes."""
         cuts = max(self.grades - 1, 0) * self.n
         by_solver = spec.method == "ranksvm" and SOLVERS[spec.solver].lists_pairs
         listed = by_solver or not sorting_pays(self.pairs, cuts, trainable(spec.loss))

@@ -33,7 +33,7 @@ half as much to do for the rest."""
 
 @dataclass(frozen=True)
 class Task:
-    """What tells one fit from its neighbours.
+    """The settings by which fits in one space differ.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Space(Protocol):
         ...
 
     def seconds(self, task: Task) -> float:
-        """What the features or the kernel of the task done last have cost."""
+        """Seconds of the features or the kernel of the task done last."""
         ...
 
 
@@ -177,7 +177,7 @@ class KernelSpace:
         return coefficients
 
     def seconds(self, task: Task) -> float:
-        """What K has cost."""
+        """Seconds of K."""
         return self._seconds
 
     def _matrix(self, gamma: float, report: Report) -> KernelMatrix:

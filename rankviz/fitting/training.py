@@ -35,7 +35,7 @@ COARSE_TOL = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a fit gave.
+    """The result of a fit.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Training:
 
 
 def _in_words(end: Task, task: Task) -> str:
-    """What a fit started from, by what differs."""
+    """The start of a fit, named by the setting that differs."""
     words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
     words += [f"C = {end.C:g}"] if end.C != task.C else []
     return "the weights for " + " and ".join(words or ["the same settings"])

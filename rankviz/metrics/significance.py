@@ -17,7 +17,7 @@ from scipy import stats
 from rankviz.common.arrays import FloatArray
 
 METHOD = "percentile bootstrap over queries, widened for small samples"
-"""What the intervals are, in words for captions and help texts."""
+"""The kind of intervals, in words for captions and help texts."""
 
 _BATCH = 500  # resamples at a time: half the seconds and a twentieth of the memory of all at once
 _ROUNDING = 1e-12  # metrics lie in [0, 1]: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more

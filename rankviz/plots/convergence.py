@@ -23,7 +23,7 @@ REFERENCE_TOL = 1e-10
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a vertical axis shows of a run.
+    """A quantity of a run that a vertical axis shows.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
 
 
 def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
-    """What a run took, and what the same took without preconditioner, in one sentence."""
+    """Iterations and seconds of a run, with and without preconditioner, in one sentence."""
     if plain is None:
         return f"{_effort(record)} in {_time(record)}, in one run"
     if _converged(record) and _converged(plain):

@@ -28,7 +28,7 @@ def printed_way(spec: RunSpec) -> bool:
 
 
 def label_of(spec: RunSpec) -> str:
-    """What a curve is called: "factorised, L-BFGS-B", "regularised, paper's steps"."""
+    """Name of a curve: "factorised, L-BFGS-B", "regularised, paper's steps"."""
     name = METHODS[spec.method].solvers[spec.solver]
     solver = "paper's steps" if printed_way(spec) else name.split()[0].rstrip(",")
     return f"{NAMES[spec.method]}, {solver}"

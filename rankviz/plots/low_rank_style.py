@@ -12,7 +12,7 @@ LOW_RANK = {
 }
 MODELS = ("ranksvm", "factorized", "regularized")
 NAMES = {"ranksvm": "plain"} | {name: style.name for name, style in LOW_RANK.items()}
-"""What the three models are called in legends, tables and sentences."""
+"""Names of the three models in legends, tables and sentences."""
 
 
 def style_of(method: str, feature_map: str) -> MethodStyle:

@@ -153,7 +153,7 @@ def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
 
 
 def dcg_differences(codes: GradeCodes) -> FloatArray:
-    """What swapping two documents of the ideal ranking costs in DCG, (Q, R, R): symmetric, 0 for none.
+    """DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for none.
 
     δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs| with D_qr the mean discount 1/log₂(p + 1) over the places p that
     grade r takes in the ideal ranking of query q. Places within a grade are arbitrary, hence the mean.

@@ -23,12 +23,12 @@ class Loss(Protocol):
 
     @property
     def label(self) -> str:
-        """What to call it."""
+        """Its name in captions."""
         ...
 
     @property
     def formula(self) -> str:
-        """What it computes, in one line."""
+        """Its formula, in one line."""
         ...
 
     def value(self, t: FloatArray) -> FloatArray:
@@ -184,7 +184,7 @@ class SmoothHinge:
 
     @property
     def formula(self) -> str:
-        """What it computes, in one line."""
+        """Its formula, in one line."""
         return f"p(t)², p the hinge smoothed over 1 ± {self.eta:.2g}"
 
     def _inner(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

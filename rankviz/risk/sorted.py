@@ -174,7 +174,7 @@ class SortedRisk:
 
     @cached_property
     def layout(self) -> GradeLayout:
-        """What does not depend on the scores."""
+        """Parts of the risk that do not depend on the scores."""
         return GradeLayout(self.y, self.ptr, self.costs)
 
     @cached_property

@@ -159,5 +159,5 @@ class _Run:
         )
 
     def result(self, point: Point, status: Status) -> SolverResult:
-        """What is there, ending at a point."""
+        """The result so far, ending at a point."""
         return SolverResult(point, status, tuple(self.trace), self.precondition)

@@ -1,4 +1,4 @@
-"""What the reader accepts and the writer writes, by example and on the real folds."""
+"""Files that the reader accepts and the writer writes, by example and on the real folds."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def solved(
 
 
 def projected_gradient(problem: FactorProblem, point: FactorPoint) -> np.ndarray:
-    """What of the gradient the box lets a step follow."""
+    """The part of the gradient that the box lets a step follow."""
     inside = np.clip(point.V - 1e-6 * point.gradient, 0.0, problem.ceiling)
     return (point.V - inside) / 1e-6
 

@@ -39,7 +39,7 @@ PRODUCTS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """What the page's own controls say: quantity, axis, and the specs to draw, the sidebar's first."""
+    """The choice made by the page's own controls: quantity, axis, and specs to draw, the sidebar's first."""
 
     y: str
     x: str
@@ -87,7 +87,7 @@ def controls(spec: RunSpec) -> Choice:
 
 
 def _axes() -> tuple[str, str]:
-    """What is drawn, and against what."""
+    """Choice of the quantity that is drawn, and of the axis."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y = row.selectbox(
         "Quantity",

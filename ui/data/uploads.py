@@ -62,7 +62,7 @@ def add_data() -> None:
 
 
 def own_data(dataset: str) -> None:
-    """What to know about the chosen data set if it is the visitor's own, and the button to remove it."""
+    """A note on the chosen data set if it is the visitor's own, and the button to remove it."""
     found = datasets().get(dataset)
     if found is None or found.root != own_root().resolve():
         return

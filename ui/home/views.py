@@ -61,7 +61,7 @@ def headline(state: Any, data: RankingData) -> None:
 
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> None:
-    """What the queries say about one model, if it is there, beside the linear one."""
+    """A sentence that the queries support on one model, if it is there, beside the linear one."""
     model = next((r for r in others if replace(r.spec, digest="") == spec), None)
     if model is None:
         return
@@ -72,7 +72,7 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> Non
 
 
 def what_is_true(dataset: str) -> None:
-    """What the figure does and does not say about real data."""
+    """Says what the figure does and does not tell about real data."""
     synthetic = (
         f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
         if dataset == DEMONSTRATION

@@ -32,7 +32,7 @@ CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page adds to the sidebar: metric and folds."""
+    """Controls that the page adds to the sidebar: metric and folds."""
 
     metric: str
     folds: tuple[str, ...]
@@ -232,7 +232,7 @@ def _grades(spec: RunSpec, settings: Settings) -> list[int]:
 
 
 def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
-    """What is shown, in words: as `describe` says it, of all the folds, with or without C."""
+    """The page's subject in words: as `describe` says it, of all the folds, with or without C."""
     words = describe(spec, part).split(" · ")
     if len(settings.folds) > 1:
         words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"

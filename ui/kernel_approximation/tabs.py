@@ -167,7 +167,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 
 def _drawn(asked: Asked) -> str:
-    """What is drawn at the sidebar's m, in words."""
+    """The maps drawn at the sidebar's m, in words."""
     others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
     return ", ".join(words)

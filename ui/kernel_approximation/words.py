@@ -1,4 +1,4 @@
-"""What the errors come to in words: which map's is lower, how fast they fall, what K is like."""
+"""The errors in words: which map's is lower, how fast they fall, what K is like."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _fall(summary: pd.DataFrame, variant: Variant, slope: Slope | None) -> str:
 
 
 def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
-    """What each other way to draw does to the error at m, where the draws can tell."""
+    """The effect of each other way to draw on the error at m, where the draws can tell."""
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_variants.variants_in(summary):
         if variant not in PAPERS:
@@ -105,7 +105,7 @@ def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, d
 
 
 def kernel_words(errors: KernelErrors, gamma: str) -> str:
-    """What K is like at this γ, where that explains the curves, and where landmarks run out."""
+    """Says what K is like at this γ, where that explains the curves, and where landmarks run out."""
     words = []
     if errors.mean_kernel > ALIKE:
         words.append(

@@ -1,4 +1,4 @@
-"""What the plain, the factorised and the regularised model cost and give, beside each other."""
+"""Seconds, objectives and metrics of the plain, the factorised and the regularised model."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def power(value: float) -> str:
 
 
 def of_the_paper(table: pd.DataFrame) -> str:
-    """What xu2019 says of its two algorithms, and which of them took less here."""
+    """The claim of xu2019 on its two algorithms, and which of them took less here."""
     printed = reached(table[table["printed"]], 0.01).set_index("model")
     if len(printed) < 2:
         return ""
@@ -171,7 +171,7 @@ TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the 
 
 
 def line_of(seeds: int) -> str:
-    """What the line and the band over seeds are."""
+    """Says what the line and the band over seeds are."""
     if seeds == 1:
         return "Line: one seed so far, so there is no band. "
     return f"Line: mean over {seeds} seeds, band from least to greatest. "

@@ -15,7 +15,7 @@ from ui.shared import selection
 
 
 def table_of(what: Shown) -> pd.DataFrame:
-    """What is known of every query, in the order of the columns shown."""
+    """Numbers of every query, in the order of the columns shown."""
     needs, more = what.needs, what.found.table.reset_index(drop=True)
     documents = needs["documents"]
     return pd.DataFrame(

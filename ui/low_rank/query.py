@@ -129,7 +129,7 @@ def _limits(query: Query) -> tuple[float, float]:
 
 
 def _thinned(query: Query, table: pd.DataFrame) -> str:
-    """What is drawn of a matrix too large to be drawn whole."""
+    """Says which part is drawn of a matrix too large to be drawn whole."""
     sides = [len(side) for side in dual_heatmap.SIDES[query.what.choice.matrix](query.block)]
     if max(sides) <= dual_heatmap.MOST:
         return ""

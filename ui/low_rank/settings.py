@@ -1,4 +1,4 @@
-"""What the tabs on the factorised and the regularised model share: their settings, and records by spec."""
+"""Shared by the tabs on the factorised and the regularised model: their settings, and records by spec."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Settings:
 
     @property
     def threshold(self) -> float:
-        """What the singular values of A are cut by."""
+        """The amount that is cut off the singular values of A."""
         return self.nuclear / (2.0 * self.coupling)
 
 
 def settings(spec: RunSpec) -> Settings:
-    """What is set: of controls that are not drawn yet, where they start."""
+    """The settings; for controls that are not drawn yet, the values they start with."""
     state = st.session_state
     chosen = state.get(C_KEY, SIDEBAR)
     return Settings(

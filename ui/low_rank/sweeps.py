@@ -1,4 +1,4 @@
-"""What K, nuclear and coupling do to a metric, as background sweeps on the Low rank page (Tables 7, 8)."""
+"""Metrics over K, nuclear and coupling, as background sweeps on the Low rank page (Tables 7, 8)."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _factors(
 
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
-    """What the factorised model minimises, against K."""
+    """The factorised model's objective against K."""
     show_figure(
         plot.figure_of_factors(table, spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
@@ -206,7 +206,7 @@ def _weights(
 
 
 def _about(plain: RunRecord | None, part: str, start: str) -> str:
-    """What the plain model is, for captions, where it is there."""
+    """Description of the plain model for captions, where it is there."""
     return "" if plain is None else f"{start} {describe(plain.spec, part)}."
 
 

@@ -34,13 +34,13 @@ SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Learning curves": learning.specs,
     "Sensitivity": sweeps.specs,
 }
-"""What tabs need besides the run itself."""
+"""Specs of the runs that tabs need besides the page's own."""
 OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
 """Tabs on models that have dual variables of their own."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """What the open tab needs besides the run itself; the page asks before anything is trained."""
+    """Specs of the runs that the open tab needs besides the page's own; the page asks before anything is trained."""
     selection.turn_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []

@@ -123,7 +123,7 @@ def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
 
 
 def _accuracy(what: Shown, records: Records) -> None:
-    """What errors in α do to the rank, and what errors this solver makes."""
+    """The effect of errors in α on the rank, and the errors this solver makes."""
     st.markdown(words.ACCURACY)
     st.markdown(words.errors_speak_of(what.spec.loss))
     fits = [record for record in records if record is not None]

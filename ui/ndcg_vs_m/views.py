@@ -35,7 +35,7 @@ SECONDS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     metrics: tuple[str, ...]
     seeds: int
@@ -165,7 +165,7 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
 
 
 def in_short(chosen: Settings, part: str) -> str:
-    """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
+    """The page's subject in words: both maps over a range of m, with the sidebar's other settings."""
     kernel, fourier = (spec_from_state(st.session_state, name) for name in APPROXIMATE)
     maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
     folds = kernel.fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"

@@ -31,7 +31,7 @@ MOST = 5
 
 @dataclass(frozen=True)
 class Choice:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     maps: tuple[str, str]
     metric: str

@@ -1,4 +1,4 @@
-"""What the factorised and the regularised model share: features, memory, and what is known at the end."""
+"""Shared by the factorised and the regularised model: features, memory, and what is known at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def dual_bytes(entries: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a model is trained on."""
+    """The data that a model is trained on, with their Gram matrix."""
 
     data: RankingData
     gram: Gram
@@ -47,7 +47,7 @@ class Problem:
 
 
 class LowRankRanker(Ranker):
-    """What both models share: features, the memory they may take, and what is known at the end."""
+    """Shared by both models: features, the memory they may take, and what is known at the end."""
 
     C: float
     tol: float
@@ -118,7 +118,7 @@ class LowRankRanker(Ranker):
     @property
     @abstractmethod
     def solution(self) -> dict[str, FloatArray]:
-        """What was found beside the weights, as arrays, to be stored; `keep` takes it back."""
+        """The solution beside the weights, as arrays to be stored; `keep` takes it back."""
 
     def keep(self, solution: dict[str, FloatArray]) -> None:
         """Take what `solution` gave: attributes of the same names with an underscore."""
@@ -127,7 +127,7 @@ class LowRankRanker(Ranker):
 
     @abstractmethod
     def _start_words(self) -> str:
-        """What training started from, in words."""
+        """The start of training, in words."""
 
     @abstractmethod
     def _own_bytes(self, data: RankingData) -> int:

@@ -26,7 +26,7 @@ from rankviz.models.low_rank.gram import Gram
 
 @dataclass(frozen=True, eq=False)
 class FactorPoint:
-    """What is known at factors V.
+    """Value and gradient at factors V.
 
     Attributes
     ----------

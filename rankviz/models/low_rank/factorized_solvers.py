@@ -30,7 +30,7 @@ NEEDS_ROWS = (
 
 
 class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
-    """What minimises a `FactorProblem`, from factors V (n, K), and which of them it likes to start from."""
+    """A way to minimise a `FactorProblem` from factors V (n, K), and the factors it starts from."""
 
     start_words: ClassVar[str]
 
@@ -40,7 +40,7 @@ class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
 
 
 class _AllDrawn:
-    """What starts from K drawn factors (xu2019 Algorithm 1, line 2)."""
+    """Solvers that start from K drawn factors (xu2019 Algorithm 1, line 2)."""
 
     start_words: ClassVar[str] = "positive factors drawn at random"
 

@@ -18,7 +18,7 @@ CHECK_EVERY = 5
 
 
 DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
-"""What minimises a `RegularizedProblem`, from α (E,) in the box."""
+"""A way to minimise a `RegularizedProblem`, from α (E,) in the box."""
 
 
 @dataclass(frozen=True)
