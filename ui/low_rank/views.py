@@ -40,7 +40,7 @@ OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Specs of the runs that the open tab needs besides the page's own; the page asks before anything is trained."""
+    """Specs of the open tab's runs besides the page's own; the page asks before anything is trained."""
     selection.turn_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
