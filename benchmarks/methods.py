@@ -1,4 +1,4 @@
-"""What is measured: rankviz, and what a user would take in its stead, each as settings with `fit`."""
+"""Methods measured: rankviz, and what a user would take in its stead, each as settings with `fit`."""
 
 from __future__ import annotations
 

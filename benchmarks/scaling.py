@@ -103,7 +103,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentence(table: pd.DataFrame, slopes: pd.DataFrame, growing: str) -> str:
-    """What the exponents over one size say."""
+    """The exponents over one size in words."""
     sizes = table.loc[table["growing"] == growing, growing]
     kinds = slopes.loc[slopes["growing"] == growing, "map"].unique()
     found = slopes[slopes["growing"] == growing].set_index(["map", "quantity"])["slope"]

@@ -1,4 +1,4 @@
-"""What the tests of jobs submit, wait for and read off a store."""
+"""Helpers of the tests of jobs: to submit, to wait, and to read off a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 60.0
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """What `condition` gives once that is true; the test fails where it never is."""
+    """The value of `condition` once it is true; the test fails where it never is."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := condition():

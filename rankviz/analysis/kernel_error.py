@@ -50,7 +50,7 @@ class Variant:
         return FEATURE_MAPS[self.map].make(replace(settings, frequencies=self.choice))
 
     def draw(self, X: FloatArray, m: int, seed: int) -> Drawn:
-        """What it draws for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
+        """Its draw for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
         return self.at(m, 1.0, seed).draw(X)
 
     @property

@@ -59,6 +59,20 @@ class RunRecord:
         What training started from, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
         What a low-rank model has found beside its weights (see `LowRankRanker.solution`); empty for others.
+
+    Examples
+    --------
+    >>> from rankviz import RunRecord, RunSpec, execute, execute_all
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> record = execute(RunSpec("made", n_components=20), fold=fold)
+    >>> again = RunRecord.load(record.save("run.npz"))
+    >>> again.spec == record.spec, bool((again.weights == record.weights).all())
+    (True, True)
+    >>> for spec, record in execute_all([RunSpec("made", n_components=m) for m in (10, 20)], fold=fold):
+    ...     print(spec.n_components, record.start)
+    10 zero
+    20 the weights for m = 10
     """
 
     spec: RunSpec

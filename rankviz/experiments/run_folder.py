@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Job:
-    """What a job is to do, for whom.
+    """A job: what to do, and for whom.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class RunFolder(JobFiles):
         return cls(path)
 
     def job(self) -> Job:
-        """What is to be done; OSError where the folder is gone, ValueError where it is not ours."""
+        """The job; OSError where the folder is gone, ValueError where it is not ours."""
         return Job.from_json((self.path / "spec.json").read_text())
 
     def record_file(self, index: int) -> Path:

@@ -1,4 +1,4 @@
-"""What the worker of a job does once its libraries are there: train what the folder's spec.json lists.
+"""The work of a job once the libraries are there: to train what the folder's spec.json lists.
 
 It calls `execute_all` for one family of specs after the other, appends progress, saves each record when it is
 done, looks for the stop file meanwhile, at last writes how it ended, and lets the job store start the next.

@@ -22,7 +22,7 @@ class Room(NamedTuple):
 def room_for(
     data: RankingData, feature_map: str, m: int, loss: str, solver: str, limit: float | None
 ) -> Room:
-    """What training takes of `limit` bytes, or of those that are free, and what it leaves.
+    """Bytes that training takes of `limit`, or of those that are free, and those it leaves.
 
     Raises `DataError` where it does not fit even without the matrix of an exact kernel, saying what would.
     """

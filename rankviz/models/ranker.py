@@ -1,4 +1,4 @@
-"""What rankers share: a feature map with everything drawn, weights for it, and scikit-learn's conventions."""
+"""Shared by rankers: a feature map with everything drawn, weights for it, and scikit-learn's conventions."""
 
 from __future__ import annotations
 

@@ -93,6 +93,20 @@ class RankSVM(FeatureRanker):
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
         Seconds spent on "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> model = RankSVM(feature_map="nystroem", n_components=30, gamma=0.25, C=2.0**-4)
+    >>> model = model.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+    >>> model.predict(fold.vali.X).shape == (fold.vali.n_documents,)
+    True
+    >>> print(model.status_.value)
+    converged: the Newton decrement is below the tolerance
+    >>> print(f"NDCG@10 {model.score(fold.vali.X, fold.vali.y, qid=fold.vali.qid):.1f}")
+    NDCG@10 0.6
     """
 
     def __init__(

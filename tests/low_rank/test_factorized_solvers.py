@@ -31,7 +31,7 @@ def solved(
 
 
 def projected_gradient(problem: FactorProblem, point: FactorPoint) -> np.ndarray:
-    """What of the gradient the box lets a step follow."""
+    """The part of the gradient that the box lets a step follow."""
     inside = np.clip(point.V - 1e-6 * point.gradient, 0.0, problem.ceiling)
     return (point.V - inside) / 1e-6
 
@@ -152,7 +152,7 @@ def test_every_iteration_is_told_with_its_scores(solver: type[FactorSolver]) -> 
 def test_steps_by_query_need_rows_of_features() -> None:
     X, y, ptr = PROBLEMS["three grades"]
     problem = FactorProblem(Cells(y, ptr), KernelGram(kernel_matrix(X, 0.5, 1e9), 0.5), 0.1, 2)
-    with pytest.raises(ValueError, match="choose solver='lbfgs'"):
+    with pytest.raises(ValueError, match="Choose solver='lbfgs'"):
         QuerySteps().solve(problem, problem.start(0))
     assert BoxedLBFGS().solve(problem, problem.start(0)).status is Status.STATIONARY
 

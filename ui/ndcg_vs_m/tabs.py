@@ -70,7 +70,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         required=True,
         format_func=lambda name: style_of(name).name,
         key="bump",
-        help="Whose rankings are drawn, with the sidebar's seed.",
+        help="The map whose rankings are drawn, with the sidebar's seed.",
     )
     length = row.segmented_control(
         "Documents",
@@ -80,7 +80,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         format_func=LENGTHS.__getitem__,
         key="documents",
         bind="query-params",
-        help="Those that some ranking puts first, or all of the query.",
+        help="The documents that some ranking puts first, or all of the query.",
     )
     return str(feature_map), str(length)
 
@@ -174,7 +174,7 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
         alt="Distance of both maps' objectives from the exact model's against m, both axes logarithmic.",
         caption=f"{in_short(chosen, 'train')}. F̃ is the objective reached with an approximate kernel, F that "
         "of the exact kernel, means over runs. Nyström searches a part of what the exact kernel spans, so "
-        "its F̃ is never lower but by the tolerance; random Fourier's may be (hollow).",
+        "its F̃ is never lower, to the tolerance; random Fourier's may be (hollow).",
     )
 
 

@@ -37,7 +37,7 @@ SECONDS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     metrics: tuple[str, ...]
     seeds: int
@@ -107,7 +107,7 @@ def _switches() -> tuple[bool, bool]:
         True,
         key="exact",
         bind="query-params",
-        help="The model that both approximations approximate, dashed: one run per fold. Its time and "
+        help="The model that both maps approximate, dashed: one run per fold. Its time and "
         "memory grow with the square of the documents; switch it off where that is too long.",
     )
     four = row.toggle(
@@ -158,16 +158,16 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
         counts[model] = counts.get(model, 0) + 1
     whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
     if not any(r.spec.feature_map in APPROXIMATE for r in whole):
-        said = "No run of this curve has finished yet; it is drawn here as they do."
+        said = "No run of this curve has finished yet. The curve grows here as they finish."
         st.info(said, icon=":material/hourglass_empty:")
         st.stop()
     if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs are there; the figures show what they give.")
+        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
     return whole
 
 
 def in_short(chosen: Settings, part: str) -> str:
-    """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
+    """The page's subject in words: both maps over a range of m, with the sidebar's other settings."""
     kernel, fourier = (spec_from_state(st.session_state, name) for name in APPROXIMATE)
     maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
     folds = kernel.fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"

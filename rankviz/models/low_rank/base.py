@@ -1,4 +1,4 @@
-"""What the factorised and the regularised model share: features, memory, and what is known at the end."""
+"""Shared by the factorised and the regularised model: features, memory, and what is known at the end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def dual_bytes(entries: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a model is trained on."""
+    """The data that a model is trained on, with their Gram matrix."""
 
     data: RankingData
     gram: Gram
@@ -123,7 +123,7 @@ class LowRankRanker(FeatureRanker):
 
     @abstractmethod
     def _start_words(self) -> str:
-        """What training started from, in words."""
+        """The start of training, in words."""
 
     @abstractmethod
     def _own_bytes(self, data: RankingData) -> int:

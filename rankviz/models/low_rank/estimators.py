@@ -72,6 +72,18 @@ class FactorizedRankSVM(LowRankRanker):
     coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
     memory_need_, seconds_
         As in `RankSVM`.
+
+    Examples
+    --------
+    >>> from rankviz import FactorizedRankSVM, RankSVM
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> model = FactorizedRankSVM(rank=2, C=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> model.factors_.shape == (data.n_documents, 2)
+    True
+    >>> plain = RankSVM(loss="hinge", C=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> model.dual_ <= plain.objective_ <= model.primal_
+    True
     """
 
     def __init__(
@@ -171,6 +183,16 @@ class RegularizedRankSVM(LowRankRanker):
     coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
     memory_need_, seconds_
         As in `RankSVM`.
+
+    Examples
+    --------
+    >>> from rankviz import RegularizedRankSVM
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> model = RegularizedRankSVM(C=0.01, nuclear=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> freer = RegularizedRankSVM(C=0.01, nuclear=0.001).fit(data.X, data.y, qid=data.qid)
+    >>> bool(model.ranks_.sum() < freer.ranks_.sum())
+    True
     """
 
     def __init__(
