@@ -12,6 +12,7 @@ import pandas as pd
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS
 from rankviz.metrics import kendall_tau, top_overlap
 
 TOP = 10
@@ -69,7 +70,8 @@ def objective_table(records: Sequence[RunRecord], exact: RunRecord) -> pd.DataFr
 
 
 def _about(spec: RunSpec) -> dict[str, str | int]:
-    choice = {"nystroem": spec.landmarks, "fourier": spec.frequencies}.get(spec.feature_map, "")
+    drawing = FEATURE_MAPS[spec.feature_map].choice
+    choice = "" if drawing is None else str(getattr(spec, drawing.name))
     return {"map": spec.feature_map, "choice": choice, "m": spec.n_components, "seed": spec.seed}
 
 

@@ -195,8 +195,8 @@ def _map_settings() -> None:
         "freq",
         FREQUENCIES,
         disabled=st.session_state["map"] != "fourier",
-        hint="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as "
-        "there are features, each still Gaussian by itself, so that the kernel stays unbiased.",
+        hint="independent: one after another, as in chen2017. orthogonal: at right angles in blocks of as "
+        "many as there are features, each still of the same law by itself, so that the kernel stays unbiased.",
     )
 
 
