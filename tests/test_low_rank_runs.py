@@ -41,8 +41,8 @@ def test_a_spec_says_all_that_its_model_is() -> None:
     for spec in SPECS:
         params = model_of(spec).get_params()
         assert params.pop("random_state") == 3
-        assert params.pop("max_iter") is None
-        assert params.pop("memory_limit") is None
+        for name in ("max_iter", "memory_limit", "kernel", "degree", "coef0"):
+            assert params.pop(name) == getattr(rankviz.RankSVM(), name)
         assert params.pop("rank", spec.factors) == spec.factors
         assert params == {name: getattr(spec, name) for name in params}
 

@@ -144,6 +144,6 @@ def test_the_linear_baseline_depends_on_data_and_c_only() -> None:
 def test_every_field_of_the_model_is_in_the_spec() -> None:
     params = model_of(SPEC).get_params()
     assert params.pop("random_state") == 3
-    for name in ("max_iter", "memory_limit"):
+    for name in ("max_iter", "memory_limit", "kernel", "degree", "coef0"):
         assert params.pop(name) == getattr(RankSVM(), name)
     assert params == {name: getattr(SPEC, name) for name in params}

@@ -7,6 +7,7 @@ import pytest
 from naive_low_rank import PROBLEMS, factor_problem, gram_of
 
 from rankviz.common.progress import Progress, StopRequested
+from rankviz.features import RBF
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
@@ -151,7 +152,7 @@ def test_every_iteration_is_told_with_its_scores(solver: type[FactorSolver]) -> 
 
 def test_steps_by_query_need_rows_of_features() -> None:
     X, y, ptr = PROBLEMS["three grades"]
-    problem = FactorProblem(Cells(y, ptr), KernelGram(kernel_matrix(X, 0.5, 1e9), 0.5), 0.1, 2)
+    problem = FactorProblem(Cells(y, ptr), KernelGram(kernel_matrix(X, RBF(0.5), 1e9), RBF(0.5)), 0.1, 2)
     with pytest.raises(ValueError, match="Choose solver='lbfgs'"):
         QuerySteps().solve(problem, problem.start(0))
     assert BoxedLBFGS().solve(problem, problem.start(0)).status is Status.STATIONARY
