@@ -43,6 +43,7 @@ KERNEL = Setting(
     key="kernel",
     caption=lambda name: f"{KERNELS[name].label} kernel",
     quiet=True,
+    named=True,
 )
 
 RANK = Setting(
