@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import streamlit as st
 from conftest_pages import APP, EDGES
+from runs_once import RunsOnce
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
@@ -31,9 +32,17 @@ def parsed_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="session")
+def runs_once() -> RunsOnce:
+    return RunsOnce()
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, parsed_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folders(
+    tmp_path: Path, parsed_files: Path, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Keep tests away from the user's caches and data, and pages from what they remember of other tests."""
+    monkeypatch.setattr("ui.shared.runs.execute_all", runs_once)
     monkeypatch.setenv("RANKVIZ_CACHE", str(parsed_files))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
