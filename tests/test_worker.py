@@ -192,7 +192,7 @@ def test_a_stop_ends_the_worker_while_it_imports_the_libraries(folder: RunFolder
     """An import that takes a minute is put in the place of theirs."""
     slow = "import sys, time; sys.meta_path.insert(0, type('Slow', (), {'find_spec': staticmethod("
     slow += "lambda name, *_: time.sleep(60) if name == 'rankviz.experiments.work' else None)}))"
-    code = f"{slow}; from rankviz import worker; sys.exit(worker.main(sys.argv[1:]))"
+    code = f"{slow}; from rankviz.experiments import worker; sys.exit(worker.main(sys.argv[1:]))"
     folder.ask_to_stop()
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder.path)],

@@ -224,7 +224,7 @@ def dual_block(
 def _weights_and_margins(
     part: RankingData, query: int, costs: PairCosts, winners: IntArray, losers: IntArray
 ) -> tuple[FloatArray | float, FloatArray | float]:
-    """W and b of all combinations of grades of one query, (r, c); 1 where they are 1 for all."""
+    """Weights w and margins b of all combinations of grades of one query, (r, c); 1 if 1 for all."""
     if costs.uniform and costs.margin is None:
         return 1.0, 1.0
     levels = np.unique(part.y)
