@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.checks import one_of
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
 from rankviz.datasets.types import DataError, RankingData
@@ -122,12 +123,12 @@ class FeatureRanker(Ranker):
         """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
             if self.random_state < 0:
-                raise ValueError(f"random_state={self.random_state!r} must not be negative")
+                raise SettingError(f"random_state={self.random_state!r} must not be negative")
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as error:
-            raise ValueError(f"random_state={self.random_state!r} cannot seed random numbers") from error
+            raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:
         """γ for documents X (n, d), as a number; 1 where the map has none."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.checks import one_of, positive, whole
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
@@ -150,7 +151,7 @@ class FactorizedRankSVM(LowRankRanker):
 
     def _check_kernel_space(self) -> None:
         if self.solver == "query_steps":
-            raise ValueError(NEEDS_ROWS)
+            raise SettingError(NEEDS_ROWS)
 
 
 class RegularizedRankSVM(LowRankRanker):
