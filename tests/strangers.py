@@ -13,8 +13,15 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Report, silent
 from rankviz.datasets import RankingData
+from rankviz.features.distances import squared_blocks
+from rankviz.features.kernel_base import BlockKernel, Fill, Kernel
+from rankviz.features.kernels import KernelKind
+from rankviz.features.kinds import Kept, MapKind
+from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.settings import GAMMA
 from rankviz.models.base import Ranker
 from rankviz.models.methods import Method
 from rankviz.objectives.feature_space import Objective
@@ -79,7 +86,7 @@ KERNEL = KernelKind(Cauchy, (GAMMA,))
 
 @dataclass(frozen=True)
 class FittedSquares:
-    """φ(x) = (x, x∘x): it draws nothing, has no kernel and no m, and its weights are not those of features."""
+    """φ(x) = (x, x∘x): it draws nothing, has no kernel and no m, and its weights are not of features."""
 
     d: int
 

@@ -1,7 +1,7 @@
 """Every page with a loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
 
-Each is entered where the project's own are, and chosen in the sidebar: a page then shows a figure, or a sentence
-that says why not and what would; never a fault, nor anything that is not there.
+Each is entered where the project's own are, and chosen in the sidebar: a page then shows a figure, or a
+sentence that says why not and what would; never a fault, nor anything that is not there.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ UNTRUE = {
     "ranker": r"[Tt]his is the linear model|feature mean[^.·]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
 }
 """What would be a wrong label in a text that speaks of the model by its name."""
-
-LIVE = {"loss", "solver", "map", "kernel", "exact kernel", "ranker"}
 
 
 @pytest.fixture
