@@ -1,6 +1,6 @@
 """A loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
 
-Tests enter them where the project's own are entered, one file and one entry each, and see what becomes of them.
+Tests enter them where the project's own are, one file and one entry each, and see what becomes of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Callback, Report, silent
 from rankviz.datasets import RankingData
-from rankviz.features.maps import FittedLinear
-from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.models.base import Ranker
 from rankviz.models.methods import Method
 from rankviz.objectives.feature_space import Objective

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ LAYERS = (
 RANK = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Dotted names that a module imports anywhere in it, also inside functions."""
     found: set[str] = set()

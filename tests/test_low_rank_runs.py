@@ -47,7 +47,10 @@ def test_a_spec_says_all_that_its_model_is() -> None:
             assert params.pop("rank") == spec.factors
         assert params == {name: spec.get(name, plain[name]) for name in params}
         assert {name for name in params if name not in spec} <= {
+            "kernel",
             "gamma",
+            "degree",
+            "coef0",
             "n_components",
             "landmarks",
             "frequencies",

@@ -24,6 +24,7 @@ from rankviz import (
 from rankviz.datasets import RankingData, make_fold
 from rankviz.experiments import sweep
 from rankviz.experiments.sweep import families
+from rankviz.features import RBF
 from rankviz.models.curves import fit_curve
 from rankviz.solvers.result import Status
 
@@ -177,18 +178,18 @@ def test_seconds_are_those_of_a_run_alone_on_its_way(fold: Fold) -> None:
 
 
 def test_the_kernel_of_a_part_is_computed_once(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankviz.features import maps
-
     shapes: list[tuple[int, int]] = []
-    kernel = maps.rbf_kernel
+    matrix = RBF.matrix
 
-    def counted(X: np.ndarray, Z: np.ndarray, *settings: object) -> np.ndarray:
+    def counted(kernel: RBF, X: np.ndarray, Z: np.ndarray, *settings: object) -> np.ndarray:
         shapes.append((len(X), len(Z)))
-        return kernel(X, Z, *settings)
+        return matrix(kernel, X, Z, *settings)
 
-    monkeypatch.setattr(maps, "rbf_kernel", counted)
+    monkeypatch.setattr(RBF, "matrix", counted)
     list(execute_all(specs_over("nystroem"), fold=fold))
-    assert [n for n, _ in shapes] == [part.n_documents for part in fold.parts.values()]
+    landmarks, *parts = shapes  # the kernel of landmarks with each other comes first
+    assert landmarks[0] == landmarks[1]
+    assert [n for n, _ in parts] == [part.n_documents for part in fold.parts.values()]
 
 
 def stopping(after: int) -> Iterator[bool]:
