@@ -211,7 +211,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build from what `to_dict` gave, or from the flat mapping written first; ValueError says what is amiss."""
+        """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
         if is_flat(values):
             return cls(**from_flat(values))
         missing = [name for name in ("data", "method", "settings") if name not in values]
