@@ -97,7 +97,7 @@ def _row(name: str, method: Method, measured: Measured, test: Evaluation | None)
 
 
 def _reading(name: str, fold: Fold, found: dict[str, Measured], tests: dict[str, Evaluation]) -> str:
-    """What the rows of one data set say, in sentences."""
+    """The rows of one data set in sentences."""
     pairs = int(count_pairs(fold.train.y, fold.train.ptr).sum())
     text = [
         f"**{name}**: {fold.train.n_documents:,} documents, {fold.train.n_queries:,} queries and {pairs:,} "

@@ -151,7 +151,5 @@ def test_the_race_names_who_came_near_and_who_did_not(
     table = convergence.data(records, references)
     last = table["label"] == table["label"].iloc[-1]
     told = convergence.race(table.assign(gap=table["gap"].where(~last, 1.0)))
-    assert told.startswith(
-        "Within 10⁻⁴ of the best objective of its own, in products: C = 2⁻², preconditioned"
-    )
-    assert told.endswith("C = 2², preconditioned not at all, in the steps it was given")
+    assert told.startswith("Products until within 10⁻⁴ of its own best objective: C = 2⁻², preconditioned")
+    assert told.endswith("C = 2², preconditioned not within the steps it was given")

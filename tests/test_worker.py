@@ -127,7 +127,8 @@ def test_finished_records_are_kept_when_stopped(folder: RunFolder, monkeypatch: 
         (SPEC.but(dataset="nowhere"), "no data set named 'nowhere'"),
         (SPEC.but(fold="Fold7"), "no fold Fold7"),
         (SPEC.but(digest="0" * 32), "digest"),
-        (SPEC.but(C=-1.0), "C=-1.0 must be a positive"),
+        (SPEC.but(loss="hinge", solver="lbfgs"), "choose solver='newton', which can train it"),
+        (SPEC.but(normalisation="other"), "no normalisation is called 'other'"),
         (SPEC.but(n_components=10**9), "Choose m = "),
     ],
 )
@@ -192,7 +193,7 @@ def test_a_stop_ends_the_worker_while_it_imports_the_libraries(folder: RunFolder
     """An import that takes a minute is put in the place of theirs."""
     slow = "import sys, time; sys.meta_path.insert(0, type('Slow', (), {'find_spec': staticmethod("
     slow += "lambda name, *_: time.sleep(60) if name == 'rankviz.experiments.work' else None)}))"
-    code = f"{slow}; from rankviz import worker; sys.exit(worker.main(sys.argv[1:]))"
+    code = f"{slow}; from rankviz.experiments import worker; sys.exit(worker.main(sys.argv[1:]))"
     folder.ask_to_stop()
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder.path)],

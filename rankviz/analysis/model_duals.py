@@ -37,6 +37,15 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     `data` is what it was trained on. Any loss, costs and feature map; for the hinge they are those of the
     last smoothed hinge, which prove the model's duality gap. Raises `DataError` for data with other pairs,
     ValueError for a model whose dual variables are not known (any more). Source: xu2019 eq. 4–7.
+
+    Examples
+    --------
+    >>> from rankviz import RankingData, RankSVM, duals
+    >>> data = RankingData.from_arrays([[1.0], [0.0]], y=[1, 0], qid=[1, 1])
+    >>> model = RankSVM(C=1.0).fit(data.X, data.y, qid=data.qid)
+    >>> block = duals(model, data).block(0)  # one pair of margin t = w, so w = α = 2C(1 − w)
+    >>> block.alpha.round(4).tolist()
+    [[0.6667]]
     """
     check_is_fitted(model, "coef_")
     _refuse_other_pairs(model, data)

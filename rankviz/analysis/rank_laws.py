@@ -1,4 +1,4 @@
-"""What the rank of dual variables owes to the loss, to C and to the solver: tables to tell law from artefact.
+"""Ranks of dual variables against loss, C and solver: tables to tell law from artefact.
 
 Every function takes `Duals`: of estimators, of stored runs, or made by `refits`.
 """

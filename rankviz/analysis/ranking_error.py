@@ -1,4 +1,4 @@
-"""What approximating the kernel costs in ranking: models of approximate kernels beside that of the exact one.
+"""The price of approximate kernels in ranking: models of approximate kernels beside that of the exact one.
 
 Run records are all it reads, and the data for which documents belong to which query.
 """

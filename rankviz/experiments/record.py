@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -59,6 +60,20 @@ class RunRecord:
         What training started from, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
         What a low-rank model has found beside its weights (see `LowRankRanker.solution`); empty for others.
+
+    Examples
+    --------
+    >>> from rankviz import RunRecord, RunSpec, execute, execute_all
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> record = execute(RunSpec("made", n_components=20), fold=fold)
+    >>> again = RunRecord.load(record.save("run.npz"))
+    >>> again.spec == record.spec, bool((again.weights == record.weights).all())
+    (True, True)
+    >>> for spec, record in execute_all([RunSpec("made", n_components=m) for m in (10, 20)], fold=fold):
+    ...     print(spec.n_components, record.start)
+    10 zero
+    20 the weights for m = 10
     """
 
     spec: RunSpec
@@ -81,6 +96,7 @@ class RunRecord:
         """Write the record to one file (npz and JSON), complete or not at all."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
         meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
+        meta["objective"] = None if math.isnan(self.objective) else self.objective  # JSON has no NaN
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -110,13 +126,14 @@ class RunRecord:
                 start=str(meta.get("start", "zero")),  # records were written without it at first
                 stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
                 solution=_solution(arrays),
+                objective=math.nan if meta["objective"] is None else float(meta["objective"]),
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, "run record", str(error)) from error
 
 
-_PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+_PLAIN = ("status", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
 
 
 def _solution(arrays: Arrays) -> dict[str, FloatArray]:
@@ -130,6 +147,8 @@ def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
 
 
 def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
+    if not columns:
+        return pd.DataFrame()
     frame = pd.DataFrame(values, columns=columns)
     whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
     return frame.astype(whole)

@@ -54,7 +54,7 @@ class Shape:
         )
 
     def training(self, spec: RunSpec) -> TrainingSizes:
-        """What of it decides the memory that training takes."""
+        """The sizes that decide the memory that training takes."""
         cuts = max(self.grades - 1, 0) * self.n
         loss = spec.option("loss") or LOSSES[LOSS.default]
         by_solver = getattr(spec.option("solver"), "lists_pairs", False)

@@ -25,7 +25,7 @@ REFERENCE_TOL = 1e-10
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a vertical axis shows of a run.
+    """A quantity of a run that a vertical axis shows.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
 
 
 def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
-    """What a run took, and what the same took without preconditioner, in one sentence."""
+    """Iterations and seconds of a run, with and without preconditioner, in one sentence."""
     if plain is None:
         return f"{_effort(record)} in {_time(record)}, in one run"
     if _converged(record) and _converged(plain):
@@ -266,8 +266,8 @@ def race(table: pd.DataFrame, within: float = 1e-4) -> str:
             missed.append(names[str(label)])
     words = ", ".join(f"{label} after {products:,.0f}" for products, label in sorted(came))
     share = small(within).removeprefix("1.0 × ")
-    start = [f"Within {share} of the best objective of its own, in products: {words}"] if came else []
-    never = [f"{', '.join(missed)} not at all, in the steps it was given"] if missed else []
+    start = [f"Products until within {share} of its own best objective: {words}"] if came else []
+    never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
     return "; ".join(start + never)
 
 

@@ -75,7 +75,7 @@ SCALES = {
 
 
 def needs(found: Spectra, shuffled: Spectra, share: float, tolerance: float) -> pd.DataFrame:
-    """What every query needs, one row each; `shuffled` are the spectra of the same α shuffled.
+    """Singular values each query needs, one row each; `shuffled` are the spectra of the same α shuffled.
 
     Columns query, documents, pairs, active, largest_rank; k and k_shuffled for a `share` of the energy, rank
     and rank_shuffled counting singular values above `tolerance`·σ₁.

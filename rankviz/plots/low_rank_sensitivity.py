@@ -27,7 +27,7 @@ CELL_SIZE = 11
 """Pixels of the numbers in cells: three decimals, which then fit on a phone; the hover text has four."""
 TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
-"""What is swept of each model."""
+"""Settings of each model that are swept."""
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:

@@ -108,7 +108,7 @@ def beside(values: pd.Series, model: str) -> pd.Series[float]:
 
 
 def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:
-    """What a marker knows of its query, as lists: of arrays the browser hands back something else."""
+    """Data of a marker's query, as lists: arrays come back from the browser changed."""
     told: list[list[int]] = rows[["query", column, "documents", "pairs", "largest_rank"]].to_numpy().tolist()
     return told
 

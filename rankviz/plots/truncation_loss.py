@@ -1,4 +1,4 @@
-"""What is lost where dual variables are cut down to rank k: in α, in w and in the ranking."""
+"""Losses in α, in w and in the ranking where dual variables are cut down to rank k."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
 
 
 def dcg_differences(codes: GradeCodes) -> FloatArray:
-    """What swapping two documents of the ideal ranking costs in DCG, (Q, R, R): symmetric, 0 for none.
+    """DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for none.
 
     δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs| with D_qr the mean discount 1/log₂(p + 1) over the places p that
     grade r takes in the ideal ranking of query q. Places within a grade are arbitrary, hence the mean.
@@ -169,8 +169,8 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
     counts, levels = codes.counts(), codes.levels
     if counts.size * len(levels) > LARGEST_TABLE or levels[-1] > 1000:
         raise SettingError(
-            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries are too "
-            "many or too large numbers; choose fewer, smaller grades, or costs='query'"
+            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries need too "
+            "large a table or too large numbers; choose fewer, smaller grades, or costs='query'"
         )
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, counts.sum(1).max() + 2.0)))))
     end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # places up to and including a grade

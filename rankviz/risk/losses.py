@@ -157,7 +157,7 @@ class SmoothedHinge(PiecewiseQuadratic):
 
 
 class Hinge(Loss):
-    """ℓ(t) = max(0, 1 − t), the L1-loss of Joachims' RankSVM; it has no second derivative.
+    """ℓ(t) = max(0, 1 − t), the loss of RankSVM (joachims2002, herbrich2000); it has no second derivative.
 
     It is trained as the limit of smoothed hinges, with a duality gap as certificate.
     """
@@ -191,14 +191,14 @@ class Hinge(Loss):
         """The last smoothed hinge; ValueError where its width is not known (any more)."""
         if not smoothing > 0.0:
             raise ValueError(
-                "the dual variables of a hinge depend on how far its smoothing had come, and the model has "
-                "no trace that says so (a stored model keeps none); fit it again"
+                "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
+                "trace, and this model has no trace (a stored one keeps none); fit it again"
             )
         return SmoothedHinge(smoothing)
 
 
 class Logistic(Loss):
-    """ℓ(t) = log(1 + e^−t), the loss of RankNet (chapelle2010 §4.1)."""
+    """ℓ(t) = log(1 + e^−t), the loss of RankNet (burges2005; chapelle2010 §4.1)."""
 
     label = "logistic"
     formula = "log(1 + e^−t)"
@@ -314,8 +314,9 @@ LOSSES: dict[str, Loss] = {
 }
 """Losses by the names that `RankSVM(loss=...)` and the app use.
 
-The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1. The smooth
-hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is for drawing.
+The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1 (after
+huber1964). The smooth hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is
+for drawing.
 """
 
 

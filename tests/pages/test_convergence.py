@@ -109,8 +109,8 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     app.multiselect(key="losses").set_value(["hinge"]).run()
     assert not app.exception
     told = words(app)
-    assert "Within 10⁻⁴ of the best objective of its own" in told
-    assert "have objectives of their own, which do not compare" in told
+    assert "Products until within 10⁻⁴ of its own best objective" in told
+    assert "has an objective of its own, and these do not compare" in told
     assert "Left out" in told
     assert "hinge with Newton-YUAN" in told
     assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them

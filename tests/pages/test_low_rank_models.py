@@ -178,7 +178,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
         app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
         assert len(figures(app)) == 3
         assert "the plain model with the hinge" not in words(app)
-        assert "What is missing comes" in words(app)
+        assert "The rest appears" in words(app)
 
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:

@@ -82,8 +82,8 @@ def _query(train: RankingData) -> int:
         key="pq",
         bind="query-params",
         width=260,
-        help="Whose documents are ranked. Then press Play, or step with the slider: a click left or right of "
-        "its handle moves one iteration.",
+        help="The query whose ranked documents are shown. Then press Play, or step with the slider: a click "
+        "left or right of its handle moves one iteration.",
     )
     return ids.index(int(chosen))
 
@@ -115,7 +115,7 @@ def _reading(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
     if last <= first_step:
         return (
             f"The first {top} ranks of this query are settled after the first step: "
-            f"the other {max(shown[-1] - 1, 0)} move scores, not ranks"
+            f"the other {max(shown[-1] - 1, 0)} change scores, not ranks"
         )
     return (
         f"The first {top} ranks of this query are settled from iteration {last} of {shown[-1]} on; after the "

@@ -32,15 +32,15 @@ AXIS_NAMES = {
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = (
-    "A product is one with Φ and then Φᵀ, or with the kernel: a Newton step takes one for each CG iteration "
-    "and one more for line search and gradient, L-BFGS one for each gradient, a pass of SGD one by query and "
-    "two by pair. Hessians and preconditioners that are formed are not counted"
+    "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
+    "iteration and one more for line search and gradient; L-BFGS takes one for each gradient; a pass of SGD "
+    "takes one by query and two by pair. Forming Hessians and preconditioners is not counted"
 )
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the page's own controls say: quantity, axis, and the specs to draw, the sidebar's first."""
+    """The choice made by the page's own controls: quantity, axis, and specs to draw, the sidebar's first."""
 
     y: str
     x: str
@@ -88,7 +88,7 @@ def controls(spec: RunSpec) -> Choice:
 
 
 def _axes() -> tuple[str, str]:
-    """What is drawn, and against what."""
+    """Choice of the quantity that is drawn, and of the axis."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y = row.selectbox(
         "Quantity",
@@ -98,8 +98,8 @@ def _axes() -> tuple[str, str]:
         bind="query-params",
         width=260,
         help="The best objective is the lowest that any run has found, one of them with tolerance 10⁻¹⁰. The "
-        "Newton decrement is the drop that the quadratic model promises. The duality gap proves how far the "
-        "objective can be from its optimum at most, without knowing it. A pair is active where the loss is "
+        "Newton decrement is the drop that the quadratic model promises. The duality gap is a proved upper "
+        "bound on the distance of the objective from its optimum. A pair is active where the loss is "
         "curved: for the squared hinge, margins below 1.",
     )
     x = row.selectbox(
@@ -128,8 +128,8 @@ def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) 
         max_selections=MOST_OTHERS,
         placeholder="Add some",
         width=260,
-        help=f"Up to {MOST_OTHERS} beside the sidebar's, each with every other choice of this row. What does "
-        "not go together is left out.",
+        help=f"Up to {MOST_OTHERS} beside the sidebar's, each combined with every other choice of this row. "
+        "Combinations that cannot be trained are left out.",
     )
     return found
 
@@ -143,7 +143,7 @@ def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[floa
     refused = [one for one in chosen if refusal(one)]
     if refused:
         told = dict.fromkeys(f"{LOSSES[one.loss].label} with {SOLVERS[one.solver].label}" for one in refused)
-        st.caption(f"Left out, for the solver needs a derivative that the loss has not: {', '.join(told)}.")
+        st.caption(f"Left out, because the solver needs a derivative that the loss lacks: {', '.join(told)}.")
     return [one for one in chosen if one not in refused]
 
 
@@ -203,18 +203,18 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
 def _caption(record: RunRecord, choice: Choice) -> str:
     words = [f"{describe(record.spec, 'train')}, {record.n_pairs:,} preference pairs"]
     if len({plot.objective_key(spec) for spec in choice.specs}) > 1:
-        words.append("Losses and values of C have objectives of their own, which do not compare")
+        words.append("Each loss and each C has an objective of its own, and these do not compare")
     if choice.y == "gap":
         words.append(
-            "Each gap is to the best of the run's own objective: the lowest of all runs of it, one of them "
-            f"with tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn there"
+            "Each gap is to the lowest value that any run has found of the same objective, one of them with "
+            f"tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn as if they were that large"
         )
     if choice.x == "products":
         words.append(PRODUCTS)
     if choice.x == "seconds":
         words.append("Seconds of one run on this machine, features and pairs not counted")
     if choice.x != "iteration" and choice.y != "cg":
-        words.append("A level end is the work that proves the last point good enough")
+        words.append("Where a curve ends level, the work went into proving its last point good enough")
     return ". ".join(words) + "."
 
 

@@ -13,7 +13,7 @@ from rankviz.datasets.statistics import queries_holding
 
 
 def synthetic(dataset: str) -> str:
-    """What a synthetic data set is in one sentence, nothing of any other."""
+    """One sentence on a synthetic data set; "" for any other."""
     if dataset == DEMONSTRATION:
         return (
             "These data are synthetic: the demonstration set that comes with rankviz, no public collection."

@@ -83,7 +83,7 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> Non
 
 
 def what_is_true(dataset: str) -> None:
-    """What the figure does and does not say about real data."""
+    """Says what the figure does and does not tell about real data."""
     synthetic = (
         f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
         if dataset == DEMONSTRATION

@@ -35,7 +35,7 @@ CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page adds to the sidebar: metric and folds."""
+    """Controls that the page adds to the sidebar: metric and folds."""
 
     metric: str
     folds: tuple[str, ...]
@@ -189,8 +189,8 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
                 key=key,
                 bind="query-params",
                 disabled=key not in keys,
-                help="What a document of the first grade below one of the second costs. he2009 has 1, 2 "
-                "and 1.3.",
+                help="Cost of ranking a document of the first grade below one of the second. he2009 has "
+                "1, 2 and 1.3.",
             )
         )
     by_query = row.toggle(
@@ -233,7 +233,7 @@ def _grades(spec: RunSpec, settings: Settings) -> list[int]:
 
 
 def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
-    """What is shown, in words: as `describe` says it, of all the folds, with or without C."""
+    """The page's subject in words: as `describe` says it, of all the folds, with or without C."""
     words = describe(spec, part).split(" · ")
     if len(settings.folds) > 1:
         words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"

@@ -151,8 +151,8 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     st.dataframe(pd.DataFrame(slopes), hide_index=True)
     st.caption(
-        "Powers of m fitted by least squares to logarithms of mean errors; left out are errors below one "
-        "part in a billion, and m from which on all distinct documents are landmarks."
+        "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
+        "billion are left out, and so are the m at which all distinct documents are landmarks."
     )
 
 
@@ -168,7 +168,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 
 def _drawn(asked: Asked) -> str:
-    """What is drawn at the sidebar's m, in words."""
+    """The maps drawn at the sidebar's m, in words."""
     others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
     return ", ".join(words)

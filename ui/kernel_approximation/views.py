@@ -129,7 +129,7 @@ def _seeds(asked: Asked, draws: int) -> str:
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Below the axis, for it is rounding: {hidden} of {len(table)} points." if hidden else ""
+    return f" Rounding, so below the axis: {hidden} of {len(table)} points." if hidden else ""
 
 
 def finish(asked: Asked, draws: int) -> None:

@@ -1,4 +1,4 @@
-"""What the plain, the factorised and the regularised model cost and give, beside each other."""
+"""Seconds, objectives and metrics of the plain, the factorised and the regularised model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     st.dataframe(
         table,
         column_config={
-            "objective": number(format="%.6g", help="What the model itself minimises: not comparable."),
+            "objective": number(format="%.6g", help="Each model minimises something else: not comparable."),
             "hinge": number(
                 "½‖w‖² + C·hinge", format="%.6g", help="The hinge's objective at its weights, at its C."
             ),

@@ -1,4 +1,4 @@
-"""What the tabs on the factorised and the regularised model share: their settings, and records by spec."""
+"""Shared by the tabs on the factorised and the regularised model: their settings, and records by spec."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Settings:
 
     @property
     def threshold(self) -> float:
-        """What the singular values of A are cut by."""
+        """The amount that is cut off the singular values of A."""
         return self.nuclear / (2.0 * self.coupling)
 
 
 def settings(spec: RunSpec) -> Settings:
-    """What is set: of controls that are not drawn yet, where they start."""
+    """The settings; for controls that are not drawn yet, the values they start with."""
     state = st.session_state
     chosen = state.get(C_KEY, SIDEBAR)
     return Settings(
@@ -172,8 +172,8 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure comes") -> None:
+def wait(what: str = "This figure appears") -> None:
     """Where a record is missing."""
     st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
+        f"{what} once its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )

@@ -77,7 +77,7 @@ def _law(what: Shown, records: Records) -> None:
             key="rank-by-c",
             alt="Median numerical rank against C, and the share of pairs that are active.",
             caption=f"Median over {len(queries)} queries, band from the 10 % to the 90 % quantile; "
-            f"{words.ZERO}. Dotted: the C of the sidebar. Else as {describe(plain.spec, 'train')}.",
+            f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain.spec, 'train')}.",
         )
     st.markdown(bold_sentence(words.law(at_hand, over_C)))
     st.markdown(words.trained_for_this(what.spec, plain.spec))
@@ -123,7 +123,7 @@ def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
 
 
 def _accuracy(what: Shown, records: Records) -> None:
-    """What errors in α do to the rank, and what errors this solver makes."""
+    """The effect of errors in α on the rank, and the errors this solver makes."""
     st.markdown(words.ACCURACY)
     st.markdown(words.errors_speak_of(what.spec.loss))
     fits = [record for record in records if record is not None]
@@ -145,8 +145,9 @@ def _accuracy(what: Shown, records: Records) -> None:
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
         "1 + error × a standard normal number; one line for each share of the largest singular value up to "
         "which others count as 0, the chosen one thick. Diamonds: the same settings trained to solver "
-        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; "
-        f"their error is the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
+        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}; some may coincide. Their error "
+        f"is the distance from the α at tolerance {power_of_ten(SOLVER_TOLERANCES[-1])}, which is drawn at "
+        "the left end. "
         f"{describe(what.spec, 'train')}.",
     )
     st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))
@@ -157,7 +158,7 @@ def _queries(what: Shown) -> tuple[int, ...]:
 
 
 def _wait() -> None:
-    st.info("This figure comes when its models are trained: see the end of the page.")
+    st.info("This figure appears once its models are trained: see the end of the page.")
 
 
 @st.cache_resource(max_entries=16, show_spinner="Taking singular values for each C …")

@@ -72,7 +72,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         required=True,
         format_func=lambda name: style_of(name).name,
         key="bump",
-        help="Whose rankings are drawn, with the sidebar's seed.",
+        help="The map whose rankings are drawn, with the sidebar's seed.",
     )
     length = row.segmented_control(
         "Documents",
@@ -82,7 +82,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         format_func=LENGTHS.__getitem__,
         key="documents",
         bind="query-params",
-        help="Those that some ranking puts first, or all of the query.",
+        help="The documents that some ranking puts first, or all of the query.",
     )
     return str(feature_map), str(length)
 
@@ -188,8 +188,8 @@ def _which_may_be_lower() -> str:
     if within:
         verb = "searches" if len(within) == 1 else "search"
         told.append(
-            f"{listed(within)} {verb} a part of what the exact kernel spans, so F̃ is never lower there but "
-            "by the tolerance"
+            f"{listed(within)} {verb} a part of what the exact kernel spans, so its F̃ is never "
+            "lower, to the tolerance"
         )
     if beyond:
         told.append(f"that of {listed(beyond)} may be lower (hollow)")

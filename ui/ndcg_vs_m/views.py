@@ -39,7 +39,7 @@ SECONDS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     metrics: tuple[str, ...]
     seeds: int
@@ -166,16 +166,16 @@ def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
         counts[model] = counts.get(model, 0) + 1
     whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
     if not any(is_curve(r.spec) for r in whole):
-        said = "No run of this curve has finished yet; it is drawn here as they do."
+        said = "No run of this curve has finished yet. The curve grows here as they finish."
         st.info(said, icon=":material/hourglass_empty:")
         st.stop()
     if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs are there; the figures show what they give.")
+        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
     return whole
 
 
 def in_short(chosen: Settings, part: str) -> str:
-    """What the page shows, in words: all maps over a range of m, with the sidebar's other settings."""
+    """The page's subject in words: all maps over a range of m, with the sidebar's other settings."""
     first = int(st.session_state[SEED.key])
     told = {SEED.name: f"seeds {first} to {first + chosen.seeds - 1}"} if chosen.seeds > 1 else {}
     curves = kernels(st.session_state)

@@ -1,4 +1,4 @@
-"""What the NDCG-against-m page says: differences that the queries support, seconds, agreement of rankings."""
+"""Sentences of the NDCG-against-m page: differences the queries support, seconds, agreement of rankings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[f
 
 
 def reading(found: Sequence[RunRecord], part: str, metric: str) -> list[str]:
-    """What the queries support, beside the linear model and beside the exact kernel where these are there."""
+    """Verdicts of the queries, beside the linear model and the exact kernel where these are there."""
     told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name))]
     if not told:
         return []

@@ -28,7 +28,7 @@ LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
 UNASKED = "unasked-job"
 """Where the session keeps the id of such a job, which ends when its visitor moves on."""
-NOTE = "This takes longer than predicted. The figure comes by itself; other settings end it."
+NOTE = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
 
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:

@@ -49,7 +49,7 @@ def show_figure(
     )
     row = st.container(horizontal=True, wrap=False, vertical_alignment="center")
     row.caption(caption, width="stretch")
-    with row.popover("Save", help="Take the figure or its numbers with you."):
+    with row.popover("Save", help="Download the figure or its numbers."):
         st.download_button(
             "Figure (HTML, works offline)",
             lambda: _page(figure, caption),

@@ -24,15 +24,15 @@ from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
 SIDES = ("nystroem", "fourier", "linear", "exact")
 HOW = (
-    "In either chart: click a point (once more ends it), or draw a box or a lasso around points. With box or "
-    "lasso a plain click does nothing: draw around a single point."
+    "In either chart: click a point to select it (again to let it go), or draw a box or a lasso around "
+    "points. With box or lasso a plain click does nothing: draw around a single point."
 )
 MOST = 5
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     maps: tuple[str, str]
     metric: str
@@ -215,7 +215,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
         "tau": number("Kendall's τ", format="%.3f", help="1: the same order of documents, −1: the reverse."),
-        "overlap": number(f"first {TOP} in both", format="percent", help="Share of the documents there."),
+        "overlap": number(f"first {TOP} in both", format="percent", help="Share that both have in common."),
     }
 
 

@@ -1,4 +1,4 @@
-"""What the Side by side page says of two models: what they are, and what their queries support."""
+"""Sentences of the Side by side page: what two models are, and what their queries support."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Compared:
-    """What all views of the page show: both models on a part, by one metric; a row per query.
+    """Shared by all views of the page: both models on a part, by one metric; a row per query.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Compared:
 
 
 def about(left: RunSpec, right: RunSpec, part: str) -> str:
-    """What is compared, in words: what both share is said once."""
+    """The comparison in words: what both share is said once."""
     words = [describe_data(left), f"{_own(left)} beside {_own(right)}"]
     kernels = [spec for spec in (left, right) if spec.feature_map != "linear"]
     if kernels:
@@ -104,7 +104,7 @@ def _own(spec: RunSpec) -> str:
 
 
 def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> str:
-    """What the queries say about both models: all of them, or those that are selected, with a caution."""
+    """A sentence on both models over all queries, or over those that are selected, with a caution."""
     a, b = pair.values(part, metric)
     everything = _over_all(pair, a, b, metric)
     chosen = a.index.isin(list(picked))

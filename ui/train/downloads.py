@@ -1,4 +1,4 @@
-"""What can be taken away from the Train page: scores, margins, weights, the model and the run."""
+"""Downloads of the Train page: scores, margins, weights, the model and the run."""
 
 from __future__ import annotations
 

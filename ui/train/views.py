@@ -33,9 +33,9 @@ CURVES = {
 
 
 def cost(record: RunRecord, predicted: object) -> str:
-    """What the run took, beside what was predicted of it."""
+    """Seconds of the run, beside the prediction."""
     took = sum(record.seconds.values())
-    return f"This run took {took:.2f} s; predicted were {predicted} on top of the program itself."
+    return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
 
 
 def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:

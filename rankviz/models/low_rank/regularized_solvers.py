@@ -19,12 +19,12 @@ CHECK_EVERY = 5
 
 
 DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
-"""What minimises a `RegularizedProblem`, from α (E,) in the box."""
+"""A way to minimise a `RegularizedProblem`, from α (E,) in the box."""
 
 
 @dataclass(frozen=True)
 class Fista:
-    """Accelerated projected gradients on the objective over α with the best A at each α.
+    """Accelerated projected gradients (beck2009) on the objective over α with the best A at each α.
 
     Steps are 1/L with L the curvature of M and of the coupling; M's is checked at every step, and raised
     where it was taken too small. Momentum is dropped where it leads uphill.

@@ -1,0 +1,97 @@
+"""A loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
+
+Tests enter them where the project's own are, one file and one entry each, and see what becomes of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Callback, Report, silent
+from rankviz.datasets import RankingData
+from rankviz.models.base import Ranker
+from rankviz.models.methods import Method
+from rankviz.objectives.feature_space import Objective
+from rankviz.objectives.preconditioner import Preconditioner
+from rankviz.risk.losses import Loss
+from rankviz.solvers.result import SolverResult, Status, TraceRow
+
+
+class Exponential(Loss):
+    """ℓ(t) = e^−t, the loss of RankBoost: convex and smooth, its second derivative without a bound."""
+
+    label = "exponential"
+    formula = "e^−t"
+    convex = True
+    smooth = True
+    curvature = math.inf
+
+    def value(self, t: FloatArray) -> FloatArray:
+        """ℓ(t)."""
+        return np.exp(-t)
+
+    def derivative(self, t: FloatArray) -> FloatArray:
+        """ℓ'(t)."""
+        return -np.exp(-t)
+
+    def second_derivative(self, t: FloatArray) -> FloatArray:
+        """ℓ''(t)."""
+        return np.exp(-t)
+
+
+class FeatureMean(Ranker):
+    """Scores are the means of features, better side up: scores and nothing else."""
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Find out which side is up."""
+        self.n_features_in_ = data.n_features
+        means = data.X.mean(axis=1) - data.X.mean() if data.n_documents else np.zeros(0)
+        self.sign_ = 1.0 if float(means @ data.y) >= 0 else -1.0
+        return self
+
+    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+        """± the mean feature of each document."""
+        return self.sign_ * X.mean(axis=1)
+
+
+RANKER = Method("feature mean", FeatureMean, ())
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """Steps down the gradient, halved until they go down."""
+
+    tol: float = 1e-6
+    max_iter: int = 2000
+
+    preconditioned: ClassVar[bool] = False
+
+    def solve(
+        self,
+        objective: Objective,
+        w: FloatArray | None = None,
+        report: Report = silent,
+        precondition: Preconditioner | None = None,
+    ) -> SolverResult:
+        """Run from w, zeros if not given."""
+        point = objective.at(objective.start() if w is None else w)
+        rows, rate, started = [], 1.0, time.perf_counter()
+        for iteration in range(self.max_iter):
+            rows.append(TraceRow.at(objective, point, iteration, time.perf_counter() - started))
+            if rows[-1].gap <= self.tol:
+                return SolverResult(point, Status.CERTIFIED, tuple(rows))
+            square = objective.inner(point.gradient, point.gradient)
+            rate *= 2.0
+            trial = objective.at(point.w - rate * point.gradient)
+            while not trial.value <= point.value - 0.5 * rate * square:
+                rate *= 0.5
+                trial = objective.at(point.w - rate * point.gradient)
+            rows[-1] = replace(rows[-1], step=rate)
+            point = trial
+        return SolverResult(point, Status.MAX_ITERATIONS, tuple(rows))
