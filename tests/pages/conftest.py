@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,29 @@ from conftest_pages import APP, EDGES
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
+from ui.shared.faults import LOG
+
+
+class Faults(logging.Handler):
+    """The faults that pages have logged; a test that asks for one empties it, any other fails at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep what was logged, with its traceback."""
+        self.told.append(logging.Formatter().format(record))
+
+
+@pytest.fixture(autouse=True)
+def faults() -> Iterator[list[str]]:
+    """What pages have logged as faults of the program: they are caught, so AppTest sees no exception."""
+    watch = Faults()
+    LOG.addHandler(watch)
+    yield watch.told
+    LOG.removeHandler(watch)
+    assert not watch.told, watch.told[0]
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +51,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
     """Open a page of the app with query parameters, as a link would.
 
     Pages can be switched to only after a first run has announced them; Home is not drawn for that.
@@ -45,6 +69,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
             app.query_params.update(link)
         app.run()
         assert not app.exception, app.exception
+        assert not faults, faults[0]
         return app
 
     return opened
