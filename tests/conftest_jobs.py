@@ -10,7 +10,7 @@ from rankviz import RunSpec
 from rankviz.experiments.jobs import JobStatus, JobStore
 from rankviz.experiments.run_folder import RunFolder
 
-SPEC = RunSpec("small", feature_map="linear", n_components=1, gamma=1.0, C=0.5)
+SPEC = RunSpec("small", feature_map="linear", C=0.5)
 SECONDS = 60.0
 
 
