@@ -136,7 +136,8 @@ class Exponents(Control):
         if isinstance(value, str):
             raise self.not_offered(value)
         exponent = round(math.log(value, self._powers.base))
-        if not math.isclose(self.taken(exponent), value):
+        offered = self._powers.low <= exponent <= self._powers.high
+        if not offered or not math.isclose(self.taken(exponent), value):
             raise self.not_offered(value)
         return {self.setting.key: exponent}
 
@@ -302,12 +303,12 @@ def _number(value: Any) -> str:
     """A listed value as the slider writes it: a small one with its power of ten."""
     if not isinstance(value, float):
         return str(value)
-    short = f"{value:.0e}"
-    return short if 0 < abs(value) < 1e-2 and float(short) == value else f"{value:g}"
+    short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def _pointless(value: Any) -> str:
-    return repr(value).replace(".", "p")
+    return _number(value).replace(".", "p")
 
 
 def _plain(name: str) -> str:

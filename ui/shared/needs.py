@@ -44,10 +44,11 @@ def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
     for setting in (*choices, METHOD):
         for option in setting.options:
             try:
-                able = not spec.but(**{setting.name: option}).offers.lacks(*names)
+                other = spec.but(**{setting.name: option})
+                other.kind.check(other.values)
             except SettingError:
                 continue  # it does not go with the other settings
-            if able:
+            if not other.offers.lacks(*names):
                 yield setting, option
 
 

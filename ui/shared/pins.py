@@ -2,9 +2,9 @@
 
 `c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge` is RankSVM on Nyström features with m = 200,
 γ = 2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with what its widget
-holds; the method comes first where it is not the usual one. What captions leave out as understood is left out here
-too, and a setting that is not named is the default. Data set, fold and normalisation are the sidebar's, so
-that pins compare. Texts of earlier versions are read by `ui.shared.old_pins`.
+holds; the method comes first where it is not the usual one. What captions leave out as understood is left
+out here too, and a setting that is not named is the default. Data set, fold and normalisation are the
+sidebar's, so that pins compare. Texts of earlier versions are read by `ui.shared.old_pins`.
 """
 
 from __future__ import annotations
