@@ -21,12 +21,25 @@ def short_labels(specs: Sequence[RunSpec]) -> list[str]:
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
     """One label a spec: method and m, and of the other settings what varies."""
-    told = [method_label(spec) for spec in specs]
+    return [", ".join(parts) for parts in distinct_parts(specs)]
+
+
+def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
+    """The parts of `distinct_labels`."""
+    told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
     for name in _names(specs):
         found = [_words(spec, name) for spec in specs]
         if len({text for text in found if text}) > 1:
-            told = [f"{label}, {text}" if text else label for label, text in zip(told, found, strict=True)]
+            told = [(*parts, text) if text else parts for parts, text in zip(told, found, strict=True)]
     return told
+
+
+def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Labels by their parts, without those that all of them begin with; each keeps one at least."""
+    common = 0
+    while all(len(own) > common + 1 and own[common] == labels[0][common] for own in labels):
+        common += 1
+    return [own[common:] for own in labels]
 
 
 def _names(specs: Sequence[RunSpec]) -> list[str]:
