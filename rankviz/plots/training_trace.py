@@ -20,10 +20,8 @@ def data(record: RunRecord) -> pd.DataFrame:
     trace = record.trace
     found = {name: trace[name] for name in TITLES if name in trace and trace[name].notna().any()}
     iteration = trace[ITERATION] if ITERATION in trace else pd.RangeIndex(len(trace)).to_series()
-    about = {"method": look_of(record.spec), "label": method_label(record.spec)}
-    return pd.DataFrame(
-        {ITERATION: iteration.to_numpy(), **{k: v.to_numpy() for k, v in found.items()}}
-    ).assign(**about)
+    table = pd.DataFrame({ITERATION: iteration.to_numpy()} | {k: v.to_numpy() for k, v in found.items()})
+    return table.assign(method=look_of(record.spec), label=method_label(record.spec))
 
 
 def quantities(table: pd.DataFrame) -> list[str]:

@@ -14,7 +14,8 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
-from ui.shared.curves import choices, is_curve, kernels, left_out, names
+from ui.shared.approximations import approximate_specs, say_what_is_left_out
+from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.jobs import run_or_submit
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import baseline, spec_from_state
@@ -42,8 +43,7 @@ def headline(state: Any, data: RankingData) -> None:
     if not found:
         return
     say_if_nothing_was_learned(found[0])
-    for refusal in left_out(state):
-        st.caption(refusal)
+    say_what_is_left_out(approximate_specs(state)[1])
     table = metric_vs_m.data(found, "vali", [METRIC])
     show_figure(
         metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),

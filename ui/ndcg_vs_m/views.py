@@ -19,7 +19,8 @@ from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
 from ui.ndcg_vs_m.words import reading, seconds_in_words
-from ui.shared.curves import described, is_curve, kernels, left_out, names
+from ui.shared.approximations import approximate_specs, say_what_is_left_out
+from ui.shared.curves import described, is_curve, kernels, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.jobs import predicted, run_or_submit
 from ui.shared.offers import COMPONENTS
@@ -126,8 +127,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """The linear model of every fold, approximations by seed and fold, the exact kernel, the sidebar's."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
-    for refusal in left_out(state):
-        st.caption(refusal)
+    say_what_is_left_out(approximate_specs(state)[1])
     runs = [linear.but(fold=fold) for fold in chosen.folds] + [
         seeded(curve, k).but(n_components=m, fold=fold)
         for k in range(chosen.seeds)

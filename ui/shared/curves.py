@@ -11,33 +11,15 @@ from rankviz.experiments.description import Description, describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.plots.style import approximations, look_of, style_of
-from ui.shared.settings import spec_from_state
+from ui.shared.approximations import approximate_specs
 
 
 def kernels(state: Any) -> list[RunSpec]:
     """RankSVM on each approximation that goes with the sidebar's settings; `SettingError` where none does."""
-    tried = [_tried(state, name) for name in approximations()]
-    found = [spec for spec in tried if isinstance(spec, RunSpec)]
+    found, left_out = approximate_specs(state)
     if not found:
-        raise next(refusal for refusal in tried if isinstance(refusal, SettingError))
+        raise SettingError("; ".join(left_out))
     return found
-
-
-def left_out(state: Any) -> list[str]:
-    """Of each approximation that does not go with the sidebar's settings, why not, as a sentence."""
-    tried = {name: _tried(state, name) for name in approximations()}
-    return [
-        f"{style_of(name).name} is left out: {refusal}."
-        for name, refusal in tried.items()
-        if isinstance(refusal, SettingError)
-    ]
-
-
-def _tried(state: Any, name: str) -> RunSpec | SettingError:
-    try:
-        return spec_from_state(state, name)
-    except SettingError as error:
-        return error
 
 
 def is_curve(spec: RunSpec) -> bool:

@@ -22,8 +22,8 @@ from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
 WHICH = (
-    "RankSVM on a feature map, or another method on the sidebar's map, with the settings of the sidebar; or a "
-    "model that is pinned, with its own. linear: with the C of the linear baseline (More settings). exact "
+    "RankSVM on a feature map, or another method on the sidebar's map, with the settings of the sidebar; or "
+    "a model that is pinned, with its own. linear: with the C of the linear baseline (More settings). exact "
     "kernel: the model that the approximations approximate."
 )
 HOW = (

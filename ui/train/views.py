@@ -113,7 +113,8 @@ def _two(other: RunRecord, record: RunRecord) -> Two:
 def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
     two, metric = _two(other, record), "NDCG@10"
     if two.same:
-        return f"This is {in_a_sentence(record.spec)} itself. Choose another model in the sidebar to compare it with."
+        name = in_a_sentence(record.spec)
+        return f"This is {name} itself. Choose another model in the sidebar to compare it with."
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
     name = two.told[0] + (f" ({own})" if own else "")
