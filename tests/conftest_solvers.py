@@ -8,7 +8,7 @@ import pytest
 from naive_ranking import problem, qid_of
 
 from rankviz.datasets import RankingData
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.objectives.stochastic import PairTerms, QueryTerms
 from rankviz.risk import PairRisk
@@ -27,5 +27,5 @@ each_terms = pytest.mark.parametrize("terms", STOCHASTIC.values(), ids=STOCHASTI
 def objective_of(
     loss: str = "squared_hinge", C: float = 0.25, costs: str | None = None, feature_map: str = "linear"
 ) -> RankObjective:
-    features = FEATURE_MAPS[feature_map].make(MapSettings(15, 0.3, None, 1)).fit(X).operator(X)
+    features = FEATURE_MAPS[feature_map].make(MapSettings(15, RBF(0.3), None, 1)).fit(X).operator(X)
     return RankObjective(features, PairRisk(Y, PTR, LOSSES[loss], pair_costs(costs, Y, PTR)), C)

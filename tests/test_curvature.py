@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankviz.datasets import make_data
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.features.operator import FeatureOperator
 from rankviz.fitting.memory import TrainingSizes
 from rankviz.models.ranksvm import RankSVM
@@ -24,7 +24,7 @@ each_map = pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
 
 
 def features_of(feature_map: str, m: int = 300, gamma: float = 1.0) -> FeatureOperator:
-    return FEATURE_MAPS[feature_map].make(MapSettings(m, gamma, None, 3)).fit(DATA.X).operator(DATA.X)
+    return FEATURE_MAPS[feature_map].make(MapSettings(m, RBF(gamma), None, 3)).fit(DATA.X).operator(DATA.X)
 
 
 @each_map

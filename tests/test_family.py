@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive_ranking import problem
 
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.operator import CosineBasis, DenseBasis
 from rankviz.objectives.feature_space import RankObjective
@@ -32,7 +32,7 @@ def test_a_family_holds_the_maps_fitted_alone(name: str, documents: np.ndarray, 
     features = FamilyFeatures(maps, X, keep_arguments=keep)
     for gamma in (0.3, 2.0**-10, 0.3):
         for m in (1, 7, 30, 1000):
-            alone = FEATURE_MAPS[name].make(MapSettings(m, gamma, seed=4)).fit(documents)
+            alone = FEATURE_MAPS[name].make(MapSettings(m, RBF(gamma), seed=4)).fit(documents)
             found = features.operator(m, gamma)
             assert maps.map(m, gamma).n_components == alone.n_components
             np.testing.assert_allclose(found.dense(), alone.operator(X).dense(), atol=1e-6)

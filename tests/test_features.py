@@ -13,6 +13,7 @@ from naive_kernel import DOCUMENTS, OTHERS, RNG, approximation, kernel
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import (
     FEATURE_MAPS,
+    RBF,
     FeatureOperator,
     MapSettings,
     Nystroem,
@@ -63,7 +64,7 @@ def test_a_report_that_raises_ends_the_computation() -> None:
     def stop(progress: Progress) -> None:
         raise StopRequested
 
-    for fitted in (Nystroem(5, 1.0).fit(DOCUMENTS), RandomFourier(5, 1.0).fit(DOCUMENTS)):
+    for fitted in (Nystroem(5, RBF(1.0)).fit(DOCUMENTS), RandomFourier(5, RBF(1.0)).fit(DOCUMENTS)):
         with pytest.raises(StopRequested):
             fitted.operator(DOCUMENTS, stop)
 
@@ -136,14 +137,16 @@ def test_forms_and_row_differences(operator: FeatureOperator) -> None:
 
 
 def test_fourier_features_by_the_formula() -> None:
-    fitted = RandomFourier(6, 0.7, seed=1).fit(DOCUMENTS)
+    fitted = RandomFourier(6, RBF(0.7), seed=1).fit(DOCUMENTS)
     expected = np.sqrt(2 / 6) * np.cos(DOCUMENTS @ fitted.frequencies + fitted.phases)
     np.testing.assert_allclose(fitted.operator(DOCUMENTS).dense(), expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("m", [1, 3, 50])
 def test_fourier_features_are_nested(m: int) -> None:
-    small, large = (RandomFourier(k, 0.5, seed=9).fit(DOCUMENTS).operator(DOCUMENTS).dense() for k in (m, 64))
+    small, large = (
+        RandomFourier(k, RBF(0.5), seed=9).fit(DOCUMENTS).operator(DOCUMENTS).dense() for k in (m, 64)
+    )
     np.testing.assert_allclose(small, np.sqrt(64 / m) * large[:, :m], atol=1e-13)
 
 
@@ -153,13 +156,15 @@ def test_fourier_features_have_the_kernel_as_their_mean() -> None:
     K = kernel(X, X, gamma)
 
     def error(m: int) -> float:
-        draws = [approximation(RandomFourier(m, gamma, seed=s).fit(X), X) - K for s in range(40)]
+        draws = [approximation(RandomFourier(m, RBF(gamma), seed=s).fit(X), X) - K for s in range(40)]
         return float(np.sqrt(np.mean(np.square(draws))))
 
     def bias(m: int) -> float:
         return float(
             np.abs(
-                np.mean([approximation(RandomFourier(m, gamma, seed=s).fit(X), X) for s in range(40)], axis=0)
+                np.mean(
+                    [approximation(RandomFourier(m, RBF(gamma), seed=s).fit(X), X) for s in range(40)], axis=0
+                )
                 - K
             ).max()
         )
@@ -169,7 +174,7 @@ def test_fourier_features_have_the_kernel_as_their_mean() -> None:
 
 
 def test_frequencies_have_the_variance_of_the_kernel() -> None:
-    fitted = RandomFourier(20_000, 0.3, seed=0).fit(np.zeros((1, 2)))
+    fitted = RandomFourier(20_000, RBF(0.3), seed=0).fit(np.zeros((1, 2)))
     assert fitted.frequencies.var() == pytest.approx(0.6, rel=0.03)
     assert fitted.phases.min() >= 0
     assert fitted.phases.max() < 2 * np.pi
@@ -180,7 +185,11 @@ def test_frequencies_have_the_variance_of_the_kernel() -> None:
 def test_maps_by_name_are_deterministic_in_their_seed(name: str) -> None:
     def features(seed: int) -> np.ndarray:
         return (
-            FEATURE_MAPS[name].make(MapSettings(12, 0.5, None, seed)).fit(DOCUMENTS).operator(OTHERS).dense()
+            FEATURE_MAPS[name]
+            .make(MapSettings(12, RBF(0.5), None, seed))
+            .fit(DOCUMENTS)
+            .operator(OTHERS)
+            .dense()
         )
 
     np.testing.assert_array_equal(features(1), features(1))
@@ -188,6 +197,6 @@ def test_maps_by_name_are_deterministic_in_their_seed(name: str) -> None:
 
 
 def test_the_linear_map_is_the_features() -> None:
-    fitted = FEATURE_MAPS["linear"].make(MapSettings(500, 1.0, None, 0)).fit(DOCUMENTS)
+    fitted = FEATURE_MAPS["linear"].make(MapSettings(500, RBF(1.0), None, 0)).fit(DOCUMENTS)
     assert fitted.n_components == 5
     np.testing.assert_array_equal(fitted.operator(OTHERS).dense(), OTHERS)

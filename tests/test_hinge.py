@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.dual.variables import dual_block
 from rankviz.features.kernel_matrix import kernel_matrix
-from rankviz.features.kernels import rbf_kernel
+from rankviz.features.kernels import RBF, rbf_kernel
 from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
@@ -160,7 +160,9 @@ def test_the_kernels_own_space_has_the_same_optimum(form: type) -> None:
     values, vectors = np.linalg.eigh(K)
     features = FeatureOperator(vectors * np.sqrt(np.maximum(values, 0)), IdentityBasis(len(X)))
     risk = form(Y, PTR, SmoothedHinge(1.0))
-    kernel = HingeContinuation().solve(KernelObjective(X, 0.5, kernel_matrix(X, 0.5, 1e9), risk, 0.3))
+    kernel = HingeContinuation().solve(
+        KernelObjective(X, RBF(0.5), kernel_matrix(X, RBF(0.5), 1e9), risk, 0.3)
+    )
     plain = HingeContinuation().solve(RankObjective(features, risk, 0.3))
     assert kernel.status is plain.status is Status.CERTIFIED
     assert kernel.point.value == pytest.approx(plain.point.value, rel=1e-6)

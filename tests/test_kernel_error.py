@@ -26,7 +26,7 @@ from rankviz.analysis.kernel_error import (
 )
 from rankviz.analysis.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
 from rankviz.common.progress import Progress, StopRequested
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.features.landmarks import UniformLandmarks
 
 RNG = np.random.default_rng(3)
@@ -40,7 +40,7 @@ def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
 
 def slow_errors(row: dict[str, object], X: np.ndarray, Z: np.ndarray, gamma: float) -> list[float]:
     """By the definitions, with a map of its own for this m and dense norms."""
-    settings = MapSettings(row["m"], gamma, seed=row["seed"], **{CHOICES[row["map"]]: row["choice"]})
+    settings = MapSettings(row["m"], RBF(gamma), seed=row["seed"], **{CHOICES[row["map"]]: row["choice"]})
     K, Phi = kernel(Z, gamma), FEATURE_MAPS[row["map"]].make(settings).fit(X).operator(Z).dense()
     R = K - Phi @ Phi.T
     return [
@@ -53,7 +53,7 @@ def slow_errors(row: dict[str, object], X: np.ndarray, Z: np.ndarray, gamma: flo
 @pytest.mark.parametrize("gamma", [2.0**-12, 0.5, 16.0])
 @pytest.mark.parametrize("rows", [None, np.arange(0, 150, 3)], ids=["all", "sample"])
 def test_errors_are_those_of_separate_fits(gamma: float, rows: np.ndarray | None) -> None:
-    found = kernel_errors(X, gamma, GRID, (0, 5), rows, variants=VARIANTS)
+    found = kernel_errors(X, RBF(gamma), GRID, (0, 5), rows, variants=VARIANTS)
     told = found.table[["map", "choice"]].drop_duplicates().itertuples(index=False, name=None)
     assert [Variant(*one) for one in told] == list(VARIANTS)
     assert len(found.table) == len(VARIANTS) * len(GRID) * 2
@@ -67,54 +67,54 @@ def test_errors_are_those_of_separate_fits(gamma: float, rows: np.ndarray | None
 def test_dimensions_used_are_those_of_separate_fits() -> None:
     """Documents on a line have a kernel of low numerical rank: landmarks are skipped."""
     line = RNG.random((120, 1)) @ np.ones((1, 3))
-    found = kernel_errors(line, 0.1, (1, 5, 20, 90), (0, 1)).table
+    found = kernel_errors(line, RBF(0.1), (1, 5, 20, 90), (0, 1)).table
     for row in found.to_dict("records"):
-        fitted = FEATURE_MAPS[row["map"]].make(MapSettings(row["m"], 0.1, None, row["seed"])).fit(line)
+        fitted = FEATURE_MAPS[row["map"]].make(MapSettings(row["m"], RBF(0.1), None, row["seed"])).fit(line)
         assert row["used"] == fitted.n_components
     assert (found.loc[found["map"] == "nystroem", "used"] < 20).all()
 
 
 def test_the_maps_are_the_papers_unless_others_are_asked_for() -> None:
-    table = kernel_errors(X, 1.0, (5,), (0,)).table
+    table = kernel_errors(X, RBF(1.0), (5,), (0,)).table
     assert table[["map", "choice"]].to_numpy().tolist() == [["nystroem", "uniform"], ["fourier", "gaussian"]]
     assert list(table["map"]) == list(MAPS)
     for name, choice in (("nystroem", "kmeans++"), ("fourier", "orthogonal")):
-        settings = MapSettings(7, 1.0, seed=2, landmarks="kmeans++", frequencies="orthogonal")
+        settings = MapSettings(7, RBF(1.0), seed=2, landmarks="kmeans++", frequencies="orthogonal")
         expected = FEATURE_MAPS[name].make(settings).fit(X).operator(X[:9]).dense()
-        np.testing.assert_array_equal(features_of(name, X, X[:9], 1.0, 7, 2, choice), expected)
+        np.testing.assert_array_equal(features_of(name, X, X[:9], RBF(1.0), 7, 2, choice), expected)
 
 
 def test_spread_landmarks_have_the_smaller_largest_error() -> None:
     """Documents far from every landmark are those that Nyström reproduces worst."""
     far = np.random.default_rng(0).normal(size=(400, 3)) ** 3
-    found = kernel_errors(far, 0.05, (60,), range(5), variants=VARIANTS).table
+    found = kernel_errors(far, RBF(0.05), (60,), range(5), variants=VARIANTS).table
     means = found[found["map"] == "nystroem"].groupby("choice")["frobenius"].mean()
     assert means["kmeans++"] < means["uniform"]
 
 
 def test_seconds_are_told_for_every_map_and_m() -> None:
     told: list[Progress] = []
-    table = feature_seconds(X, 1.0, (20, 3), VARIANTS, report=told.append)
+    table = feature_seconds(X, RBF(1.0), (20, 3), VARIANTS, report=told.append)
     assert table.columns.tolist() == ["map", "choice", "m", "seconds"]
     assert len(table) == 8
     assert table["m"].tolist() == [3, 20] * 4
     assert (table["seconds"] > 0).all()
     assert [p.fraction for p in told] == sorted(p.fraction for p in told)
     assert told[-1].fraction == 1.0
-    merged = over_seeds(kernel_errors(X, 1.0, (3, 20), (0,), variants=VARIANTS).table, "frobenius").merge(
-        table
-    )
+    merged = over_seeds(
+        kernel_errors(X, RBF(1.0), (3, 20), (0,), variants=VARIANTS).table, "frobenius"
+    ).merge(table)
     assert len(merged) == 8
 
     def stop(progress: Progress) -> None:
         raise StopRequested
 
     with pytest.raises(StopRequested):
-        feature_seconds(X, 1.0, (3,), report=stop)
+        feature_seconds(X, RBF(1.0), (3,), report=stop)
 
 
 def test_all_documents_as_landmarks_are_exact() -> None:
-    table = kernel_errors(X, 1.0, (10, 150, 400), (0,)).table.set_index(["map", "m"])
+    table = kernel_errors(X, RBF(1.0), (10, 150, 400), (0,)).table.set_index(["map", "m"])
     assert (table.loc["nystroem"].loc[[150, 400], list(NORMS)] < 1e-9).all(axis=None)
     assert table.loc[("nystroem", 400), "used"] == 150
     assert (table.loc["nystroem"].loc[10, list(NORMS)] > 1e-3).all()
@@ -122,7 +122,7 @@ def test_all_documents_as_landmarks_are_exact() -> None:
 
 
 def test_fourier_error_falls_as_one_over_the_root_of_m() -> None:
-    found = kernel_errors(X, 1.0, (8, 32, 128, 512, 2048), range(12))
+    found = kernel_errors(X, RBF(1.0), (8, 32, 128, 512, 2048), range(12))
     for norm in NORMS:
         slope = fitted_slope(over_seeds(found.table, norm), "fourier")
         assert slope is not None
@@ -132,7 +132,7 @@ def test_fourier_error_falls_as_one_over_the_root_of_m() -> None:
 
 @pytest.mark.parametrize("gamma", [2.0**-30, 2.0**30])
 def test_kernels_at_the_ends(gamma: float) -> None:
-    found = kernel_errors(X, gamma, (5, 50), (0, 1))
+    found = kernel_errors(X, RBF(gamma), (5, 50), (0, 1))
     assert np.isfinite(found.table[list(NORMS)]).all(axis=None)
     assert found.mean_kernel == pytest.approx(float(gamma < 1), abs=1e-6)
     table = over_seeds(found.table, "frobenius").set_index(["map", "m"])["mean"]
@@ -141,9 +141,9 @@ def test_kernels_at_the_ends(gamma: float) -> None:
 
 
 def test_one_document_and_documents_all_alike() -> None:
-    one = kernel_errors(np.ones((1, 2)), 1.0, (1, 10), (0,))
+    one = kernel_errors(np.ones((1, 2)), RBF(1.0), (1, 10), (0,))
     assert np.isnan(one.mean_kernel)
-    alike = kernel_errors(np.zeros((40, 2)), 1.0, (1, 10), (0,))
+    alike = kernel_errors(np.zeros((40, 2)), RBF(1.0), (1, 10), (0,))
     assert alike.n_distinct == 1
     for found in (one, alike):
         table = found.table.set_index("map")
@@ -153,7 +153,7 @@ def test_one_document_and_documents_all_alike() -> None:
 
 def test_progress_grows_to_one_and_can_stop() -> None:
     told: list[Progress] = []
-    kernel_errors(X, 1.0, GRID, (0, 1), report=told.append)
+    kernel_errors(X, RBF(1.0), GRID, (0, 1), report=told.append)
     fractions = [p.fraction for p in told]
     assert fractions == sorted(fractions)
     assert fractions[-1] == pytest.approx(1.0)
@@ -162,16 +162,16 @@ def test_progress_grows_to_one_and_can_stop() -> None:
         raise StopRequested
 
     with pytest.raises(StopRequested):
-        kernel_errors(X, 1.0, GRID, (0,), report=stop)
+        kernel_errors(X, RBF(1.0), GRID, (0,), report=stop)
 
 
 def test_one_draw_serves_every_gamma_and_some_norms() -> None:
     """Kept by the page: draws for all γ, K for all draws."""
     for variant in VARIANTS:
-        drawn = variant.draw(X, 70, 5)
+        drawn = variant.draw(X, 70, RBF(1.0), 5)
         for gamma in (0.5, 16.0):
-            whole = kernel_errors(X, gamma, GRID, (5,), variants=(variant,)).table
-            part = errors_of(drawn, ComparedKernel.of(X, gamma), gamma, GRID, norms=("maximum",))
+            whole = kernel_errors(X, RBF(gamma), GRID, (5,), variants=(variant,)).table
+            part = errors_of(drawn, ComparedKernel.of(X, RBF(gamma)), GRID, norms=("maximum",))
             assert part.columns.tolist() == ["m", "used", "maximum"]
             np.testing.assert_allclose(part["maximum"], whole["maximum"], rtol=1e-9)
 
@@ -200,7 +200,7 @@ def test_the_error_on_a_sample_is_near_the_error_on_all() -> None:
     many = RNG.random((1500, 4))
     sample = compared_documents(1500, all_up_to=0, sample=600)
     whole, part = (
-        over_seeds(kernel_errors(many, 1.0, (20, 100), (0, 1, 2), rows).table, "frobenius")
+        over_seeds(kernel_errors(many, RBF(1.0), (20, 100), (0, 1, 2), rows).table, "frobenius")
         for rows in (np.arange(1500), sample)
     )
     np.testing.assert_allclose(part["mean"], whole["mean"], rtol=0.15)
@@ -220,13 +220,13 @@ def test_norms_are_the_dense_ones(n: int) -> None:
 
 
 def test_a_slope_is_the_power_that_made_the_points() -> None:
-    found = kernel_errors(X, 1.0, (2, 4, 8, 16), (0,))
+    found = kernel_errors(X, RBF(1.0), (2, 4, 8, 16), (0,))
     table = found.table.assign(frobenius=3.0 * found.table["m"] ** -0.7)
     slope = fitted_slope(over_seeds(table, "frobenius"), "nystroem")
     assert slope is not None
     assert slope.exponent == pytest.approx(-0.7)
     assert slope.at(10) == pytest.approx(3 * 10**-0.7)
-    both = kernel_errors(X, 1.0, (2, 4, 8, 16), (0,), variants=VARIANTS).table
+    both = kernel_errors(X, RBF(1.0), (2, 4, 8, 16), (0,), variants=VARIANTS).table
     powers = both["choice"].map({"uniform": -0.5, "kmeans++": -1.0}).fillna(0.0)
     summary = over_seeds(both.assign(frobenius=both["m"] ** powers), "frobenius")
     slopes = [fitted_slope(summary, "nystroem", choice=choice) for choice in ("uniform", "kmeans++")]
@@ -234,7 +234,7 @@ def test_a_slope_is_the_power_that_made_the_points() -> None:
 
 
 def test_slopes_leave_out_rounding_and_exact_maps() -> None:
-    summary = over_seeds(kernel_errors(X, 1.0, (4, 8, 16, 32, 150, 200), (0,)).table, "frobenius")
+    summary = over_seeds(kernel_errors(X, RBF(1.0), (4, 8, 16, 32, 150, 200), (0,)).table, "frobenius")
     slope = fitted_slope(summary, "nystroem", below=32)
     assert slope is not None
     assert (slope.first, slope.last) == (4, 16)
@@ -244,7 +244,7 @@ def test_slopes_leave_out_rounding_and_exact_maps() -> None:
 
 
 def test_a_summary_has_mean_least_and_greatest() -> None:
-    found = kernel_errors(X, 1.0, (4, 8), (0, 1, 2))
+    found = kernel_errors(X, RBF(1.0), (4, 8), (0, 1, 2))
     rows = found.table[(found.table["map"] == "fourier") & (found.table["m"] == 8)]["spectral"]
     summary = over_seeds(found.table, "spectral").set_index(["map", "m"]).loc[("fourier", 8)]
     assert summary[["mean", "low", "high"]].tolist() == pytest.approx([rows.mean(), rows.min(), rows.max()])

@@ -15,7 +15,7 @@ from rankviz.features.kernel_matrix import (
     storage_dtype,
     stored_bytes,
 )
-from rankviz.features.kernels import rbf_kernel
+from rankviz.features.kernels import RBF, rbf_kernel
 
 GAMMA = 0.3
 
@@ -28,7 +28,7 @@ def documents(n: int, d: int = 5) -> np.ndarray:
 def test_products_are_those_of_the_whole_matrix(n: int) -> None:
     X, v = documents(n), np.random.default_rng(1).standard_normal(n)
     expected = rbf_kernel(X, X, GAMMA) @ v
-    panels = KernelPanels(X, GAMMA)
+    panels = KernelPanels(X, RBF(GAMMA))
     assert len(panels) == n
     for kernel in (RecomputedKernel(panels), StoredKernel.of(panels, np.float64)):
         assert len(kernel) == n
@@ -40,7 +40,7 @@ def test_products_are_those_of_the_whole_matrix(n: int) -> None:
 
 def test_half_precision_is_widened_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     X, v = documents(700), np.random.default_rng(1).standard_normal(700)
-    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float32)
+    kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float32)
     whole = kernel.product(v)
     monkeypatch.setattr("rankviz.features.kernel_matrix.PIECE_ENTRIES", 3000)
     np.testing.assert_allclose(kernel.product(v), whole, rtol=0, atol=1e-11)
@@ -48,7 +48,7 @@ def test_half_precision_is_widened_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_float32_keeps_the_digits_it_says() -> None:
     X = documents(600)
-    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float32)
+    kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float32)
     assert {panel.dtype for panel in kernel.stored} == {np.dtype(np.float32)}
     columns, exact = (
         np.column_stack([kernel.product(e) for e in np.eye(600)[:5]]),
@@ -65,7 +65,7 @@ def test_the_most_precise_form_that_fits_is_taken() -> None:
     need = stored_bytes(n, 8)
     assert need == pytest.approx(8 * n * n / 2, rel=0.6)
     assert need >= 8 * n * (n + 1) // 2
-    forms = [kernel_matrix(X, GAMMA, budget) for budget in (need, need - 1, stored_bytes(n, 4) - 1)]
+    forms = [kernel_matrix(X, RBF(GAMMA), budget) for budget in (need, need - 1, stored_bytes(n, 4) - 1)]
     assert [kernel.storage for kernel in forms] == [
         "kernel stored in float64",
         "kernel stored in float32",
@@ -73,13 +73,13 @@ def test_the_most_precise_form_that_fits_is_taken() -> None:
     ]
     assert storage_dtype(n, need) is np.float64
     assert storage_dtype(n, 0) is None
-    kept = sum(panel.nbytes for panel in StoredKernel.of(KernelPanels(X, GAMMA), np.float64).stored)
+    kept = sum(panel.nbytes for panel in StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float64).stored)
     assert kept <= need
 
 
 def test_progress_is_told_and_what_it_raises_ends_the_work() -> None:
     X, told = documents(3 * PANEL_ROWS), []
-    kernel = StoredKernel.of(KernelPanels(X, GAMMA), np.float64, told.append)
+    kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float64, told.append)
     fractions = [progress.fraction for progress in told]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
@@ -89,9 +89,9 @@ def test_progress_is_told_and_what_it_raises_ends_the_work() -> None:
         raise KeyboardInterrupt
 
     for work in (
-        lambda: StoredKernel.of(KernelPanels(X, GAMMA), np.float64, refuse),
+        lambda: StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float64, refuse),
         lambda: kernel.product(X[:, 0], refuse),
-        lambda: RecomputedKernel(KernelPanels(X, GAMMA)).product(X[:, 0], refuse),
+        lambda: RecomputedKernel(KernelPanels(X, RBF(GAMMA))).product(X[:, 0], refuse),
     ):
         with pytest.raises(KeyboardInterrupt):
             work()

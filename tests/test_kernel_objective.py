@@ -9,7 +9,7 @@ from rankviz import RankSVM
 from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
-from rankviz.features.kernels import rbf_kernel
+from rankviz.features.kernels import RBF, rbf_kernel
 from rankviz.objectives.kernel_space import KernelObjective, landmarks_within, preconditioner_bytes
 from rankviz.risk import PairRisk
 from rankviz.risk.losses import LOSSES
@@ -26,15 +26,15 @@ def data_of(n_queries: int = 12) -> RankingData:
 def objective_of(
     data: RankingData, C: float = C, gamma: float = GAMMA, kernel: KernelMatrix | None = None
 ) -> KernelObjective:
-    kernel = StoredKernel.of(KernelPanels(data.X, gamma), np.float64) if kernel is None else kernel
+    kernel = StoredKernel.of(KernelPanels(data.X, RBF(gamma)), np.float64) if kernel is None else kernel
     risk = PairRisk(data.y, data.ptr, LOSSES["squared_hinge"])
-    return KernelObjective(data.X, gamma, kernel, risk, C)
+    return KernelObjective(data.X, RBF(gamma), kernel, risk, C)
 
 
 def vector(objective: KernelObjective, seed: int) -> np.ndarray:
     """Random coefficients with their image."""
     beta = np.random.default_rng(seed).standard_normal(len(objective.X)) * 0.1
-    return np.stack((beta, objective.kernel.product(beta)))
+    return np.stack((beta, objective.K.product(beta)))
 
 
 def test_value_and_gradient_by_the_formula_and_by_differences() -> None:
@@ -87,7 +87,7 @@ def test_the_optimum_is_that_of_nystroem_with_all_documents(gamma: float, C: flo
 @pytest.mark.parametrize("gamma", [2.0**-12, 2.0**-6, 1.0])
 def test_float32_entries_and_recomputed_ones_reach_the_same_objective(gamma: float) -> None:
     data = data_of(40)
-    panels = KernelPanels(data.X, gamma)
+    panels = KernelPanels(data.X, RBF(gamma))
     values = {}
     for kernel in (
         StoredKernel.of(panels, np.float64),

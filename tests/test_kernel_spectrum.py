@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from rankviz.analysis.kernel_error import features_of
 from rankviz.analysis.kernel_spectrum import effective_dimension, eigenvalues, kernel_spectrum
 from rankviz.common.progress import Progress, StopRequested
+from rankviz.features import RBF
 from rankviz.features.landmarks import KMeansPlusPlusLandmarks
 
 RNG = np.random.default_rng(3)
@@ -34,13 +35,13 @@ def test_eigenvalues_from_the_smaller_product(m: int) -> None:
 def test_nystroem_eigenvalues_stay_below_the_kernels() -> None:
     """K − K̃ has no negative eigenvalue, so by Weyl's inequality no eigenvalue of K̃ is above K's."""
     exact = np.linalg.eigvalsh(kernel(X, 1.0))[::-1]
-    assert (eigenvalues(features_of("nystroem", X, X, 1.0, 25, 0)) <= exact + 1e-9).all()
+    assert (eigenvalues(features_of("nystroem", X, X, RBF(1.0), 25, 0)) <= exact + 1e-9).all()
 
 
 @pytest.mark.parametrize("gamma", [2.0**-8, 1.0, 64.0])
 @pytest.mark.parametrize("C", [2.0**-15, 0.5, 2.0**10])
 def test_few_documents_are_decomposed(gamma: float, C: float) -> None:
-    found, K = kernel_spectrum(X, gamma), kernel(X, gamma)
+    found, K = kernel_spectrum(X, RBF(gamma)), kernel(X, gamma)
     np.testing.assert_allclose(found.values, np.linalg.eigvalsh(K)[::-1], atol=1e-10)
     assert (found.missing, found.n_documents) == (0.0, 150)
     low, high = found.effective_dimension(C)
@@ -54,7 +55,7 @@ def test_many_documents_are_bracketed(gamma: float, m: int) -> None:
     K = kernel(doubled, gamma)
     exact = np.linalg.eigvalsh(K)[::-1]
     for landmarks in (None, KMeansPlusPlusLandmarks()):
-        found = kernel_spectrum(doubled, gamma, m, landmarks=landmarks, all_up_to=0)
+        found = kernel_spectrum(doubled, RBF(gamma), m, landmarks=landmarks, all_up_to=0)
         assert found.n_documents == 200
         approximate = np.concatenate((found.values, np.zeros(200 - len(found.values))))
         assert (approximate <= exact + 1e-7).all()
@@ -74,8 +75,8 @@ def test_effective_dimension_counts_from_none_to_all() -> None:
 
 
 def test_one_document_and_documents_all_alike() -> None:
-    assert kernel_spectrum(np.ones((1, 2)), 1.0).values.tolist() == [1.0]
-    alike = kernel_spectrum(np.zeros((40, 2)), 1.0, all_up_to=10)
+    assert kernel_spectrum(np.ones((1, 2)), RBF(1.0)).values.tolist() == [1.0]
+    alike = kernel_spectrum(np.zeros((40, 2)), RBF(1.0), all_up_to=10)
     np.testing.assert_allclose(alike.values, [40.0])
     assert alike.missing < 1e-6
 
@@ -86,4 +87,4 @@ def test_it_can_be_stopped() -> None:
 
     for limit in (0, 2000):
         with pytest.raises(StopRequested):
-            kernel_spectrum(X, 1.0, report=stop, all_up_to=limit)
+            kernel_spectrum(X, RBF(1.0), report=stop, all_up_to=limit)

@@ -14,21 +14,21 @@ from rankviz.datasets import make_fold
 from rankviz.experiments.description import describe
 from rankviz.experiments.estimate import check_budget, estimate, total_seconds
 from rankviz.experiments.rates import Rates
-from rankviz.experiments.run import model_from
+from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.methods import METHODS, model_of
+from rankviz.models.methods import METHODS
 from rankviz.solvers.result import Status
 
-PLAIN = RunSpec("demo", "Fold1", feature_map="linear", n_components=25, gamma=0.5, seed=3)
+PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
 SPECS = (
-    PLAIN.factorized(2, 0.05),
-    PLAIN.factorized(2, 0.05, solver="query_steps"),
+    PLAIN.factorized(2, 0.05).but(seed=3),
+    PLAIN.factorized(2, 0.05, solver="query_steps").but(seed=3),
     PLAIN.regularized(0.05, 1.0, 0.05),
-    PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating"),
-    PLAIN.but(feature_map="nystroem").factorized(3, 0.1),
+    PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating").but(seed=3),
+    PLAIN.but(feature_map="nystroem", n_components=25, gamma=0.5, seed=3).factorized(3, 0.1),
 )
 
 
@@ -39,18 +39,32 @@ def fold() -> Fold:
 
 def test_a_spec_says_all_that_its_model_is() -> None:
     for spec in SPECS:
-        params = model_of(spec).get_params()
-        assert params.pop("random_state") == 3
+        params, plain = model_of(spec).get_params(), type(model_of(spec))().get_params()
+        assert params.pop("random_state") == spec.get("seed", 0)
         assert params.pop("max_iter") is None
         assert params.pop("memory_limit") is None
-        assert params.pop("rank", spec.factors) == spec.factors
-        assert params == {name: getattr(spec, name) for name in params}
+        if "factors" in spec:
+            assert params.pop("rank") == spec.factors
+        assert params == {name: spec.get(name, plain[name]) for name in params}
+        assert {name for name in params if name not in spec} <= {
+            "kernel",
+            "gamma",
+            "degree",
+            "coef0",
+            "n_components",
+            "landmarks",
+            "frequencies",
+        }
+    assert [spec.get("seed") for spec in SPECS] == [3, 3, None, 3, 3]
 
 
 def test_what_only_rank_svm_knows_is_put_aside() -> None:
-    odd = PLAIN.but(loss="logistic", costs="grade", rank=3, preconditioner="none", tol=1e-9)
-    assert odd.factorized(2, 0.05) == SPECS[0]
+    odd = PLAIN.but(loss="logistic", costs="grade", preconditioner="none", tol=1e-9, start="zero")
+    assert odd.factorized(2, 0.05).but(seed=3) == SPECS[0]
     assert odd.regularized(0.05, 1.0, 0.05) == SPECS[2]
+    truncated = SPECS[4].but(method="ranksvm", rank=3, tol=1e-9)
+    assert truncated.rank == 3
+    assert truncated.factorized(3, 0.1) == SPECS[4]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +109,7 @@ def test_only_the_regularised_model_has_matrices_beside_alpha(fold: Fold) -> Non
         whole = np.append(whole, top)
     np.testing.assert_allclose(cut, np.maximum(whole - 0.05 / 2.0, 0.0), atol=1e-9)
     assert cut.max() > 0.0
-    with pytest.raises(ValueError, match="factorized"):
+    with pytest.raises(ValueError, match="factori"):
         thresholded_blocks(execute(SPECS[0], fold=fold), fold.train)
 
 
@@ -133,9 +147,9 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
 
 
 def test_captions_name_the_model_and_its_settings() -> None:
-    assert "factorised RankSVM, K = 2" in describe(SPECS[0])
-    assert "query by query" in describe(SPECS[1])
-    assert "regularised RankSVM, nuclear 0.05, coupling 1" in describe(SPECS[2])
+    assert "factorised RankSVM, K = 2" in str(describe(SPECS[0]))
+    assert "query by query" in str(describe(SPECS[1]))
+    assert "regularised RankSVM, nuclear 0.05, coupling 1" in str(describe(SPECS[2]))
     assert list(METHODS) == ["ranksvm", "factorized", "regularized"]
 
 

@@ -11,8 +11,9 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 from rankviz import RankSVM
-from rankviz.features import FREQUENCIES, LANDMARKS, Nystroem, RandomFourier
-from rankviz.features.frequencies import GaussianFrequencies, OrthogonalFrequencies
+from rankviz.features import FREQUENCIES, LANDMARKS, RBF, Nystroem, RandomFourier
+from rankviz.features.frequencies import IndependentFrequencies, OrthogonalFrequencies
+from rankviz.features.kernels import GAUSSIAN
 from rankviz.features.landmarks import KMeansPlusPlusLandmarks, UniformLandmarks, distinct_rows
 
 RNG = np.random.default_rng(0)
@@ -135,7 +136,7 @@ def test_spread_landmarks_leave_documents_closer() -> None:
 @pytest.mark.parametrize("d", [1, 4, 9])
 def test_frequencies_are_nested_and_repeatable(name: str, d: int) -> None:
     def drawn(m: int, seed: int) -> np.ndarray:
-        return FREQUENCIES[name].draw(d, m, np.random.default_rng(seed))
+        return FREQUENCIES[name].draw(GAUSSIAN, d, m, np.random.default_rng(seed))
 
     for m in (1, 3, 4, 5, 8, 21):
         assert drawn(m, 1).shape == (d, m)
@@ -145,7 +146,7 @@ def test_frequencies_are_nested_and_repeatable(name: str, d: int) -> None:
 
 
 def test_blocks_of_frequencies_are_orthogonal() -> None:
-    omega = OrthogonalFrequencies().draw(6, 15, np.random.default_rng(0))
+    omega = OrthogonalFrequencies().draw(GAUSSIAN, 6, 15, np.random.default_rng(0))
     directions = omega / np.linalg.norm(omega, axis=0)
     inner = directions.T @ directions
     for start in (0, 6, 12):
@@ -157,7 +158,8 @@ def test_blocks_of_frequencies_are_orthogonal() -> None:
 @pytest.mark.parametrize("name", FREQUENCIES)
 @pytest.mark.parametrize("column", [0, 2])
 def test_every_frequency_is_standard_normal(name: str, column: int) -> None:
-    drawn = np.array([FREQUENCIES[name].draw(3, 3, np.random.default_rng(s))[:, column] for s in range(1500)])
+    draws = (FREQUENCIES[name].draw(GAUSSIAN, 3, 3, np.random.default_rng(s)) for s in range(1500))
+    drawn = np.array([draw[:, column] for draw in draws])
     for entries in drawn.T:
         assert stats.kstest(entries, "norm").pvalue > 0.001
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(3), atol=0.15)
@@ -170,7 +172,8 @@ def test_random_features_are_unbiased_with_any_frequencies(name: str) -> None:
     X, gamma = DOCUMENTS[:6], 0.1
     K = np.exp(-gamma * cdist(X, X, "sqeuclidean"))
     Phi = [
-        RandomFourier(12, gamma, seed, FREQUENCIES[name]).fit(X).operator(X).dense() for seed in range(400)
+        RandomFourier(12, RBF(gamma), seed, FREQUENCIES[name]).fit(X).operator(X).dense()
+        for seed in range(400)
     ]
     draws = np.array([P @ P.T for P in Phi])
     standard_error = draws.std(axis=0) / np.sqrt(len(draws))
@@ -181,11 +184,11 @@ def test_orthogonal_frequencies_vary_less() -> None:
     """The part of K̃ that frequencies make, (1/m) Σ cos ω·(x − z): yu2016 Theorem 1 predicts less variance."""
     z = np.full(8, 0.4)
 
-    def variance(choice: GaussianFrequencies | OrthogonalFrequencies) -> float:
-        means = [np.cos(z @ choice.draw(8, 8, np.random.default_rng(s))).mean() for s in range(800)]
+    def variance(choice: IndependentFrequencies | OrthogonalFrequencies) -> float:
+        means = [np.cos(z @ choice.draw(GAUSSIAN, 8, 8, np.random.default_rng(s))).mean() for s in range(800)]
         return float(np.var(means))
 
-    assert variance(OrthogonalFrequencies()) < 0.6 * variance(GaussianFrequencies())
+    assert variance(OrthogonalFrequencies()) < 0.6 * variance(IndependentFrequencies())
 
 
 def test_the_estimator_uses_the_choices_it_names() -> None:
@@ -195,12 +198,12 @@ def test_the_estimator_uses_the_choices_it_names() -> None:
         return RankSVM(n_components=9, gamma=0.2, random_state=4, **settings).fit(DOCUMENTS, y, qid=qid)
 
     spread = fitted(feature_map="nystroem", landmarks="kmeans++").feature_map_
-    expected = Nystroem(9, 0.2, None, 4, KMeansPlusPlusLandmarks()).fit(DOCUMENTS)
+    expected = Nystroem(9, RBF(0.2), None, 4, KMeansPlusPlusLandmarks()).fit(DOCUMENTS)
     np.testing.assert_array_equal(spread.landmarks, expected.landmarks)
     orthogonal = fitted(feature_map="fourier", frequencies="orthogonal").feature_map_
     np.testing.assert_array_equal(
         orthogonal.frequencies,
-        RandomFourier(9, 0.2, 4, OrthogonalFrequencies()).fit(DOCUMENTS).frequencies,
+        RandomFourier(9, RBF(0.2), 4, OrthogonalFrequencies()).fit(DOCUMENTS).frequencies,
     )
     for name, choices in (("landmarks", LANDMARKS), ("frequencies", FREQUENCIES)):
         known = ", ".join(map(repr, choices))

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import make_data
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.objectives import feature_space as module
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
@@ -27,7 +27,7 @@ EXPONENTS = (-11, -6, -1, 4)
 
 def objective_of(feature_map: str, C: float, *, m: int = 40, seed: int = 0, **sizes: int) -> RankObjective:
     X, y, ptr = problem(seed, **sizes)
-    features = FEATURE_MAPS[feature_map].make(MapSettings(m, 0.3, None, 1)).fit(X).operator(X)
+    features = FEATURE_MAPS[feature_map].make(MapSettings(m, RBF(0.3), None, 1)).fit(X).operator(X)
     return RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), C)
 
 
@@ -142,7 +142,9 @@ def test_the_preconditioner_saves_products(
 ) -> None:
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
     data = make_data(n_queries=40, documents_per_query=(5, 40), n_features=10, seed=1)
-    features = FEATURE_MAPS[feature_map].make(MapSettings(200, 0.1, None, 1)).fit(data.X).operator(data.X)
+    features = (
+        FEATURE_MAPS[feature_map].make(MapSettings(200, RBF(0.1), None, 1)).fit(data.X).operator(data.X)
+    )
     objective = RankObjective(features, PairRisk(data.y, data.ptr, LOSSES["squared_hinge"]), 4.0)
     products = []
     for preconditioned in (True, False):
@@ -271,7 +273,7 @@ def test_no_pairs(monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> N
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
     y, ptr = GRADES[name]
     X = np.arange(2.0 * len(y)).reshape(-1, 2)
-    features = FEATURE_MAPS["linear"].make(MapSettings(1, 1.0, None, 0)).fit(X).operator(X)
+    features = FEATURE_MAPS["linear"].make(MapSettings(1, RBF(1.0), None, 0)).fit(X).operator(X)
     objective = RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), 1.0)
     result = TruncatedNewton().solve(objective)
     assert (result.status, result.point.value, result.point.w.tolist()) == (Status.CONVERGED, 0.0, [0.0, 0.0])

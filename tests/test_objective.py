@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, problem, slow_risk
 
-from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.objectives import feature_space as module
 from rankviz.objectives.feature_space import Point, RankObjective
 from rankviz.risk import PairRisk
@@ -20,7 +20,7 @@ def objective_of(
     feature_map: str = "linear", C: float = 0.25, *, m: int = 15, rank: int | None = None, seed: int = 0
 ) -> RankObjective:
     X, y, ptr = problem(seed)
-    features = FEATURE_MAPS[feature_map].make(MapSettings(m, 0.5, rank, 3)).fit(X).operator(X)
+    features = FEATURE_MAPS[feature_map].make(MapSettings(m, RBF(0.5), rank, 3)).fit(X).operator(X)
     return RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), C)
 
 
@@ -114,7 +114,7 @@ def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
     X, y, ptr = problem(n_queries=3)
     features = (
         FEATURE_MAPS[feature_map]
-        .make(MapSettings(400, 2.0, None, 3))
+        .make(MapSettings(400, RBF(2.0), None, 3))
         .fit(np.vstack((X, np.random.default_rng(0).normal(size=(400, 4)))))
     )
     objective = RankObjective(features.operator(X), PairRisk(y, ptr, LOSSES["squared_hinge"]), 2.0)
@@ -158,7 +158,7 @@ def test_no_pairs(monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> N
     y, ptr = GRADES[name]
     features = (
         FEATURE_MAPS["linear"]
-        .make(MapSettings(1, 1.0, None, 0))
+        .make(MapSettings(1, RBF(1.0), None, 0))
         .fit(np.ones((len(y), 2)))
         .operator(np.ones((len(y), 2)))
     )

@@ -8,7 +8,7 @@ import pytest
 from rankviz.analysis.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
 from rankviz.analysis.kernel_summary import Slope, fitted_slope
 from rankviz.common.numbers import small
-from rankviz.features import rbf_kernel
+from rankviz.features import RBF, rbf_kernel
 from rankviz.plots import (
     kernel_entries,
     kernel_error,
@@ -20,8 +20,8 @@ from rankviz.plots import (
 
 X = np.random.default_rng(0).random((40, 3))
 K = rbf_kernel(X, X, 2.0)
-FEATURES = {name: features_of(name, X, X, 2.0, 10, 0) for name in MAPS}
-ERRORS = kernel_errors(X, 2.0, (2, 5, 10, 40), (0, 1, 2), variants=VARIANTS)
+FEATURES = {name: features_of(name, X, X, RBF(2.0), 10, 0) for name in MAPS}
+ERRORS = kernel_errors(X, RBF(2.0), (2, 5, 10, 40), (0, 1, 2), variants=VARIANTS)
 
 
 @pytest.mark.parametrize("norm", kernel_error.NORM_NAMES)
@@ -124,7 +124,7 @@ def test_densities_share_axes_and_the_line_of_equals() -> None:
 @pytest.mark.parametrize("gamma", [2.0**-30, 2.0**30])
 def test_densities_of_kernels_at_the_ends(gamma: float) -> None:
     exact = rbf_kernel(X, X, gamma)
-    table = kernel_entries.data(exact, {name: features_of(name, X, X, gamma, 5, 0) for name in MAPS})
+    table = kernel_entries.data(exact, {name: features_of(name, X, X, RBF(gamma), 5, 0) for name in MAPS})
     assert (table.groupby("map")["pairs"].sum() == 40 * 39 // 2).all()
     fig = kernel_entries.figure(table)
     assert np.isfinite(fig.layout.xaxis.range).all()
@@ -162,7 +162,7 @@ def test_residuals_on_one_symmetric_scale() -> None:
 
 
 def test_one_document() -> None:
-    one, features = np.ones((1, 1)), {name: features_of(name, X[:1], X[:1], 1.0, 5, 0) for name in MAPS}
+    one, features = np.ones((1, 1)), {name: features_of(name, X[:1], X[:1], RBF(1.0), 5, 0) for name in MAPS}
     assert kernel_entries.data(one, features).empty
     kernel_spectrum.figure(kernel_spectrum.data(one, features), 5)
     kernel_residual.figure(kernel_residual.data(one, features, np.array([1])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -25,12 +24,13 @@ from rankviz import (
 from rankviz.datasets import RankingData, make_fold
 from rankviz.experiments import sweep
 from rankviz.experiments.sweep import families
+from rankviz.features import RBF
 from rankviz.models.curves import fit_curve
 from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=20, gamma=0.5, C=0.25, seed=3, tol=1e-10)
 MAPS = ("nystroem", "fourier")
-CHOICES = [{}, {"landmarks": "kmeans++", "frequencies": "orthogonal"}]
+SPREAD = {"nystroem": {"landmarks": "kmeans++"}, "fourier": {"frequencies": "orthogonal"}}
 GRID = (1, 5, 20, 60, 5000)
 
 
@@ -61,9 +61,10 @@ def assert_same_run(shared: RunRecord, alone: RunRecord, atol: float = 2e-4) -> 
 # --- the same results ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("choices", CHOICES, ids=["plain", "spread out"])
+@pytest.mark.parametrize("spread", [False, True], ids=["plain", "spread out"])
 @pytest.mark.parametrize("name", MAPS)
-def test_a_curve_is_its_separate_runs(fold: Fold, name: str, choices: dict[str, str]) -> None:
+def test_a_curve_is_its_separate_runs(fold: Fold, name: str, spread: bool) -> None:
+    choices = SPREAD[name] if spread else {}
     records = dict(execute_all(specs_over(name, **choices)[::-1], fold=fold))
     assert [spec.n_components for spec in records] == list(GRID[: len(records)])
     for spec, record in records.items():
@@ -141,11 +142,20 @@ def test_one_spec_is_a_family_of_its_own(fold: Fold) -> None:
 
 
 def test_families_differ_in_m_gamma_and_c_only() -> None:
-    numbers = {"seed": 4, "tol": 0.5, "rank": 7, "factors": 8, "nuclear": 0.25, "coupling": 0.75}
-    words = {f.name for f in dataclasses.fields(RunSpec)} - set(numbers) - {"n_components", "gamma", "C"}
-    others = numbers | dict.fromkeys(words, "another")
+    data = dict.fromkeys(("dataset", "fold", "digest", "normalisation"), "another")
+    numbers = {"seed": 4, "tol": 0.5, "rank": 7}
+    words = {
+        name: next(other for other in setting.options if other != SPEC.values[name])
+        for name, setting in SPEC.declared().items()
+        if setting.options
+    }
+    others = data | numbers | words | {"costs": "grade", "method": "factorized"}
+    assert set(others) == {*data, *SPEC.values, "method"} - {"n_components", "gamma", "C"}
     for name, value in others.items():
         assert len(families([SPEC, SPEC.but(**{name: value})])) == 2, name
+    assert len(families([SPEC, SPEC.but(gamma="scale"), SPEC.but(gamma=0.1)])) == 1
+    for spec in (SPEC.factorized(2, 0.5), SPEC.regularized(1.0, 2.0, 0.5)):
+        assert len(families([spec, spec.but(C=0.1), spec.but(n_components=3), spec])) == 3
     assert families([SPEC, SPEC.but(C=0.1, n_components=3), SPEC]) == [
         [SPEC.but(C=0.1, n_components=3), SPEC]
     ]
@@ -168,18 +178,18 @@ def test_seconds_are_those_of_a_run_alone_on_its_way(fold: Fold) -> None:
 
 
 def test_the_kernel_of_a_part_is_computed_once(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankviz.features import maps
-
     shapes: list[tuple[int, int]] = []
-    kernel = maps.rbf_kernel
+    matrix = RBF.matrix
 
-    def counted(X: np.ndarray, Z: np.ndarray, *settings: object) -> np.ndarray:
+    def counted(kernel: RBF, X: np.ndarray, Z: np.ndarray, *settings: object) -> np.ndarray:
         shapes.append((len(X), len(Z)))
-        return kernel(X, Z, *settings)
+        return matrix(kernel, X, Z, *settings)
 
-    monkeypatch.setattr(maps, "rbf_kernel", counted)
+    monkeypatch.setattr(RBF, "matrix", counted)
     list(execute_all(specs_over("nystroem"), fold=fold))
-    assert [n for n, _ in shapes] == [part.n_documents for part in fold.parts.values()]
+    landmarks, *parts = shapes  # the kernel of landmarks with each other comes first
+    assert landmarks[0] == landmarks[1]
+    assert [n for n, _ in parts] == [part.n_documents for part in fold.parts.values()]
 
 
 def stopping(after: int) -> Iterator[bool]:

@@ -127,7 +127,8 @@ def test_finished_records_are_kept_when_stopped(folder: RunFolder, monkeypatch: 
         (SPEC.but(dataset="nowhere"), "no data set named 'nowhere'"),
         (SPEC.but(fold="Fold7"), "no fold Fold7"),
         (SPEC.but(digest="0" * 32), "digest"),
-        (SPEC.but(C=-1.0), "C=-1.0 must be a positive"),
+        (SPEC.but(loss="hinge", solver="lbfgs"), "choose solver='newton', which can train it"),
+        (SPEC.but(normalisation="other"), "no normalisation is called 'other'"),
         (SPEC.but(n_components=10**9), "Choose m = "),
     ],
 )

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from rankviz.analysis.kernel_error import PAPERS, Variant
+from rankviz.analysis.kernel_error import PAPERS, Variant, variants_of
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.timing import Stopwatch
-from rankviz.features import FeatureMap
+from rankviz.features import FeatureMap, Kernel
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 3, 9  # what is over sooner is timed more often
@@ -18,22 +18,24 @@ ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 3, 9  # what is over sooner i
 
 def feature_seconds(
     X: FloatArray,
-    gamma: float,
+    kernel: Kernel,
     grid: Sequence[int],
-    variants: Sequence[Variant] = PAPERS,
+    variants: Sequence[Variant] | None = None,
     seed: int = 0,
     report: Report = silent,
 ) -> pd.DataFrame:
     """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
 
+    By default of the papers' maps, where they take the kernel.
     Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
     filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, three
     to nine times until 0.1 s have passed; the least is told, for what else the machine does only adds to it.
     """
+    variants = variants_of(kernel, PAPERS) if variants is None else variants
     cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
     found = []
     for done, (variant, m) in enumerate(cases):
-        settings = variant.at(m, gamma, seed)
+        settings = variant.at(m, kernel, seed)
 
         def tell(_: object = None, done: int = done) -> None:
             report(Progress("timing", done / len(cases)))

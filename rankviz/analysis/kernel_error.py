@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,13 @@ from scipy.sparse.linalg import eigsh
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features import FEATURE_MAPS, FeatureMap, MapSettings, rbf_kernel
+from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
+from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.landmarks import distinct_rows
-from rankviz.features.maps import Drawn, FittedFourier
+from rankviz.features.registry import goes_with
 
-MAPS = ("nystroem", "fourier")
+MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
+"""Feature maps that come closer to a kernel as m grows."""
 NORMS = ("frobenius", "spectral", "maximum")
 ALL_UP_TO = 2000
 """Documents up to which all are compared."""
@@ -31,7 +34,7 @@ SAMPLE = 1000
 LANCZOS_TOLERANCE = 1e-4
 LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
 DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
-CHOICES = {"nystroem": "landmarks", "fourier": "frequencies"}
+CHOICES = {name: choice.name for name in MAPS if (choice := FEATURE_MAPS[name].draws_by) is not None}
 """Which field of `MapSettings` says how a map draws."""
 
 
@@ -42,16 +45,22 @@ class Variant:
     map: str
     choice: str
 
-    def at(self, m: int, gamma: float, seed: int) -> FeatureMap:
-        """Its settings with m features."""
-        settings = MapSettings(m, gamma, seed=seed)
-        if CHOICES[self.map] == "landmarks":
-            return FEATURE_MAPS[self.map].make(replace(settings, landmarks=self.choice))
-        return FEATURE_MAPS[self.map].make(replace(settings, frequencies=self.choice))
+    def at(self, m: int, kernel: Kernel, seed: int) -> FeatureMap:
+        """Its settings with m features of a kernel."""
+        how = {CHOICES[self.map]: self.choice} if self.map in CHOICES else {}
+        settings: dict[str, Any] = {"n_components": m, "kernel": kernel, "seed": seed} | how
+        return FEATURE_MAPS[self.map].make(MapSettings(**settings))
 
-    def draw(self, X: FloatArray, m: int, seed: int) -> Drawn:
+    def draw(self, X: FloatArray, m: int, kernel: Kernel, seed: int) -> Drawn:
         """Its draw for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
-        return self.at(m, 1.0, seed).draw(X)
+        return self.at(m, kernel, seed).draw(X)
+
+    def takes(self, kernel: KernelFacts) -> bool:
+        """Whether the map, drawn so, has features for a kernel."""
+        kind = FEATURE_MAPS[self.map]
+        return goes_with(kind, kernel) and goes_with(
+            kind.draws_by and kind.draws_by.options.get(self.choice), kernel
+        )
 
     @property
     def columns(self) -> dict[str, str]:
@@ -59,10 +68,23 @@ class Variant:
         return {"map": self.map, "choice": self.choice}
 
 
-PAPERS = (Variant("nystroem", "uniform"), Variant("fourier", "gaussian"))
+def _drawing(name: str) -> list[str]:
+    """The ways in which a map can draw, the papers' first; "" where there is but one."""
+    choice = FEATURE_MAPS[name].draws_by
+    if choice is None:
+        return [""]
+    return [str(choice.default), *(option for option in choice.options if option != choice.default)]
+
+
+PAPERS = tuple(Variant(name, _drawing(name)[0]) for name in MAPS)
 """The maps as chen2017 draws them."""
-VARIANTS = (*PAPERS, Variant("nystroem", "kmeans++"), Variant("fourier", "orthogonal"))
+VARIANTS = (*PAPERS, *(Variant(name, choice) for name in MAPS for choice in _drawing(name)[1:]))
 """All ways to draw."""
+
+
+def variants_of(kernel: KernelFacts, among: Sequence[Variant] = VARIANTS) -> tuple[Variant, ...]:
+    """Those that have features for a kernel."""
+    return tuple(variant for variant in among if variant.takes(kernel))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,21 +133,23 @@ class ComparedKernel:
     ----------
     Z : (N, d) float64
         Documents that are compared.
+    kernel : Kernel
     K : (N, N) float64
     n_documents, n_distinct : int
         Documents the maps are fitted on, and how many of them are distinct.
     """
 
     Z: FloatArray
+    kernel: Kernel
     K: FloatArray
     n_documents: int
     n_distinct: int
 
     @classmethod
-    def of(cls, X: FloatArray, gamma: float, rows: IntArray | None = None) -> ComparedKernel:
+    def of(cls, X: FloatArray, kernel: Kernel, rows: IntArray | None = None) -> ComparedKernel:
         """K of the documents `rows` of X (n, d), by default of those that `compared_documents` chooses."""
         Z = X[compared_documents(len(X)) if rows is None else rows]
-        return cls(Z, rbf_kernel(Z, Z, gamma), len(X), len(distinct_rows(X)))
+        return cls(Z, kernel, kernel.matrix(Z, Z), len(X), len(distinct_rows(X)))
 
     @cached_property
     def norms(self) -> dict[str, float]:
@@ -145,80 +169,91 @@ class ComparedKernel:
 
 def kernel_errors(
     X: FloatArray,
-    gamma: float,
+    kernel: Kernel,
     grid: Sequence[int],
     seeds: Sequence[int],
     rows: IntArray | None = None,
     report: Report = silent,
-    variants: Sequence[Variant] = PAPERS,
+    variants: Sequence[Variant] | None = None,
 ) -> KernelErrors:
-    """Errors ‖K − K̃‖/‖K‖ of `variants` fitted on documents X (n, d), for each m of `grid` and each seed.
+    """Errors ‖K − K̃‖/‖K‖ of maps fitted on documents X (n, d), for each m of `grid` and each seed.
 
-    ‖A‖ is √Σ a_ij² (frobenius), the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K, whose
-    diagonal is 1). K is that of the documents `rows` (by default what `compared_documents` chooses). Costs
-    per variant and seed one fit at the largest m and N²·m multiplications for N documents compared.
+    The maps are `variants`, by default the papers' as far as they take the kernel. ‖A‖ is √Σ a_ij²
+    (frobenius), the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K where its diagonal is 1).
+    K is that of the documents `rows` (by default what `compared_documents` chooses). Costs per variant and
+    seed one fit at the largest m and N²·m multiplications for N documents compared.
     """
-    compared = ComparedKernel.of(X, gamma, rows)
+    compared = ComparedKernel.of(X, kernel, rows)
+    variants = variants_of(kernel, PAPERS) if variants is None else variants
     cases, found = [(seed, variant) for seed in seeds for variant in variants], []
     for done, (seed, variant) in enumerate(cases):
 
         def tell(progress: Progress, done: int = done) -> None:
             report(replace(progress, fraction=(done + (progress.fraction or 0.0)) / len(cases)))
 
-        drawn = variant.draw(X, max(grid), seed)
-        found.append(errors_of(drawn, compared, gamma, grid, tell).assign(**variant.columns, seed=seed))
+        drawn = variant.draw(X, max(grid), kernel, seed)
+        found.append(errors_of(drawn, compared, grid, tell).assign(**variant.columns, seed=seed))
     return compared.with_errors(pd.concat(found, ignore_index=True))
 
 
 def errors_of(
     drawn: Drawn,
     compared: ComparedKernel,
-    gamma: float,
     grid: Sequence[int],
     report: Report = silent,
     norms: Sequence[str] = NORMS,
 ) -> pd.DataFrame:
-    """Errors of the maps of one draw, which serves every γ: columns m, used and the relative `norms`."""
+    """Errors of the maps of one draw, which serves every γ: columns m, used and the relative `norms`.
+
+    Of a K that is zero, the error is 0 where K̃ is zero too, else infinite.
+    """
 
     def tell(share: float) -> None:
         report(Progress("kernel error", share))
 
     grid, found = sorted(set(grid)), []
     tell(0.0)
-    fitted = drawn.fitted(gamma, lambda _: tell(0.0))
+    fitted = drawn.fitted(compared.kernel.gamma, lambda _: tell(0.0))
     used = [fitted.leading(m).n_components for m in grid]
     Phi = fitted.operator(compared.Z, lambda _: tell(0.3)).dense()
-    nested = isinstance(fitted, FittedFourier)
-    for m, k, residual in zip(grid, used, _residuals(compared.K, Phi, used, nested), strict=True):
-        errors = {norm: _NORM[norm](residual) / compared.norms[norm] for norm in norms}
+    weights = [fitted.basis.weight(k) for k in used]
+    for m, k, residual in zip(grid, used, _residuals(compared.K, Phi, used, weights), strict=True):
+        errors = {norm: _share(_NORM[norm](residual), compared.norms[norm]) for norm in norms}
         found.append({"m": m, "used": k} | errors)
         tell(0.5 + 0.5 * m / grid[-1])
     return pd.DataFrame(found)
 
 
-def _residuals(K: FloatArray, Phi: FloatArray, used: Sequence[int], averaged: bool) -> Iterator[FloatArray]:
-    """K − K̃ with K̃ from the first k columns of Φ (N, m), times m/k where they are averaged; k of `used`.
+def _share(part: float, whole: float) -> float:
+    """Part of a whole that may be 0."""
+    return part / whole if whole > 0 else 0.0 if part == 0 else float("inf")
+
+
+def _residuals(
+    K: FloatArray, Phi: FloatArray, used: Sequence[int], weights: Sequence[float]
+) -> Iterator[FloatArray]:
+    """K − K̃ with K̃ from the first k columns of Φ (N, m), times their weights; k of `used`.
 
     The array is the same every time: use it before the next one.
     """
     approximate, residual, product, before = np.zeros_like(K), np.empty_like(K), np.empty_like(K), 0
-    for k in used:
+    for k, weight in zip(used, weights, strict=True):
         columns = Phi[:, before:k]
         approximate += np.matmul(columns, columns.T, out=product)
-        np.multiply(approximate, Phi.shape[1] / k if averaged else 1.0, out=residual)
+        np.multiply(approximate, weight**2, out=residual)
         before = k
         yield np.subtract(K, residual, out=residual)
 
 
 def features_of(
-    name: str, X: FloatArray, Z: FloatArray, gamma: float, m: int, seed: int, choice: str | None = None
+    name: str, X: FloatArray, Z: FloatArray, kernel: Kernel, m: int, seed: int, choice: str | None = None
 ) -> FloatArray:
     """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ.
 
     `choice` says how it draws, by default as the papers do.
     """
     papers = {variant.map: variant.choice for variant in PAPERS}
-    return Variant(name, choice or papers[name]).at(m, gamma, seed).fit(X).operator(Z).dense()
+    return Variant(name, choice or papers[name]).at(m, kernel, seed).fit(X).operator(Z).dense()
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:

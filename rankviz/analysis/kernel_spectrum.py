@@ -2,7 +2,7 @@
 
 Up to 2000 documents the exact kernel matrix K is decomposed. Beyond, its eigenvalues are bracketed by those
 of a Nyström approximation K̃ on all documents, which costs O(n m²) and no n × n matrix: K − K̃ has no negative
-eigenvalue, so μ_i(K̃) ≤ μ_i(K) ≤ μ_i(K̃) + ε with ε = tr(K − K̃) = n − tr K̃.
+eigenvalue, so μ_i(K̃) ≤ μ_i(K) ≤ μ_i(K̃) + ε with ε = tr(K − K̃) = Σ κ(x, x) − tr K̃.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from rankviz.analysis.kernel_error import ALL_UP_TO
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features import Nystroem, rbf_kernel
+from rankviz.features import FittedMap, Kernel, Nystroem
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
-from rankviz.features.maps import FittedNystroem
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 
@@ -68,7 +67,7 @@ def kernel_eigenvalues(K: FloatArray) -> FloatArray:
 
 def kernel_spectrum(
     X: FloatArray,
-    gamma: float,
+    kernel: Kernel,
     m: int = 1000,
     seed: int = 0,
     landmarks: LandmarkChoice | None = None,
@@ -76,18 +75,19 @@ def kernel_spectrum(
     *,
     all_up_to: int = ALL_UP_TO,
 ) -> KernelSpectrum:
-    """Eigenvalues of the RBF kernel matrix of documents X (n, d), exact up to `all_up_to` documents.
+    """Eigenvalues of the kernel matrix of documents X (n, d), exact up to `all_up_to` documents.
 
     Beyond, m landmarks give those of K̃, at the cost of the kernel with them and n·m² multiplications.
     """
     if len(X) <= all_up_to:
-        return KernelSpectrum(kernel_eigenvalues(rbf_kernel(X, X, gamma, report)), 0.0, len(X))
-    fitted = Nystroem(m, gamma, None, seed, landmarks or UniformLandmarks()).fit(X, report)
+        return KernelSpectrum(kernel_eigenvalues(kernel.matrix(X, X, report)), 0.0, len(X))
+    fitted = Nystroem(m, kernel, None, seed, landmarks or UniformLandmarks()).fit(X, report)
     values = kernel_eigenvalues(_gram(fitted, X, report))
-    return KernelSpectrum(values, max(0.0, len(X) - float(values.sum())), len(X))
+    trace = float(kernel.diagonal(X).sum())
+    return KernelSpectrum(values, max(0.0, trace - float(values.sum())), len(X))
 
 
-def _gram(fitted: FittedNystroem, X: FloatArray, report: Report) -> FloatArray:
+def _gram(fitted: FittedMap, X: FloatArray, report: Report) -> FloatArray:
     """ΦᵀΦ (m, m), by blocks of documents.
 
     Φ is formed: from BᵀB with B the kernel with the landmarks, Tᵀ(BᵀB)T would magnify rounding by the

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 
 MAX_BYTES = 4 * 2**30
@@ -74,3 +75,11 @@ def unreadable(path: Path, what: str, why: str) -> DataError:
         remedy=f"Save the {what} again, or check the path.",
         path=path,
     )
+
+
+def shaped(arrays: Arrays, name: str, *shape: int) -> FloatArray:
+    """The array of this name; ValueError where it is not finite float64 of this shape."""
+    array = arrays[name]
+    if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"array {name!r} is {array.dtype}{array.shape}, expected finite float64{shape}")
+    return array

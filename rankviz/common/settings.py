@@ -45,8 +45,7 @@ class Positive:
         """Raise `SettingError` unless value is one of them."""
         if isinstance(value, str) and value in self.names:
             return
-        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not real or not 0 < float(value) < float("inf"):  # type: ignore[arg-type]
+        if not 0 < _as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
@@ -67,8 +66,7 @@ class Real:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not real or not math.isfinite(float(value)) or float(value) < self.low:  # type: ignore[arg-type]
+        if not self.low <= _as_float(value) < math.inf or _as_float(value) == -math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
@@ -94,7 +92,8 @@ class Whole:
         if value is None and self.optional:
             return
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        if not whole or not self.least <= int(value) <= (self.most or math.inf):  # type: ignore[call-overload]
+        most = math.inf if self.most is None else self.most
+        if not whole or not self.least <= int(value) <= most:  # type: ignore[call-overload]
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> int | None:
@@ -106,6 +105,16 @@ class Whole:
         """Which values there are, in words."""
         upper = "" if self.most is None else f" and at most {self.most:,}"
         return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
+
+
+def _as_float(value: object) -> float:
+    """A number as a float; NaN for what is none, or has too many digits for one."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 class Option(Protocol):
@@ -222,12 +231,12 @@ class Setting:
             object.__setattr__(self, "parameter", self.name)
 
     def check(self, value: object) -> None:
-        """Raise `SettingError` for a value that it may not have."""
+        """Raise `SettingError` for a value that the estimator's parameter may not have."""
         self.domain.check(self.parameter or self.name, value)
 
     def checked(self, value: Any) -> Any:
         """The value as Python's own types; `SettingError` for one that it may not have."""
-        self.check(value)
+        self.domain.check(self.name, value)
         return self.domain.plain(value)
 
     @property

@@ -17,7 +17,6 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import DualBlock, Duals, sides
-from rankviz.features.exact import FittedExact
 from rankviz.features.maps import FittedMap
 from rankviz.metrics import evaluate
 
@@ -173,7 +172,7 @@ def _weights(
 
     In the exact kernel's own space W are coefficients of all documents, and ‖w‖² = cᵀKc.
     """
-    if isinstance(feature_map, FittedExact):
+    if feature_map.in_kernel_space:
         W = np.zeros((len(X), c.shape[1]))
         W[rows] = c
         squares = (c * _scores(feature_map, X[rows], W, report)).sum(axis=0)

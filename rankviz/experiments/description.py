@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
+from rankviz.common.settings import Setting, active
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.features import FEATURE_MAPS
+from rankviz.features.settings import N_COMPONENTS
 from rankviz.models.methods import USUAL
+from rankviz.models.settings import FEATURE_MAP
+
+MAP = FEATURE_MAP.name
 
 PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
@@ -58,19 +64,42 @@ class Description:
 
 def describe(spec: RunSpec, part: str | None = None) -> Description:
     """What is shown, in words: data, model, settings, and the part scored where one is."""
-    declared, values = spec.declared(), spec.values
-    told = {name: setting.words(values[name]) for name, setting in declared.items() if name != "feature_map"}
-    own = {s.name for s in spec.kind.settings}
-    of_map = [told.pop(name) for name, s in declared.items() if s.named and name in told and name not in own]
-    of_method = [told.pop(name) for name, s in declared.items() if s.named and name in told]
+    words = {name: setting.words(spec.get(name)) for name, setting in spec.declared().items()}
+    of_map, of_method = _beside_map(spec), _beside_method(spec)
+    beside = {MAP, *of_map, *of_method}
     return Description(
         data=data_words(spec),
-        method=", ".join([spec.kind.label, *filter(None, of_method)]) if spec.method != USUAL else "",
-        model=_model(spec, [text for text in of_map if text]),
-        settings=tuple((name, text) for name, text in told.items() if text),
+        method=_joined(spec.kind.label, words, of_method) if spec.method != USUAL else "",
+        model=_model(spec, words, of_map),
+        settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
         normalisation=_normalisation(spec),
         part=PART_NAMES[part] if part else "",
     )
+
+
+def _beside_map(spec: RunSpec) -> list[str]:
+    """Names of the settings that are told beside the feature map: m first."""
+    if MAP not in spec:
+        return []
+    brought = {setting.name for setting, _ in active(spec.option(MAP).settings, _value_in(spec))}
+    names = [name for name, s in spec.declared().items() if s.named and name in brought]
+    return sorted(names, key=lambda name: name != N_COMPONENTS.name)
+
+
+def _beside_method(spec: RunSpec) -> list[str]:
+    """Names of the settings that are told beside the method; the usual one is not named."""
+    others = {MAP, *_beside_map(spec)}
+    named = [name for name, s in spec.declared().items() if s.named and name not in others]
+    return [] if spec.method == USUAL else named
+
+
+def _value_in(spec: RunSpec) -> Callable[[Setting], Any]:
+    return lambda setting: spec.get(setting.name, setting.default)
+
+
+def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
+    """A name, and what is told beside it after commas."""
+    return ", ".join((name, *filter(None, (words[each] for each in beside))))
 
 
 def _normalisation(spec: RunSpec) -> str:
@@ -79,14 +108,14 @@ def _normalisation(spec: RunSpec) -> str:
     return f"normalised: {NORMALISATIONS[spec.normalisation].label}"
 
 
-def _model(spec: RunSpec, own: list[str]) -> str:
-    """The feature map, its m beside it and its other settings after commas."""
-    if "feature_map" not in spec:
+def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
+    """The feature map, its m right behind it and its other settings after commas; "" where there is none."""
+    if MAP not in spec:
         return ""
     name = FEATURE_MAPS[spec.feature_map].label
-    if "n_components" in spec:
-        return ", ".join((f"{name} {own[0]}", *own[1:]))
-    return ", ".join((name, *own))
+    if N_COMPONENTS.name not in beside:
+        return _joined(name, words, beside)
+    return _joined(f"{name} {words[N_COMPONENTS.name]}", words, beside[1:])
 
 
 def data_words(spec: RunSpec) -> str:

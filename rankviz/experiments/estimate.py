@@ -19,6 +19,7 @@ from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
+from rankviz.features import KERNELS, LANDMARKS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.models.ranker import PREDICT_ENTRIES
@@ -42,6 +43,8 @@ PAIR_TRAFFIC = 200
 """Bytes moved per listed pair in one pass, gathers and scatters included."""
 CUT_TRAFFIC = 400
 """Bytes moved per document and other grade in one pass where pairs are not listed."""
+PLAIN_TRAFFIC = 16
+"""Bytes whose moving takes as long as an operation that is part of no matrix product."""
 SHARED = ("features", "factor", "evaluate")
 """Stages that runs which differ in m and C only go through once."""
 WARM_SHARE = 0.5
@@ -106,9 +109,7 @@ def estimate(
     """
     shape = fold if isinstance(fold, Shape) else Shape.of(fold)
     rates, sizes = measured_rates() if rates is None else rates, shape.training(spec)
-    evaluation = (
-        0 if sizes.feature_map == "linear" else min(shape.largest_part * sizes.width, PREDICT_ENTRIES)
-    )
+    evaluation = min(shape.largest_part * sizes.width, PREDICT_ENTRIES) if sizes.kind.kept.base else 0
     data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
     if spec.method != "ranksvm":
         data += solver_bytes(spec, shape.n, shape.entries)
@@ -116,7 +117,7 @@ def estimate(
     if not sizes.in_kernel_space:
         copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
         size = data + max(sizes.bytes + copy, 8 * evaluation)
-        storage = "kernel factored" if sizes.feature_map == "exact" else ""
+        storage = "kernel factored" if sizes.kind.is_exact else ""
         return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size, storage, copy)
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
@@ -180,12 +181,14 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
 
 
 def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> dict[str, float]:
-    k, with_factor = sizes.width, spec.get("feature_map", "linear") in ("nystroem", "exact")
+    k, with_factor = sizes.width, sizes.kind.kept.factor
     plain = spec.get("preconditioner") == "none"
-    features, factor = _features(spec.get("feature_map", "linear"), shape.n, shape.d, k, rates), 0.0
+    features, factor = shape.n * k * _entry(sizes, rates), 0.0
     if with_factor:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
-        factor += _spread(shape, k, rates) if spec.get("landmarks") == "kmeans++" else 0.0
+        factor += (
+            _spread(shape, k, rates) if "landmarks" in spec and LANDMARKS[spec.landmarks].measures else 0.0
+        )
     product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
     newton = spec.get("solver") == "newton" or spec.method != "ranksvm"
     plain = plain or spec.method == "factorized"
@@ -194,7 +197,7 @@ def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> 
         "factor": factor,
         "preconditioner": 0.0 if plain or not newton else _preconditioner(shape.n, k, rates),
         "newton": _solver(spec, shape, sizes, product, rates),
-        "evaluate": _features(spec.get("feature_map", "linear"), shape.documents, shape.d, k, rates)
+        "evaluate": shape.documents * k * _entry(sizes, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
 
@@ -220,7 +223,7 @@ def _others(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -
         return NEWTON_STEPS * (2 * evaluation + (4 * n * k**2 + k**3) / rates.flops)
     if spec.solver == "lbfgs":
         return LBFGS_EVALUATIONS * evaluation
-    formed = 0.0 if spec.get("feature_map", "linear") in ("linear", "fourier") else n * k**2 / rates.flops
+    formed = n * k**2 / rates.flops if sizes.kind.kept.factor else 0.0
     steps = n * PAIR_STEP_SECONDS if spec.solver.startswith("sgd_pair") else 2 * evaluation
     return formed + SGD_PASSES * (evaluation + steps)
 
@@ -229,7 +232,7 @@ def _kernel_stages(
     spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int
 ) -> dict[str, float]:
     """Of the exact kernel without a factor, its matrix kept in `matrix` bytes, or not at all."""
-    n, m, entry = shape.n, first_landmarks(shape.n), _entry(shape.d, rates)
+    n, m, entry = shape.n, first_landmarks(shape.n), _entry(sizes, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel
     plain = spec.get("preconditioner") == "none"
@@ -255,15 +258,13 @@ def _spread(shape: Shape, k: int, rates: Rates) -> float:
     return shape.n * k * (2 * shape.d / rates.flops + 16 / rates.memory)
 
 
-def _features(feature_map: str, n: int, d: int, k: int, rates: Rates) -> float:
-    if feature_map == "linear":
+def _entry(sizes: TrainingSizes, rates: Rates) -> float:
+    """One entry of the base: a kernel value, or a cosine; nothing where the base is X itself."""
+    if not sizes.kind.kept.base:
         return 0.0
-    return n * k * (_entry(d, rates) if feature_map != "fourier" else _entry(d, rates, rates.cos))
-
-
-def _entry(d: int, rates: Rates, entrywise: float | None = None) -> float:
-    """One kernel entry, or one cosine."""
-    return 2 * d / rates.flops + 1 / (entrywise or rates.exp) + 24 / rates.memory
+    cost = sizes.kind.entry_cost(KERNELS[sizes.kernel].usual, sizes.d)
+    own = 2 * cost.products / rates.flops + cost.exp / rates.exp + cost.cos / rates.cos
+    return own + (PLAIN_TRAFFIC * cost.plain + 24) / rates.memory
 
 
 def _preconditioner(n: int, k: int, rates: Rates) -> float:

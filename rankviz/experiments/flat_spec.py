@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rankviz.common.settings import one_of
 from rankviz.models.methods import METHODS, USUAL
 
 DATA = ("dataset", "fold", "digest", "normalisation")
@@ -29,8 +30,7 @@ def from_flat(values: Mapping[str, Any]) -> dict[str, Any]:
     if "dataset" not in values:
         raise ValueError("a run spec names its 'dataset'")
     method = values.get("method", USUAL)
+    one_of("method", method, METHODS)
     kept = {name: values[name] for name in (*DATA, "method") if name in values}
-    if method not in METHODS:
-        return kept  # which is refused
     read = METHODS[method].active(lambda setting: setting.checked(values.get(setting.name, setting.default)))
     return kept | {setting.name: value for setting, value in read}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -95,6 +96,7 @@ class RunRecord:
         """Write the record to one file (npz and JSON), complete or not at all."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
         meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
+        meta["objective"] = None if math.isnan(self.objective) else self.objective  # JSON has no NaN
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -124,13 +126,14 @@ class RunRecord:
                 start=str(meta.get("start", "zero")),  # records were written without it at first
                 stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
                 solution=_solution(arrays),
+                objective=math.nan if meta["objective"] is None else float(meta["objective"]),
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, "run record", str(error)) from error
 
 
-_PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+_PLAIN = ("status", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
 
 
 def _solution(arrays: Arrays) -> dict[str, FloatArray]:
@@ -144,6 +147,8 @@ def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
 
 
 def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
+    if not columns:
+        return pd.DataFrame()
     frame = pd.DataFrame(values, columns=columns)
     whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
     return frame.astype(whole)

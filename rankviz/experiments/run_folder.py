@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from rankviz.experiments.job_files import JobFiles
@@ -47,7 +47,9 @@ class Job:
 
     def to_json(self) -> str:
         """The job as JSON text."""
-        return json.dumps({"format": FORMAT} | asdict(self))
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain |= {"specs": [spec.to_dict() for spec in self.specs]}
+        return json.dumps({"format": FORMAT} | plain)
 
     @classmethod
     def from_json(cls, text: str) -> Job:

@@ -227,7 +227,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build from what `to_dict` gave, or from the flat mapping written first; see `from_json`."""
+        """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
         if is_flat(values):
             return cls(**from_flat(values))
         missing = [name for name in ("data", "method", "settings") if name not in values]
@@ -240,7 +240,9 @@ class RunSpec:
         strangers = sorted(set(data) - set(_DATA))
         if strangers or "dataset" not in data:
             raise ValueError(f"the data of a run spec have {', '.join(_DATA)}; 'dataset' is needed")
-        return cls(**data, method=values["method"], **settings)
+        spec = object.__new__(cls)
+        spec._set(DataSpec(**data), values["method"], settings)
+        return spec
 
     @property
     def hash(self) -> str:

@@ -17,7 +17,6 @@ from rankviz.fitting.memory import BUDGET_SHARE, TrainingSizes, free_memory
 from rankviz.fitting.training import Fit
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
-from rankviz.solvers.result import Status
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
@@ -35,9 +34,10 @@ def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
     return [sorted(family, key=_place) for family in found.values()]
 
 
-def _place(spec: RunSpec) -> tuple[float, ...]:
-    """γ outermost, then m, then C."""
-    return tuple(float(spec.get(name, 0)) for name in ("gamma", "n_components", "C"))
+def _place(spec: RunSpec) -> tuple[tuple[bool, float], ...]:
+    """γ outermost, then m, then C; a name that stands for a number after the numbers."""
+    values = [spec.get(name, 0) for name in ("gamma", "n_components", "C")]
+    return tuple((True, 0.0) if isinstance(value, str) else (False, float(value)) for value in values)
 
 
 def shares(spec: RunSpec) -> bool:
@@ -83,7 +83,7 @@ class SharedRuns:
         Stopped during Newton steps it evaluates the weights so far, without asking again.
         """
         fit = model.fit_in(self._training, report, alone=alone)
-        report = silent if model.status_ is Status.STOPPED else report
+        report = silent if model.outcome().stopped else report
         scores: dict[str, FloatArray] = {}
         metrics: dict[str, pd.DataFrame] = {}
         seconds = 0.0

@@ -1,4 +1,4 @@
-"""The exact RBF kernel as a feature map: every distinct document a landmark, or no landmarks at all.
+"""The exact kernel as a feature map: every distinct document a landmark, or no landmarks at all.
 
 Up to `SMALL` distinct documents it is the Nyström map with all of them, which is exact: chapelle2010 §6.3's
 kernel PCA map up to a rotation. Beyond, factoring K costs more than solving with it: the model then has one
@@ -8,13 +8,15 @@ coefficient per document (see `rankviz.objectives.kernel_space`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
-from rankviz.features.kernels import negative_distances, rbf_kernel, rbf_of_distances
+from rankviz.features.factor import factored
+from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import distinct_rows
-from rankviz.features.maps import FittedNystroem
-from rankviz.features.nystroem import factored
+from rankviz.features.nystroem import FittedNystroem
 from rankviz.features.operator import FeatureOperator, IdentityBasis
 
 SMALL = 2000
@@ -23,23 +25,24 @@ SMALL = 2000
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The RBF kernel itself, without approximation.
+    """A kernel itself, without approximation.
 
     Attributes
     ----------
-    gamma : float
+    kernel : Kernel
     """
 
-    gamma: float
+    kernel: Kernel
 
     def draw(self, X: FloatArray, report: Report = silent) -> AllLandmarks | AllDocuments:
         """Nothing is drawn: documents X (n, d), those that repeat left out where K is factored."""
         rows = distinct_rows(X)
-        return AllLandmarks(X[rows]) if len(rows) <= SMALL else AllDocuments(X)
+        few = len(rows) <= SMALL
+        return AllLandmarks(X[rows], self.kernel) if few else AllDocuments(X, self.kernel)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedKernelPCA | FittedExact:
         """The map of documents X (n, d), at the settings' γ."""
-        return self.draw(X, report).fitted(self.gamma, report)
+        return self.draw(X, report).fitted(self.kernel.gamma, report)
 
 
 class FittedKernelPCA(FittedNystroem):
@@ -52,18 +55,22 @@ class FittedKernelPCA(FittedNystroem):
 
 @dataclass(frozen=True, eq=False)
 class AllLandmarks:
-    """Distinct documents (n, d), few enough for a factor of their kernel matrix."""
+    """Distinct documents (n, d), few enough for a factor of their kernel matrix, and the kernel at any γ."""
 
     documents: FloatArray
+    kernel: Kernel
+
+    in_kernel_space: ClassVar[bool] = False
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedKernelPCA:
         """Factor their kernel matrix at γ, O(n²d + n³), without those that others span to rounding."""
-        kept, basis = factored(self.documents, gamma, report)
-        return FittedKernelPCA(self.documents[kept], gamma, basis, kept)
+        kernel = self.kernel.at(gamma)
+        kept, basis = factored(self.documents, kernel, mean_diagonal(kernel, self.documents), report)
+        return FittedKernelPCA(self.documents[kept], kernel, basis, kept)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """−‖x − x̃‖² of documents X (s, d), (s, n)."""
-        return negative_distances(X, self.documents, report)
+        """What κ of documents X (s, d) with these is a function of, (s, n)."""
+        return self.kernel.arguments(X, self.documents, report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +80,13 @@ class FittedExact:
     Attributes
     ----------
     documents : (n, d) float64
-    gamma : float
+    kernel : Kernel
     """
 
     documents: FloatArray
-    gamma: float
+    kernel: Kernel
+
+    in_kernel_space: ClassVar[bool] = True
 
     @property
     def n_components(self) -> int:
@@ -91,27 +100,39 @@ class FittedExact:
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
         """Kernel matrix of documents X (s, d) with the training documents, (s, n)."""
-        return FeatureOperator(rbf_kernel(X, self.documents, self.gamma, report), self.basis)
+        return FeatureOperator(self.kernel.matrix(X, self.documents, report), self.basis)
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The same from −‖x − x_i‖², O(s n)."""
-        return FeatureOperator(rbf_of_distances(arguments, self.gamma, report), self.basis)
+        """The same from their arguments, O(s n)."""
+        return FeatureOperator(self.kernel.of_arguments(arguments, report), self.basis)
 
     def leading(self, m: int) -> FittedExact:
         """Itself: the exact map knows no m."""
         return self
 
+    def arrays(self) -> Arrays:
+        """The documents."""
+        return {"documents": self.documents}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedExact:
+        """The map of these; ValueError where they have not d features."""
+        return cls(shaped(arrays, "documents", len(arrays["documents"]), d), needed(kernel))
+
 
 @dataclass(frozen=True, eq=False)
 class AllDocuments:
-    """The training documents (n, d)."""
+    """The training documents (n, d), and the kernel at any γ."""
 
     documents: FloatArray
+    kernel: Kernel
+
+    in_kernel_space: ClassVar[bool] = True
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedExact:
         """The map at γ: nothing is computed yet."""
-        return FittedExact(self.documents, gamma)
+        return FittedExact(self.documents, self.kernel.at(gamma))
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """−‖x − x_i‖² of documents X (s, d), (s, n)."""
-        return negative_distances(X, self.documents, report)
+        """What κ of documents X (s, d) with these is a function of, (s, n)."""
+        return self.kernel.arguments(X, self.documents, report)

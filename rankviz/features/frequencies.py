@@ -1,6 +1,7 @@
-"""How the frequencies of random Fourier features are drawn: independent Gaussian, or orthogonal in blocks.
+"""How the frequencies of random Fourier features are drawn: independent, or orthogonal in blocks.
 
-To add a way: a frozen dataclass with `draw(d, m, rng)` and an entry in `FREQUENCIES`.
+To add a way: a frozen dataclass with `takes(kernel)` and `draw(spectrum, d, m, rng)`, and an entry in
+`FREQUENCIES`.
 """
 
 from __future__ import annotations
@@ -11,44 +12,68 @@ from typing import Protocol
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.features.kernel_base import KernelFacts, Spectrum
 
 
 class FrequencyChoice(Protocol):
-    """A way to draw frequencies, each N(0, I); nested: those for m' < m are the first m' of those for m."""
+    """A way to draw frequencies; nested: those for m' < m are the first m' of those for m."""
 
     @property
     def label(self) -> str:
         """What it is called in captions and menus."""
         ...
 
-    def draw(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Standard frequencies (d, m), one per column; the map multiplies them by √(2γ)."""
+    @property
+    def needs(self) -> str:
+        """What a kernel must be for it, in words."""
+        ...
+
+    def takes(self, kernel: KernelFacts) -> bool:
+        """Whether it draws frequencies of this kernel."""
+        ...
+
+    def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+        """Standard frequencies (d, m), one per column; the map multiplies them by the kernel's scale."""
         ...
 
 
 @dataclass(frozen=True)
-class GaussianFrequencies:
-    """Independent columns ω ~ N(0, I) (chen2017 Algorithm 2, rahimi2007)."""
+class IndependentFrequencies:
+    """Independent columns from the spectral density (chen2017 Algorithm 2, rahimi2007): N(0, I) for RBF."""
 
-    label: str = "Gaussian"
+    label: str = "independent"
+    needs: str = "shift-invariant, with a known spectral density"
 
-    def draw(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+    def takes(self, kernel: KernelFacts) -> bool:
+        """Any that has a spectral density."""
+        return kernel.spectrum is not None
+
+    def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Column after column."""
-        return np.ascontiguousarray(rng.standard_normal((m, d)).T)
+        return spectrum.columns(d, m, rng)
 
 
 @dataclass(frozen=True)
 class OrthogonalFrequencies:
-    """Blocks of d columns with orthogonal directions: each is N(0, I), so K̃ stays unbiased (yu2016 §3).
+    """Blocks of d columns with orthogonal directions: each has the same law, so K̃ stays unbiased (yu2016 §3).
 
-    In a block the directions are the columns of a Haar-distributed orthogonal matrix, and the norms are
-    independent, χ-distributed with d degrees of freedom. Blocks are independent of each other.
+    In a block the directions are the columns of a Haar-distributed orthogonal matrix, and the lengths are
+    independent, for the RBF kernel χ-distributed with d degrees of freedom. Blocks are independent of each
+    other.
     """
 
     label: str = "orthogonal"
+    needs: str = "rotation-invariant"
 
-    def draw(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+    def takes(self, kernel: KernelFacts) -> bool:
+        """Those under which any direction is as likely as any other."""
+        return kernel.spectrum is not None and kernel.spectrum.lengths is not None
+
+    def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Block after block, O(m d²); the first m' < m columns are the same to rounding."""
+        if spectrum.lengths is None:
+            raise SettingError(f"{self.label} frequencies need a kernel that is {self.needs}")
         direction_rng, norm_rng = rng.spawn(2)
         out = np.empty((d, m))
         for start in range(0, m, d):
@@ -58,12 +83,12 @@ class OrthogonalFrequencies:
             block[:] = Q * np.where(
                 np.diag(R) < 0, -1.0, 1.0
             )  # without the signs Q is not Haar (mezzadri2007)
-        out *= np.sqrt(norm_rng.chisquare(d, m))
+        out *= spectrum.lengths(d, m, norm_rng)
         return out
 
 
 FREQUENCIES: dict[str, FrequencyChoice] = {
-    "gaussian": GaussianFrequencies(),
+    "gaussian": IndependentFrequencies(),
     "orthogonal": OrthogonalFrequencies(),
 }
 """Choices by the names that `RankSVM(frequencies=...)` and the app use."""

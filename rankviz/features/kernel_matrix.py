@@ -1,6 +1,6 @@
-"""The RBF kernel matrix of documents with themselves, K (n, n), for products: half of it is enough.
+"""The kernel matrix of documents with themselves, K (n, n), for products: half of it is enough.
 
-K is symmetric, so only row panels up to the diagonal are kept: half the memory and half the exponentials of
+K is symmetric, so only row panels up to the diagonal are kept: half the memory and half the entries of
 the square. Where even that does not fit it is kept with half the digits, or computed anew in every product.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.row_blocks import in_place
+from rankviz.features.kernel_base import Kernel, Panels
 
 PANEL_ROWS = 512  # a panel is multiplied from both sides; fewer rows cost calls, more rows waste the diagonal
 PIECE_ENTRIES = 500_000  # 4 MB of float64: a piece in half precision is widened within the caches
@@ -46,24 +46,17 @@ class KernelMatrix(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelPanels:
-    """Computes row panels K[s:e, :e] of the RBF kernel matrix of documents X (n, d).
-
-    As in `rbf_kernel`, −γ‖x − z‖² is one matrix product with two more columns about a common origin.
-    """
+    """Computes row panels K[s:e, :e] of the kernel matrix of documents X (n, d)."""
 
     X: FloatArray
-    gamma: float
+    kernel: Kernel
 
     def __len__(self) -> int:
         return len(self.X)
 
     @cached_property
-    def _factors(self) -> tuple[FloatArray, FloatArray]:
-        X = self.X - self.X.mean(axis=0)
-        squares, ones = np.einsum("ij,ij->i", X, X), np.ones(len(X))
-        left = np.column_stack((X, squares, ones))
-        right = np.vstack((2 * self.gamma * X.T, -self.gamma * ones, -self.gamma * squares))
-        return left, right
+    def _rows(self) -> Panels:
+        return self.kernel.panels(self.X)
 
     @property
     def starts(self) -> range:
@@ -72,12 +65,7 @@ class KernelPanels:
 
     def panel(self, start: int) -> FloatArray:
         """K[start:e, :e], e = start + PANEL_ROWS, as a new array."""
-        left, right = self._factors
-        end = min(start + PANEL_ROWS, len(self.X))
-        panel: FloatArray = left[start:end] @ right[:, :end]
-        np.minimum(panel, 0.0, out=panel)
-        in_place(np.exp, panel)
-        return panel
+        return self._rows(start, min(start + PANEL_ROWS, len(self.X)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +100,9 @@ class RecomputedKernel:
 class StoredKernel:
     """K in row panels up to the diagonal, n²/2 entries, in float64 or float32.
 
-    In float32 it is K − 1 that is kept, rounded once: where γ is small, entries are close to 1, coefficients
-    large, and digits of the difference are what counts. Products are summed in float64 all the same.
+    In float32 it is K minus the kernel's offset that is kept, rounded once: where γ is small, entries of the
+    RBF kernel are close to 1, coefficients large, and digits of the difference are what counts. Products are
+    summed in float64 all the same.
     """
 
     stored: tuple[NDArray[np.floating], ...]
@@ -122,7 +111,7 @@ class StoredKernel:
     @classmethod
     def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
         """Compute and keep all panels; what `report` raises ends the computation."""
-        stored, offset = [], 0.0 if dtype is np.float64 else 1.0
+        stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
         for start in panels.starts:
             panel = panels.panel(start)
             panel -= offset
@@ -154,9 +143,9 @@ class StoredKernel:
         return out
 
 
-def kernel_matrix(X: FloatArray, gamma: float, budget: float, report: Report = silent) -> KernelMatrix:
+def kernel_matrix(X: FloatArray, kernel: Kernel, budget: float, report: Report = silent) -> KernelMatrix:
     """K of documents X (n, d) in the most precise form that fits into `budget` bytes."""
-    panels = KernelPanels(X, gamma)
+    panels = KernelPanels(X, kernel)
     dtype = storage_dtype(len(X), budget)
     return RecomputedKernel(panels) if dtype is None else StoredKernel.of(panels, dtype, report)
 

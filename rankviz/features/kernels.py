@@ -1,68 +1,283 @@
-"""The RBF kernel κ(x, z) = exp(−γ‖x − z‖²), one matrix product and one exponential per entry."""
+"""The kernels: RBF, Laplacian, polynomial and linear, named and parametrised as scikit-learn's pairwise ones.
+
+RBF: κ(x, z) = exp(−γ‖x − z‖²), a matrix product and an exponential per entry. Laplacian: exp(−γ‖x − z‖₁),
+which takes all differences. Polynomial: (γ⟨x, z⟩ + coef0)^degree. Linear: ⟨x, z⟩.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
-from rankviz.features.row_blocks import fill_rows, in_place
+from rankviz.common.settings import Setting
+from rankviz.features.distances import city_blocks, squared_blocks, squared_panels
+from rankviz.features.kernel_base import BlockKernel, EntryCost, Fill, Kernel, Panels, Spectrum
+from rankviz.features.kernel_settings import COEF0, DEGREE, GAMMA
+from rankviz.features.row_blocks import ROWS, in_place, powers, shared
 
-ROWS = 4096
-"""Rows of features at a time: a copy of them stays in the cache."""
+GAUSSIAN = Spectrum(
+    columns=lambda d, m, rng: np.ascontiguousarray(rng.standard_normal((m, d)).T),
+    lengths=lambda d, m, rng: np.sqrt(rng.chisquare(d, m)),
+)
+"""ω ~ N(0, I), of χ-distributed length with d degrees of freedom."""
+
+CAUCHY = Spectrum(columns=lambda d, m, rng: np.ascontiguousarray(rng.standard_cauchy((m, d)).T))
+"""Independent entries, each of density 1/(π(1 + ω²)): ‖·‖₁ knows its axes, so directions are not alike."""
+
+
+@dataclass(frozen=True)
+class RBF(BlockKernel):
+    """κ(x, z) = exp(−γ‖x − z‖²); ω ~ N(0, 2γ I) (chen2017 §2.3, §3.2.2).
+
+    Attributes
+    ----------
+    gamma : float
+    """
+
+    gamma: float
+
+    label: ClassVar[str] = "RBF"
+    formula: ClassVar[str] = "exp(−γ‖x − z‖²)"
+    shift_invariant: ClassVar[bool] = True
+    spectrum: ClassVar[Spectrum | None] = GAUSSIAN
+
+    @property
+    def offset(self) -> float:
+        """κ(x, x) = 1."""
+        return 1.0
+
+    @property
+    def frequency_scale(self) -> float:
+        """√(2γ)."""
+        return float(np.sqrt(2 * self.gamma))
+
+    def argument_blocks(self, Z: FloatArray) -> Fill:
+        """−‖x − z‖²."""
+        return squared_blocks(Z, 1.0)
+
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """exp(γ·arguments)."""
+        np.multiply(arguments, self.gamma, out=out)
+        in_place(np.exp, out)
+
+    def blocks(self, Z: FloatArray) -> Fill:
+        """The same with γ in the matrix product: a pass less."""
+        exponents = squared_blocks(Z, self.gamma)
+
+        def fill(X: FloatArray, block: FloatArray) -> None:
+            exponents(X, block)
+            in_place(np.exp, block)
+
+        return fill
+
+    def panels(self, X: FloatArray) -> Panels:
+        """The same about the mean of all documents, for all panels."""
+        exponents = squared_panels(X, self.gamma)
+
+        def panel(start: int, end: int) -> FloatArray:
+            found = exponents(start, end)
+            in_place(np.exp, found)
+            return found
+
+        return panel
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Ones."""
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True)
+class Laplacian(BlockKernel):
+    """κ(x, z) = exp(−γ‖x − z‖₁); the entries of ω are independent Cauchy(0, γ) (rahimi2007, figure 1).
+
+    Attributes
+    ----------
+    gamma : float
+    """
+
+    gamma: float
+
+    label: ClassVar[str] = "Laplacian"
+    formula: ClassVar[str] = "exp(−γ‖x − z‖₁)"
+    shift_invariant: ClassVar[bool] = True
+    spectrum: ClassVar[Spectrum | None] = CAUCHY
+
+    @property
+    def offset(self) -> float:
+        """κ(x, x) = 1."""
+        return 1.0
+
+    def argument_blocks(self, Z: FloatArray) -> Fill:
+        """−‖x − z‖₁."""
+        return city_blocks(Z)
+
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """exp(γ·arguments)."""
+        np.multiply(arguments, self.gamma, out=out)
+        in_place(np.exp, out)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Ones."""
+        return np.ones(len(X))
+
+    def entry_cost(self, d: int) -> EntryCost:
+        """A sum of d absolute differences, which is no matrix product, and an exponential."""
+        return EntryCost(exp=1, plain=d)
+
+
+class _OfProducts(BlockKernel):
+    """A function of ⟨x, z⟩."""
+
+    def argument_blocks(self, Z: FloatArray) -> Fill:
+        """⟨x, z⟩."""
+        right = np.ascontiguousarray(Z.T)
+        return lambda X, block: np.matmul(X, right, out=block)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """That function of ‖x‖²."""
+        out: FloatArray = np.einsum("ij,ij->i", X, X)
+        self.apply(out, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Polynomial(_OfProducts):
+    """κ(x, z) = (γ⟨x, z⟩ + coef0)^degree, positive semidefinite for coef0 ≥ 0.
+
+    Attributes
+    ----------
+    gamma : float
+    degree : int
+        At least 1.
+    coef0 : float
+        At least 0.
+    """
+
+    gamma: float
+    degree: int = 3
+    coef0: float = 1.0
+
+    label: ClassVar[str] = "polynomial"
+    formula: ClassVar[str] = "(γ⟨x, z⟩ + coef0)^degree"
+
+    @property
+    def offset(self) -> float:
+        """coef0^degree, what is left of it as γ vanishes."""
+        return float(np.power(self.coef0, self.degree))
+
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """(γ·arguments + coef0)^degree."""
+
+        def work(source: FloatArray, own: FloatArray) -> None:
+            np.multiply(source, self.gamma, out=own)
+            own += self.coef0
+            powers(own, self.degree)
+
+        shared(work, arguments, out)
+
+    def entry_cost(self, d: int) -> EntryCost:
+        """A product of d features, a multiplication and a sum, and the power by squares."""
+        return EntryCost(products=d, plain=2 + 2 * np.log2(self.degree))
+
+
+@dataclass(frozen=True)
+class LinearKernel(_OfProducts):
+    """κ(x, z) = ⟨x, z⟩: the linear model again, in coefficients of documents or of landmarks."""
+
+    label: ClassVar[str] = "linear"
+    formula: ClassVar[str] = "⟨x, z⟩"
+
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """The arguments themselves."""
+        if out is not arguments:
+            np.copyto(out, arguments)
+
+    def entry_cost(self, d: int) -> EntryCost:
+        """A product of d features."""
+        return EntryCost(products=d)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelKind:
+    """A kernel to choose.
+
+    Attributes
+    ----------
+    kernel : type of Kernel
+        Whose fields are named like its settings.
+    settings : tuple of Setting
+        Those it reads.
+    """
+
+    kernel: type[Any]
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What menus and captions call it."""
+        return str(self.kernel.label)
+
+    @property
+    def formula(self) -> str:
+        """κ(x, z), in symbols."""
+        return str(self.kernel.formula)
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether κ(x, z) is a function of x − z."""
+        return bool(self.kernel.shift_invariant)
+
+    @property
+    def spectrum(self) -> Spectrum | None:
+        """Where frequencies for it come from; None where there are none."""
+        found: Spectrum | None = self.kernel.spectrum
+        return found
+
+    @property
+    def scratch(self) -> int:
+        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
+        return int(self.kernel.scratch)
+
+    @property
+    def has_gamma(self) -> bool:
+        """Whether it has a γ."""
+        return GAMMA in self.settings
+
+    @property
+    def usual(self) -> Kernel:
+        """The kernel with the default of every setting."""
+        return self.make({setting.name: setting.default for setting in self.settings})
+
+    def make(self, values: Mapping[str, Any]) -> Kernel:
+        """The kernel with the values of its settings, by name; others are not looked at."""
+        return cast(Kernel, self.kernel(**{setting.name: values[setting.name] for setting in self.settings}))
+
+
+KERNELS: dict[str, KernelKind] = {
+    "rbf": KernelKind(RBF, (GAMMA,)),
+    "laplacian": KernelKind(Laplacian, (GAMMA,)),
+    "polynomial": KernelKind(Polynomial, (GAMMA, DEGREE, COEF0)),
+    "linear": KernelKind(LinearKernel),
+}
+"""Kernels by the names that `RankSVM(kernel=...)` and the app use, which are scikit-learn's."""
+
+
+def kernel_name(kernel: Kernel) -> str:
+    """The name in `KERNELS` of what made a kernel; ValueError where it is none of them."""
+    found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
+    if found is None:
+        raise ValueError(f"{type(kernel).__name__} is no kernel of KERNELS; these are: {', '.join(KERNELS)}")
+    return found
 
 
 def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
-    """Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64.
-
-    −γ‖x − z‖² is one matrix product with two more columns, [x, ‖x‖², 1]·[2γz, −γ, −γ‖z‖²]ᵀ, after moving
-    the origin to the mean of Z (a large common offset would cost digits); rounding above 0 is cut off. What
-    is left of rounding is an absolute error of about 1e-15·γ‖x − c‖², c that origin: scale features first.
-    What `report` raises ends the computation.
-    """
-    exponents = _exponents(X, Z, gamma)
-
-    def fill(rows: slice, block: FloatArray) -> None:
-        exponents(rows, block)
-        in_place(np.exp, block)
-
-    return fill_rows(len(X), len(Z), fill, report)
-
-
-def negative_distances(X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-    """−‖x_i − z_j‖² of X (n, d) and Z (m, d) -> (n, m): what kernels of every γ are made of."""
-    return fill_rows(len(X), len(Z), _exponents(X, Z, 1.0), report)
-
-
-def rbf_of_distances(distances: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
-    """Kernel matrix exp(γ·distances) from what `negative_distances` gave: (n, m) -> (n, m)."""
-
-    def fill(rows: slice, block: FloatArray) -> None:
-        np.multiply(distances[rows], gamma, out=block)
-        in_place(np.exp, block)
-
-    return fill_rows(len(distances), distances.shape[1], fill, report)
-
-
-def _exponents(X: FloatArray, Z: FloatArray, gamma: float) -> Callable[[slice, FloatArray], None]:
-    """What fills blocks of rows with −γ‖x_i − z_j‖²."""
-    centre, d = Z.mean(axis=0), Z.shape[1]
-    Z = Z - centre
-    right = np.vstack((2 * gamma * Z.T, np.full(len(Z), -gamma), -gamma * np.einsum("ij,ij->i", Z, Z)))
-
-    def fill(rows: slice, block: FloatArray) -> None:
-        for start in range(0, len(block), ROWS):
-            part = block[start : start + ROWS]
-            left = np.ones((len(part), d + 2))
-            first = rows.start + start
-            centred = np.subtract(X[first : first + len(part)], centre, out=left[:, :d])
-            left[:, d] = np.einsum("ij,ij->i", centred, centred)
-            np.matmul(left, right, out=part)
-            np.minimum(part, 0.0, out=part)
-
-    return fill
+    """Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64."""
+    return RBF(gamma).matrix(X, Z, report)
 
 
 def scale_gamma(X: FloatArray) -> float:

@@ -7,14 +7,16 @@ approximate it, whether anything is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.settings import SEED, Setting
+from rankviz.features.kernel_base import EntryCost, Kernel, KernelFacts
+from rankviz.features.kernels import RBF
 from rankviz.features.maps import Drawn, FittedMap
-from rankviz.features.settings import N_COMPONENTS
+from rankviz.features.settings import KERNEL, N_COMPONENTS
 
 
 class FeatureMap(Protocol):
@@ -25,7 +27,7 @@ class FeatureMap(Protocol):
         ...
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedMap:
-        """The same, fitted at the settings' γ."""
+        """The same, fitted at its kernel's γ."""
         ...
 
 
@@ -37,8 +39,8 @@ class MapSettings:
     ----------
     n_components : int
         m: landmarks or frequencies.
-    gamma : float
-        γ of the kernel.
+    kernel : Kernel
+        With its parameters.
     rank : int or None
         Nyström only: eigenvalues kept.
     seed : int
@@ -49,11 +51,37 @@ class MapSettings:
     """
 
     n_components: int = 1
-    gamma: float = 1.0
+    kernel: Kernel = field(default_factory=lambda: RBF(1.0))
     rank: int | None = None
     seed: int = 0
     landmarks: str = "uniform"
     frequencies: str = "gaussian"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What training with a map keeps in memory: what its bytes are counted from.
+
+    Attributes
+    ----------
+    width : (m, n, d) -> int
+        Columns of the base for m features of n documents with d features.
+    base : bool
+        Whether there is a base beside the documents themselves.
+    factor : bool
+        Whether documents are compared with each other, and a square factor of landmarks stands beside it.
+    own_space_beyond : () -> int or None
+        Distinct documents beyond which there is no base: the model is solved for in the kernel's own space.
+    """
+
+    width: Callable[[int, int, int], int]
+    base: bool = True
+    factor: bool = False
+    own_space_beyond: Callable[[], int] | None = None
+
+    def in_kernel_space(self, n: int) -> bool:
+        """Whether n distinct documents are trained in coefficients of documents."""
+        return self.own_space_beyond is not None and n > self.own_space_beyond()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +95,43 @@ class MapKind:
     in_a_sentence : str
         The same within a sentence.
     make : MapSettings -> FeatureMap
+    fitted : tuple of types
+        Of its maps, by whose names models are stored.
+    kept : Kept
+        What it keeps in memory.
     settings : tuple of Setting
         Those it reads.
-    has_kernel : bool
-        Whether its scores are f(x) = Σ αᵢ κ(x, zᵢ), or approximate such.
     expands : bool
-        Whether they are just that, with coefficients α of documents z.
-    draws_by : Setting or None
-        The setting that says how it draws: landmarks, frequencies.
+        Whether its scores are a kernel expansion f(x) = Σ αᵢ κ(x, zᵢ), with coefficients α of documents z.
     is_identity : bool
         Whether its weights are weights of the input features: φ(x) = x.
+    draws_by : Setting or None
+        Of its settings the one that says how it draws.
+    entry_cost : (kernel, d) -> EntryCost
+        What an entry of its base takes to compute: by default what one of the kernel does.
+    takes : kernel -> bool
+        Whether it has features for a kernel.
+    needs : str
+        What it asks of a kernel, in words: "needs a kernel that is …".
     """
 
     label: str
     in_a_sentence: str
     make: Callable[[MapSettings], FeatureMap]
+    fitted: tuple[type[FittedMap], ...]
+    kept: Kept
     settings: tuple[Setting, ...] = ()
-    has_kernel: bool = True
     expands: bool = False
     is_identity: bool = False
     draws_by: Setting | None = None
+    entry_cost: Callable[[Kernel, int], EntryCost] = lambda kernel, d: kernel.entry_cost(d)
+    takes: Callable[[KernelFacts], bool] = lambda kernel: True
+    needs: str = ""
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether a kernel is behind its scores, approximated or not."""
+        return KERNEL in self.settings
 
     @property
     def approximates(self) -> bool:

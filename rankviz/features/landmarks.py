@@ -6,14 +6,14 @@ To add a choice: a frozen dataclass with `choose(X, m, seed)` and an entry in `L
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.kernels import ROWS
+from rankviz.features.row_blocks import ROWS
 
 
 class LandmarkChoice(Protocol):
@@ -22,6 +22,11 @@ class LandmarkChoice(Protocol):
     @property
     def label(self) -> str:
         """What it is called in captions and menus."""
+        ...
+
+    @property
+    def measures(self) -> bool:
+        """Whether the distance of every document to every landmark decides."""
         ...
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
@@ -34,6 +39,8 @@ class UniformLandmarks:
     """Every distinct document is as likely as any other (chen2017 Algorithm 1)."""
 
     label: str = "uniform"
+
+    measures: ClassVar[bool] = False
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
         """The first m of a random permutation of the distinct rows of X (n, d)."""
@@ -59,6 +66,8 @@ class KMeansPlusPlusLandmarks:
     label: str = "k-means++"
     largest_batch: int = 64
     patience: int = 16
+
+    measures: ClassVar[bool] = True
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
         """Draw m rows of X (n, d) one after another: O(n m d), nearly all of it matrix products."""

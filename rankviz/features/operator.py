@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.npz import Arrays, shaped
 from rankviz.features.row_blocks import rounded
 
 SPARSE = 10
@@ -53,8 +54,16 @@ class Basis(Protocol):
         """Weights of this map (m,) with the scores of weights w of a leading one."""
         ...
 
+    def weight(self, k: int) -> float:
+        """What the first k columns of Φ are multiplied by in the map for k; ValueError as `leading`."""
+        ...
+
     def single(self) -> Basis:
         """T in single precision, for vectors in single precision."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """The matrix it is made of, to be stored; none where there is none."""
         ...
 
 
@@ -86,6 +95,14 @@ class IdentityBasis:
     def padded(self, w: FloatArray) -> FloatArray:
         """W and zeros."""
         return _with_zeros(w, self.size)
+
+    def weight(self, k: int) -> float:
+        """1."""
+        return 1.0
+
+    def arrays(self) -> Arrays:
+        """None."""
+        return {}
 
     def single(self) -> IdentityBasis:
         """Itself."""
@@ -120,6 +137,14 @@ class CosineBasis:
     def padded(self, w: FloatArray) -> FloatArray:
         """√(m/m') w and zeros, for w (m',)."""
         return _with_zeros(w * math.sqrt(self.size / len(w)), self.size)
+
+    def weight(self, k: int) -> float:
+        """√(m/k)."""
+        return math.sqrt(self.size / k)
+
+    def arrays(self) -> Arrays:
+        """None."""
+        return {}
 
     def single(self) -> CosineBasis:
         """Itself."""
@@ -159,6 +184,14 @@ class CholeskyBasis:
     def padded(self, w: FloatArray) -> FloatArray:
         """W and zeros."""
         return _with_zeros(w, len(self.L))
+
+    def weight(self, k: int) -> float:
+        """1."""
+        return 1.0
+
+    def arrays(self) -> Arrays:
+        """L."""
+        return {"L": self.L}
 
     def single(self) -> CholeskyBasis:
         """L rounded."""
@@ -204,6 +237,15 @@ class DenseBasis:
         _not_nested(self, len(w), self.shape[1])
         return w
 
+    def weight(self, k: int) -> float:
+        """1, where k is all it has."""
+        _not_nested(self, k, self.shape[1])
+        return 1.0
+
+    def arrays(self) -> Arrays:
+        """T."""
+        return {"T": self.T}
+
     def single(self) -> DenseBasis:
         """T rounded."""
         return DenseBasis(self.T.astype(np.float32))
@@ -213,6 +255,16 @@ def _not_nested(basis: DenseBasis, asked: int, there: int) -> DenseBasis:
     if asked != there:
         raise ValueError("feature maps truncated to a rank are not nested; fit each on its own")
     return basis
+
+
+def landmark_basis(arrays: Arrays, k: int) -> CholeskyBasis | DenseBasis:
+    """The basis of k landmarks that `arrays` were of; ValueError for arrays of none."""
+    if "L" not in arrays:
+        return DenseBasis(shaped(arrays, "T", k, arrays["T"].shape[1]))
+    L = shaped(arrays, "L", k, k)
+    if not (np.diag(L) > 0).all():
+        raise ValueError("array 'L' is not a Cholesky factor")
+    return CholeskyBasis(L)
 
 
 @dataclass(frozen=True, eq=False)

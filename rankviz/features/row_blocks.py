@@ -21,12 +21,21 @@ R = TypeVar("R")
 BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: large enough for a threaded matrix product, about 10 ms of work
 
 
+ROWS = 4096
+"""Rows of features at a time: a copy of them stays in the cache."""
+PIECE_ENTRIES = 32_768
+"""Entries at a time of what takes several passes: 256 kB, with a copy within the inner caches."""
+
+
 def fill_rows(
-    n: int, m: int, fill: Callable[[slice, FloatArray], None], report: Report = silent
+    n: int, m: int, fill: Callable[[slice, FloatArray], object], report: Report = silent, scratch: int = 0
 ) -> FloatArray:
-    """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, telling the share done."""
+    """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, telling the share done.
+
+    Blocks are so much smaller where `fill` takes `scratch` entries of memory for each of its block's.
+    """
     out = np.empty((n, m))
-    step = max(1, BLOCK_ENTRIES // max(m, 1))
+    step = max(1, BLOCK_ENTRIES // (max(m, 1) * (1 + scratch)))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         fill(rows, out[rows])
@@ -41,6 +50,28 @@ def in_place(function: np.ufunc, block: FloatArray) -> None:
         function(block, out=block)
     else:
         list(_pool().map(lambda part: function(part, out=part), parts))
+
+
+def shared(work: Callable[[FloatArray, FloatArray], object], source: FloatArray, block: FloatArray) -> None:
+    """Call work(source, block) on rows of both (equally many), shared out among the cores."""
+    parts = list(zip(np.array_split(source, cores()), np.array_split(block, cores()), strict=True))
+    if block.size < 100_000 or len(parts) == 1:
+        work(source, block)
+    else:
+        list(_pool().map(lambda part: work(*part), parts))
+
+
+def powers(block: FloatArray, exponent: int) -> None:
+    """Raise the entries of a block to a whole power ≥ 1 in place, by squares: pow takes ten times as long."""
+    width = block.size // max(len(block), 1)
+    step = max(1, PIECE_ENTRIES // max(width, 1))
+    for start in range(0, len(block), step):
+        piece = block[start : start + step]
+        base = piece.copy()
+        for digit in f"{exponent:b}"[1:]:
+            np.square(piece, out=piece)
+            if digit == "1":
+                piece *= base
 
 
 def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:

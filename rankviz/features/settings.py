@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
+from rankviz.common.settings import Choice, Setting, Steps, Typed, Whole
 from rankviz.features.frequencies import FREQUENCIES
+from rankviz.features.kernel_settings import COEF0, DEGREE, GAMMA
+from rankviz.features.kernels import KERNELS
 from rankviz.features.landmarks import LANDMARKS
+
+__all__ = [
+    "COEF0",
+    "DEGREE",
+    "FREQUENCY_CHOICE",
+    "GAMMA",
+    "KERNEL",
+    "LANDMARK_CHOICE",
+    "N_COMPONENTS",
+    "RANK",
+]
 
 N_COMPONENTS = Setting(
     name="n_components",
@@ -20,16 +33,17 @@ N_COMPONENTS = Setting(
     named=True,
 )
 
-GAMMA = Setting(
-    name="gamma",
-    symbol="γ",
-    label="γ",
-    domain=Positive(names=("scale",)),
-    default=2.0**-6,
-    start=2.0**-2,
-    help="Scale of the kernel, such as exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
-    key="g",
-    offer=Powers(-12, 4),
+KERNEL = Setting(
+    name="kernel",
+    symbol="kernel",
+    label="Kernel",
+    domain=Choice(KERNELS),
+    default="rbf",
+    help="κ(x, z): " + "; ".join(f"{kind.label} {kind.formula}" for kind in KERNELS.values()) + ".",
+    key="kernel",
+    caption=lambda name: f"{KERNELS[name].label} kernel",
+    quiet=True,
+    named=True,
 )
 
 RANK = Setting(
@@ -66,8 +80,9 @@ FREQUENCY_CHOICE = Setting(
     label="Frequencies of random Fourier",
     domain=Choice(FREQUENCIES),
     default="gaussian",
-    help="Gaussian: independent, as in chen2017. orthogonal: at right angles in blocks of as many as there "
-    "are features, each still Gaussian by itself, so that the kernel stays unbiased.",
+    help="independent, as in chen2017: each drawn by itself from the kernel's spectral density. orthogonal: "
+    "at right angles in blocks of as many as there are features, each by itself still of that density, so "
+    "that the kernel stays unbiased; for kernels that prefer no direction.",
     key="freq",
     caption=lambda name: f"{FREQUENCIES[name].label} frequencies",
     quiet=True,

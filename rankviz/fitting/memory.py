@@ -6,8 +6,13 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rankviz.common.settings import one_of
 from rankviz.datasets.types import DataError
-from rankviz.features.exact import SMALL
+from rankviz.features.kernels import KERNELS
+from rankviz.features.kinds import MapKind
+from rankviz.features.registry import FEATURE_MAPS
+from rankviz.features.row_blocks import BLOCK_ENTRIES
+from rankviz.features.settings import KERNEL
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
 from rankviz.objectives.precision import copy_bytes
@@ -34,6 +39,8 @@ class TrainingSizes:
         Documents and features.
     pairs, cuts : int
         Preference pairs where the risk lists them; else documents times other grades.
+    kernel : str
+        A name in `rankviz.features.KERNELS`; of no account for maps without one.
     """
 
     feature_map: str
@@ -42,17 +49,23 @@ class TrainingSizes:
     d: int
     pairs: int = 0
     cuts: int = 0
+    kernel: str = KERNEL.default
+
+    @property
+    def kind(self) -> MapKind:
+        """The feature map, and what is known of it; `SettingError` for a name that is not known."""
+        one_of("feature_map", self.feature_map, FEATURE_MAPS)
+        return FEATURE_MAPS[self.feature_map]
 
     @property
     def in_kernel_space(self) -> bool:
         """Whether the exact kernel is solved for without a factor (see `rankviz.features.exact`)."""
-        return self.feature_map == "exact" and self.n > SMALL
+        return self.kind.kept.in_kernel_space(self.n)
 
     @property
     def width(self) -> int:
         """Columns of the stored feature matrix."""
-        widths = {"linear": self.d, "nystroem": min(self.m, self.n), "exact": self.n}
-        return widths.get(self.feature_map, self.m)
+        return self.kind.kept.width(self.m, self.n, self.d)
 
     @property
     def bytes(self) -> int:
@@ -63,21 +76,26 @@ class TrainingSizes:
     @property
     def copy_bytes(self) -> int:
         """Bytes beside that products in single precision take, where they are spare."""
-        nested = not self.in_kernel_space and self.feature_map != "linear"
+        nested = not self.in_kernel_space and self.kind.kept.base
         return copy_bytes(self.n, self.width) if nested else 0
 
     def _beside_kernel(self) -> int:
         """Entries: the preconditioner, vectors with their images, and documents as factors of the kernel."""
         preconditioner = preconditioner_bytes(self.n, first_landmarks(self.n)) // 8
-        return preconditioner + 40 * self.n + 3 * self.n * self.d
+        return preconditioner + self._scratch(self.n) + 40 * self.n + 3 * self.n * self.d
 
     def _features(self) -> int:
         """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""
-        k, kernel = self.width, self.feature_map in ("nystroem", "exact")
-        base = 0 if self.feature_map == "linear" else self.n * k
-        inputs = 8 * self.n if kernel else 0  # hashes of documents
-        squares = k**2 * ((2 if kernel else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
-        return base + max(inputs, squares)
+        k, kept = self.width, self.kind.kept
+        base = self.n * k if kept.base else 0
+        inputs = 8 * self.n if kept.factor else 0  # hashes of documents
+        squares = k**2 * ((2 if kept.factor else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
+        return base + max(inputs, squares, self._scratch(k))
+
+    def _scratch(self, columns: int) -> int:
+        """Entries that the kernel takes meanwhile for blocks of rows with so many columns."""
+        scratch = KERNELS[self.kernel].scratch if self.kind.has_kernel else 0
+        return scratch * min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
 
 
 def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
@@ -90,9 +108,9 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
         return
     fits = largest_fitting(sizes, budget - extra)
     remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
-    if sizes.feature_map == "exact":
-        remedy = "Choose the Nyström approximation, or a smaller data set."
-    with_m = f" with m = {sizes.m:,}" if sizes.feature_map in ("nystroem", "fourier") else ""
+    if sizes.kind.is_exact:
+        remedy = f"Choose {_approximation(sizes.kernel)}, or a smaller data set."
+    with_m = f" with m = {sizes.m:,}" if sizes.kind.has_components else ""
     raise DataError(
         f"training on {sizes.n:,} documents{with_m} needs about {megabytes(need)} of memory",
         expected=f"at most {megabytes(budget)} (by default {BUDGET_SHARE:.0%} of what is free)",
@@ -100,9 +118,16 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
     )
 
 
+def _approximation(kernel: str) -> str:
+    """What comes close to the exact kernel and takes less, in words."""
+    kinds = FEATURE_MAPS.values()
+    found = next((k for k in kinds if k.approximates and k.takes(KERNELS[kernel])), None)
+    return "an approximation" if found is None else f"the {found.label} approximation"
+
+
 def largest_fitting(sizes: TrainingSizes, budget: float) -> int:
     """The largest m that fits a budget, to two digits; 0 where none does or m plays no part."""
-    if sizes.feature_map not in ("nystroem", "fourier"):
+    if not sizes.kind.has_components:
         return 0
     low, high = 0, sizes.m
     while high - low > max(1, low // 50):  # low fits, high does not

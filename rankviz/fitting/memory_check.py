@@ -20,7 +20,7 @@ class Room(NamedTuple):
 
 
 def room_for(
-    data: RankingData, feature_map: str, m: int, loss: str, solver: str, limit: float | None
+    data: RankingData, feature_map: str, kernel: str, m: int, loss: str, solver: str, limit: float | None
 ) -> Room:
     """Bytes that training takes of `limit`, or of those that are free, and those it leaves.
 
@@ -31,8 +31,8 @@ def room_for(
     if listed:
         pairs = int(count_pairs(data.y, data.ptr).sum())
     _refuse_long_lists(pairs, budget, loss, solver)
-    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts)
-    formed = 8.0 * sizes.n * sizes.width if listed and feature_map != "linear" else 0.0
+    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
+    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.kept.base else 0.0
     check_fits(sizes, budget, formed)
     return Room(sizes.bytes + int(formed), budget - sizes.bytes)
 

@@ -12,8 +12,8 @@ from typing import Protocol
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.timing import Stopwatch
-from rankviz.features.exact import AllDocuments
 from rankviz.features.family import FamilyFeatures, MapFamily
+from rankviz.features.kernel_base import Kernel, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.objectives.feature_space import Objective, RankObjective
@@ -143,7 +143,7 @@ class KernelSpace:
     Parameters
     ----------
     family : MapFamily
-        Of `FittedExact`.
+        Of maps in the kernel's space.
     X : (n, d) float64
     budget : float
         Bytes that K may take (see `kernel_matrix`), beside a preconditioner with `first_landmarks`.
@@ -151,8 +151,7 @@ class KernelSpace:
 
     def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
         self.family, self.X, self._budget = family, X, budget
-        self._kernel: KernelMatrix | None = None
-        self._gamma = 0.0
+        self._computed: tuple[Kernel, KernelMatrix] | None = None
         self._seconds = 0.0
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
@@ -161,11 +160,11 @@ class KernelSpace:
 
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
         """½βᵀKβ + C·risk(Kβ)."""
-        kernel, n = self._matrix(task.gamma, report), len(self.X)
-        # the bytes of a preconditioner with `first_landmarks` are not in the budget, so they add to it
-        spare = self._budget - kernel.bytes + preconditioner_bytes(n, first_landmarks(n))
+        kernel, n = needed(self.map(task, report).kernel), len(self.X)
+        K = self._matrix(kernel, report)
+        spare = self._budget - K.bytes + preconditioner_bytes(n, first_landmarks(n))
         most = landmarks_within(n, spare)
-        return KernelObjective(self.X, task.gamma, kernel, risk, task.C, seed, most)
+        return KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The other end itself: at one γ both are coefficients with their image."""
@@ -183,20 +182,20 @@ class KernelSpace:
         """Seconds of K."""
         return self._seconds
 
-    def _matrix(self, gamma: float, report: Report) -> KernelMatrix:
-        if self._kernel is None or gamma != self._gamma:
-            self._kernel = None  # two at a time would be one too many
+    def _matrix(self, kernel: Kernel, report: Report) -> KernelMatrix:
+        if self._computed is None or kernel != self._computed[0]:
+            self._computed = None  # two at a time would be one too many
             clock = Stopwatch()
-            self._gamma, self._kernel = gamma, kernel_matrix(self.X, gamma, self._budget, report)
+            self._computed = kernel, kernel_matrix(self.X, kernel, self._budget, report)
             clock.lap("kernel")
             self._seconds = clock.laps["kernel"]
-        return self._kernel
+        return self._computed[1]
 
 
 def space_of(
     family: MapFamily, X: FloatArray, budget: float, *, keep_arguments: bool = False
 ) -> FeatureSpace | KernelSpace:
     """The space in which to train on documents X (n, d); an exact kernel or speed may take `budget` bytes."""
-    if isinstance(family.drawn, AllDocuments):
+    if family.drawn.in_kernel_space:
         return KernelSpace(family, X, budget)
     return FeatureSpace(family, X, budget, keep_arguments=keep_arguments)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
-from rankviz.features import FEATURE_MAPS
+from rankviz.features import FEATURE_MAPS, check_combination
 from rankviz.features.settings import RANK
 from rankviz.models.base import Ranker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
@@ -127,7 +127,12 @@ def _rank_svm_offers(values: Values) -> Offers:
     return Offers(**_map_offers(values))
 
 
+def _check_map(values: Values) -> None:
+    check_combination(values["feature_map"], values)
+
+
 def _check_rank_svm(values: Values) -> None:
+    _check_map(values)
     check_solver(values["solver"], LOSSES[values["loss"]])
 
 
@@ -152,6 +157,7 @@ METHODS: dict[str, Method] = {
         FactorizedRankSVM,
         (FACTORS, LOSS_WEIGHT, FEATURE_MAP, FACTOR_SOLVER, LOW_RANK_TOL, SEED),
         _rank_svm_offers,
+        _check_map,
         minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
         left_out=(RANK,),
     ),
@@ -160,6 +166,7 @@ METHODS: dict[str, Method] = {
         RegularizedRankSVM,
         (NUCLEAR, COUPLING, LOSS_WEIGHT, FEATURE_MAP, DUAL_SOLVER, LOW_RANK_TOL),
         _rank_svm_offers,
+        _check_map,
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         left_out=(RANK,),
     ),

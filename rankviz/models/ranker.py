@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import fields
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.checks import one_of, positive, whole
+from rankviz.common.checks import one_of
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report
-from rankviz.datasets.types import RankingData
-from rankviz.features import FEATURE_MAPS, FREQUENCIES, LANDMARKS, FeatureMap, MapSettings, scale_gamma
-from rankviz.features.maps import FittedMap
-from rankviz.models.base import Outcome, Ranker
+from rankviz.common.settings import SEED, Setting, active, every
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.features import (
+    FEATURE_MAPS,
+    KERNELS,
+    FeatureMap,
+    FittedMap,
+    Kernel,
+    MapSettings,
+    check_combination,
+    scale_gamma,
+)
+from rankviz.models.base import LARGEST_FEATURE, Outcome, Ranker
 from rankviz.solvers.result import Status
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
@@ -23,16 +35,22 @@ PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many docum
 class FeatureRanker(Ranker):
     """Scores f(x) = w·φ(x) learned from preference pairs; what differs is how w is found.
 
-    Settings, each a parameter of the constructor: feature_map, n_components, gamma, random_state, landmarks,
-    frequencies. Set by `fit`: coef_, feature_map_, n_features_in_, n_components_, n_pairs_.
+    Settings, each a parameter of the constructor: feature_map, kernel, n_components, gamma, degree, coef0,
+    random_state, landmarks, frequencies. Set by `fit`: coef_, feature_map_, n_features_in_, n_components_,
+    n_pairs_.
     """
 
     feature_map: str
+    kernel: str
     n_components: int
     gamma: float | str
+    degree: int
+    coef0: float
     random_state: int | np.random.RandomState | None
     landmarks: str
     frequencies: str
+    other_settings: ClassVar[frozenset[str]] = frozenset()
+    """Names of settings of maps that this model's constructor uses for something else."""
     coef_: FloatArray
     feature_map_: FittedMap
     n_features_in_: int
@@ -46,18 +64,22 @@ class FeatureRanker(Ranker):
 
     def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
         """The feature map that the settings name, for γ and seed as numbers."""
-        settings = MapSettings(
-            self.n_components,
-            gamma,
-            self._truncation,
-            seed,
-            landmarks=self.landmarks,
-            frequencies=self.frequencies,
-        )
-        return FEATURE_MAPS[self.feature_map].make(settings)
+        values, kernel = self._map_values(), self.kernel_at(gamma)
+        chosen = {field.name: values[field.name] for field in fields(MapSettings) if field.name in values}
+        chosen |= {"seed": seed} | ({} if kernel is None else {"kernel": kernel})
+        return FEATURE_MAPS[self.feature_map].make(MapSettings(**chosen))
+
+    def kernel_at(self, gamma: float) -> Kernel | None:
+        """The kernel that the settings name, at γ; None for a map without one."""
+        if not FEATURE_MAPS[self.feature_map].has_kernel:
+            return None
+        kind = KERNELS[self.kernel]
+        values = {setting.name: self._value_of(setting) for setting in kind.settings}
+        return kind.make(values | {"gamma": gamma})
 
     def scores(self, X: FloatArray, report: Report) -> FloatArray:
         """w·φ(x) of documents X (n, d), checked already -> (n,)."""
+        refuse_huge_kernel(self.feature_map_.kernel, X)
         step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
         parts = [np.zeros(0)]
         for start in range(0, len(X), step):
@@ -101,30 +123,53 @@ class FeatureRanker(Ranker):
         """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
             if self.random_state < 0:
-                raise ValueError(f"random_state={self.random_state!r} must not be negative")
+                raise SettingError(f"random_state={self.random_state!r} must not be negative")
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as error:
-            raise ValueError(f"random_state={self.random_state!r} cannot seed random numbers") from error
-
-    @property
-    def _truncation(self) -> int | None:
-        """Eigenvalues of the landmarks' kernel to keep, None for all."""
-        return None
+            raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:
-        """γ for documents X (n, d), as a number."""
+        """γ for documents X (n, d), as a number; 1 where the map has none."""
+        if "gamma" not in self._map_values():
+            return 1.0
         return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
 
     def check_map_settings(self) -> None:
-        """Raise ValueError for settings of the feature map that are out of their range."""
+        """Raise `SettingError` for settings of any feature map out of range, or that do not go together."""
         one_of("feature_map", self.feature_map, FEATURE_MAPS)
-        one_of("landmarks", self.landmarks, LANDMARKS)
-        one_of("frequencies", self.frequencies, FREQUENCIES)
-        if self.gamma != "scale":
-            positive("gamma", self.gamma)
-        whole("n_components", self.n_components)
+        for setting in every(setting for kind in FEATURE_MAPS.values() for setting in kind.settings):
+            if setting is not SEED:  # which `seed` checks: it may be more than a number
+                setting.check(self._value_of(setting))
+        check_combination(self.feature_map, self._map_values())
+
+    def _map_values(self) -> dict[str, Any]:
+        """The settings that the chosen map reads, by name."""
+        own = active(FEATURE_MAPS[self.feature_map].settings, self._value_of)
+        return {setting.name: value for setting, value in own}
+
+    def _value_of(self, setting: Setting) -> Any:
+        """The value of a setting of the map: the default where the constructor has none of it."""
+        known = setting.parameter is not None and setting.name not in self.other_settings
+        return getattr(self, setting.parameter, setting.default) if known else setting.default  # type: ignore[arg-type]
+
+
+def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
+    """Raise `DataError` where κ of documents X (n, d) is so large that its squares are no numbers.
+
+    No κ(x, z)² is above κ(x, x)·κ(z, z).
+    """
+    if kernel is None:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = kernel.diagonal(X).max(initial=0.0)
+    if not largest <= LARGEST_FEATURE:
+        raise DataError(
+            f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
+            expected="kernel values whose squares are numbers",
+            remedy="Normalise the features first, or choose a smaller γ or degree.",
+        )
 
 
 def _part_of(report: Report, before: float, share: float) -> Report:

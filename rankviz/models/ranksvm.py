@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankviz.common.checks import check_training, one_of, whole
+from rankviz.common.checks import check_training, one_of
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
@@ -15,7 +15,7 @@ from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
 from rankviz.models.base import refuse_unusable
-from rankviz.models.ranker import FeatureRanker
+from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, check_costs, frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES
@@ -30,11 +30,12 @@ class RankSVM(FeatureRanker):
     Parameters
     ----------
     feature_map : {"linear", "nystroem", "fourier", "exact"}
-        φ: the features themselves, an approximation of the RBF kernel's (chen2017 §3.2), or its own.
+        φ: the features themselves, an approximation of the kernel's (chen2017 §3.2), or its own. Random
+        Fourier features there are of the RBF and the Laplacian kernel.
     n_components : int
         Landmarks or frequencies m; unused by the linear and the exact map.
     gamma : float or "scale"
-        γ of κ(x, z) = exp(−γ‖x − z‖²); "scale" is 1/(d·Var X).
+        γ of the kernel; "scale" is 1/(d·Var X). The linear kernel has none.
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
     loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
@@ -65,6 +66,13 @@ class RankSVM(FeatureRanker):
     solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
         How to minimise; "newton" serves every loss and map, the others are there to compare with (see
         `rankviz.solvers.registry.SOLVERS`). "newton_yuan" keeps to he2009's own tolerance.
+    kernel : {"rbf", "laplacian", "polynomial", "linear"}
+        κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
+        exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
+    degree : int
+        Of the polynomial kernel.
+    coef0 : float
+        Constant of the polynomial kernel, at least 0: below, it would not be positive semidefinite.
 
     Attributes
     ----------
@@ -73,7 +81,7 @@ class RankSVM(FeatureRanker):
     feature_map_ : FittedMap
         φ with everything drawn.
     gamma_ : float
-        γ that was used.
+        γ that was used; 1 where there is none.
     n_features_in_, n_components_ : int
         d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
     objective_ : float
@@ -126,6 +134,9 @@ class RankSVM(FeatureRanker):
         memory_limit: float | None = None,
         costs: Costs | ArrayLike = None,
         solver: str = "newton",
+        kernel: str = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
     ) -> None:
         self.feature_map = feature_map
         self.n_components = n_components
@@ -142,6 +153,9 @@ class RankSVM(FeatureRanker):
         self.memory_limit = memory_limit
         self.costs = costs
         self.solver = solver
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
@@ -156,7 +170,8 @@ class RankSVM(FeatureRanker):
         self._check_settings()
         refuse_unusable(data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
-        room = room_for(data, self.feature_map, int(self.n_components), self.loss, self.solver, limit)
+        m = int(self.n_components)
+        room = room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)
         self.memory_need_ = room.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
@@ -174,6 +189,7 @@ class RankSVM(FeatureRanker):
         self._check_settings()
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
+        refuse_huge_kernel(self.kernel_at(self.gamma_), X)
         fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
         self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
@@ -193,10 +209,6 @@ class RankSVM(FeatureRanker):
         settings = SolverSettings(LOSSES[self.loss], self.tol, self.max_iter, preconditioned, seed)
         return SOLVERS[self.solver].make(settings)
 
-    @property
-    def _truncation(self) -> int | None:
-        return self.rank
-
     def _check_settings(self) -> None:
         self.check_map_settings()
         one_of("loss", self.loss, LOSSES)
@@ -204,5 +216,3 @@ class RankSVM(FeatureRanker):
         check_costs(self.costs)
         PRECONDITIONER.check(self.preconditioner)
         check_training(self.C, self.tol, self.max_iter, self.memory_limit)
-        if self.rank is not None:
-            whole("rank", self.rank)

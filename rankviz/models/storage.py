@@ -7,13 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
-from rankviz.features.exact import FittedExact, FittedKernelPCA
-from rankviz.features.maps import FittedFourier, FittedLinear, FittedMap, FittedNystroem
-from rankviz.features.operator import CholeskyBasis, DenseBasis
+from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
+from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
+from rankviz.features.kernels import kernel_name
+from rankviz.features.settings import GAMMA, KERNEL
 from rankviz.models.base import Ranker
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
@@ -27,8 +24,8 @@ def save(model: Ranker, path: str | Path) -> Path:
     """Write a fitted RankSVM, plain, factorised or regularised, to `path`, complete or not at all.
 
     Npz and JSON, no pickle. Of the low-rank models factors or dual variables are kept, for `rankviz.duals`.
-    Raises ValueError for a model that was not fitted or is none of these, OSError where the path is not
-    writable.
+    Raises ValueError for a model that was not fitted or is none of these, or whose feature map or kernel is
+    in no registry; OSError where the path is not writable.
 
     Examples
     --------
@@ -40,18 +37,20 @@ def save(model: Ranker, path: str | Path) -> Path:
     kind = _kind_of(model)
     if not hasattr(model, "coef_"):
         raise ValueError(f"this {kind} is not fitted yet; call fit before saving it")
+    fitted = model.feature_map_
     meta = {
         "format": FORMAT,
         "model": kind,
         "params": _plain_params(model),
-        "map": type(model.feature_map_).__name__,
+        "map": _map_name(fitted),
+        "kernel": _described(fitted.kernel),
         "gamma": model.gamma_,
         "n_features": model.n_features_in_,
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
     }
     found = model.solution if isinstance(model, LowRankRanker) else {}
-    return write_npz(Path(path), meta, _map_arrays(model.feature_map_) | found | {"coef": model.coef_})
+    return write_npz(Path(path), meta, fitted.arrays() | found | {"coef": model.coef_})
 
 
 def load(path: str | Path) -> Ranker:
@@ -76,8 +75,9 @@ def load(path: str | Path) -> Ranker:
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
         model = _MODELS[meta.get("model", "RankSVM")](meta["params"], arrays)
-        model.feature_map_ = fitted = _MAPS[meta["map"]](arrays, d, gamma)
-        model.coef_, model.gamma_ = _shaped(arrays, "coef", fitted.n_components), gamma
+        kernel = _kernel(meta.get("kernel", RBF_ONLY), gamma)
+        model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
+        model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_features_in_, model.n_components_ = d, fitted.n_components
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
@@ -109,87 +109,52 @@ def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:
 
 def _factorized(params: dict[str, Any], arrays: Arrays) -> FactorizedRankSVM:
     model, n = FactorizedRankSVM(**params), len(arrays["factors"])
-    model.keep({"factors": _shaped(arrays, "factors", n, int(model.rank)), "gap": _shaped(arrays, "gap", 1)})
+    model.keep({"factors": shaped(arrays, "factors", n, int(model.rank)), "gap": shaped(arrays, "gap", 1)})
     return model
 
 
 def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
     model, entries = RegularizedRankSVM(**params), len(arrays["alpha"])
-    found = {name: _shaped(arrays, name, entries) for name in ("alpha", "low_rank")}
-    model.keep(found | {"gap": _shaped(arrays, "gap", 1)})
+    found = {name: shaped(arrays, name, entries) for name in ("alpha", "low_rank")}
+    model.keep(found | {"gap": shaped(arrays, "gap", 1)})
     return model
 
 
-def _shaped(arrays: Arrays, name: str, *shape: int) -> FloatArray:
-    array = arrays[name]
-    if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"array {name!r} is {array.dtype}{array.shape}, expected finite float64{shape}")
-    return array
+def _maps() -> dict[str, type[FittedMap]]:
+    """All fitted feature maps, by the names of their classes."""
+    return {fitted.__name__: fitted for kind in FEATURE_MAPS.values() for fitted in kind.fitted}
 
 
-def _map_arrays(fitted: FittedMap) -> Arrays:
-    if isinstance(fitted, FittedFourier):
-        return {"frequencies": fitted.frequencies, "phases": fitted.phases}
-    if isinstance(fitted, FittedExact):
-        return {"documents": fitted.documents}
-    if isinstance(fitted, FittedNystroem):
-        basis = fitted.basis
-        matrix: Arrays = {"L": basis.L} if isinstance(basis, CholeskyBasis) else {}
-        matrix |= {"T": basis.T} if isinstance(basis, DenseBasis) else {}
-        places: Arrays = {} if fitted.kept is None else {"kept": fitted.kept}
-        return {"landmarks": fitted.landmarks} | matrix | places
-    return {}
+def _map_name(fitted: FittedMap) -> str:
+    name = type(fitted).__name__
+    if _maps().get(name) is not type(fitted):
+        raise ValueError(f"a {name} cannot be saved: no feature map of FEATURE_MAPS gives it")
+    return name
 
 
-def _linear(arrays: Arrays, d: int, gamma: float) -> FittedMap:
-    return FittedLinear(d)
+RBF_ONLY: dict[str, Any] = {"name": "rbf", "settings": {}}
+"""The kernel of files that name none: there was no other."""
 
 
-def _exact(arrays: Arrays, d: int, gamma: float) -> FittedMap:
-    return FittedExact(_shaped(arrays, "documents", len(arrays["documents"]), d), gamma)
-
-
-def _kernel_pca(arrays: Arrays, d: int, gamma: float) -> FittedMap:
-    nystroem = _nystroem(arrays, d, gamma)
-    return FittedKernelPCA(nystroem.landmarks, gamma, nystroem.basis, nystroem.kept)
-
-
-def _nystroem(arrays: Arrays, d: int, gamma: float) -> FittedNystroem:
-    k = len(arrays["landmarks"])
-    landmarks, kept = _shaped(arrays, "landmarks", k, d), _kept(arrays, k)
-    if "L" in arrays:
-        L = _shaped(arrays, "L", k, k)
-        if not (np.diag(L) > 0).all():
-            raise ValueError("array 'L' is not a Cholesky factor")
-        return FittedNystroem(landmarks, gamma, CholeskyBasis(L), kept)
-    basis = DenseBasis(_shaped(arrays, "T", k, arrays["T"].shape[1]))
-    return FittedNystroem(landmarks, gamma, basis, kept)
-
-
-def _kept(arrays: Arrays, k: int) -> IntArray | None:
-    if "kept" not in arrays:
+def _described(kernel: Kernel | None) -> dict[str, Any] | None:
+    """A kernel by its name in `KERNELS` and its settings but γ, which stands beside it."""
+    if kernel is None:
         return None
-    kept = arrays["kept"]
-    if kept.dtype != np.int64 or kept.shape != (k,) or (np.diff(kept, prepend=-1) < 1).any():
-        raise ValueError("array 'kept' does not count landmarks in their order")
-    return kept
+    name = kernel_name(kernel)
+    settings = (setting for setting in KERNELS[name].settings if setting is not GAMMA)
+    return {"name": name, "settings": {setting.name: getattr(kernel, setting.name) for setting in settings}}
 
 
-def _fourier(arrays: Arrays, d: int, gamma: float) -> FittedMap:
-    m = len(arrays["phases"])
-    return FittedFourier(_shaped(arrays, "frequencies", d, m), _shaped(arrays, "phases", m), gamma)
+def _kernel(described: dict[str, Any] | None, gamma: float) -> Kernel | None:
+    """What `_described` was given, at γ."""
+    if described is None:
+        return None
+    kind, values = KERNELS[KERNEL.checked(described["name"])], {**described["settings"], "gamma": gamma}
+    return kind.make({setting.name: setting.checked(values[setting.name]) for setting in kind.settings})
 
 
 _MODELS: dict[str, Callable[[dict[str, Any], Arrays], RankSVM | LowRankRanker]] = {
     "RankSVM": _rank_svm,
     "FactorizedRankSVM": _factorized,
     "RegularizedRankSVM": _regularized,
-}
-
-_MAPS: dict[str, Callable[[Arrays, int, float], FittedMap]] = {
-    "FittedLinear": _linear,
-    "FittedNystroem": _nystroem,
-    "FittedFourier": _fourier,
-    "FittedExact": _exact,
-    "FittedKernelPCA": _kernel_pca,
 }

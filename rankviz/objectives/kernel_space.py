@@ -16,10 +16,10 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Report, silent
+from rankviz.features.factor import factored
+from rankviz.features.kernel_base import Kernel, mean_diagonal
 from rankviz.features.kernel_matrix import KernelMatrix
-from rankviz.features.kernels import rbf_kernel
 from rankviz.features.landmarks import UniformLandmarks
-from rankviz.features.nystroem import factored
 from rankviz.features.operator import FeatureOperator
 from rankviz.objectives.feature_space import Point, RankObjective, Ray
 from rankviz.objectives.preconditioner import CholeskyPreconditioner
@@ -89,9 +89,9 @@ class KernelObjective:
     ----------
     X : (n, d) float64
         Documents.
-    gamma : float
-    kernel : KernelMatrix
-        K (n, n) of the documents.
+    kernel : Kernel
+    K : KernelMatrix
+        (n, n), of the documents.
     risk : Risk
     C : float
     seed : int
@@ -105,14 +105,14 @@ class KernelObjective:
     def __init__(
         self,
         X: FloatArray,
-        gamma: float,
-        kernel: KernelMatrix,
+        kernel: Kernel,
+        K: KernelMatrix,
         risk: Risk,
         C: float,
         seed: int = 0,
         most_landmarks: int = MOST_LANDMARKS,
     ) -> None:
-        self.X, self.gamma, self.kernel = X, gamma, kernel
+        self.X, self.kernel, self.K = X, kernel, K
         self.risk, self.C, self.seed = risk, C, seed
         self.landmarks = first_landmarks(len(X))
         self.most_landmarks = max(self.landmarks, min(most_landmarks, MOST_LANDMARKS, len(X)))
@@ -156,9 +156,9 @@ class KernelObjective:
     def preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
         """The Nyström model's inverse Hessian at the point's active pairs."""
         index = UniformLandmarks().choose(self.X, self.landmarks, self.seed)
-        kept, basis = factored(self.X[index], self.gamma, report)
+        kept, basis = factored(self.X[index], self.kernel, mean_diagonal(self.kernel, self.X), report)
         index = index[kept]
-        features = FeatureOperator(rbf_kernel(self.X, self.X[index], self.gamma, report), basis)
+        features = FeatureOperator(self.kernel.matrix(self.X, self.X[index], report), basis)
         nystroem = RankObjective(features, self.risk, self.C, self.seed)
         return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
 
@@ -168,4 +168,4 @@ class KernelObjective:
         return self.preconditioner(point, report)
 
     def _with_image(self, v: FloatArray) -> FloatArray:
-        return np.stack((v, self.kernel.product(v)))
+        return np.stack((v, self.K.product(v)))

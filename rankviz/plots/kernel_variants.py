@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import CHOICES, PAPERS, Variant
-from rankviz.features import FREQUENCIES, LANDMARKS
+from rankviz.analysis.kernel_error import PAPERS, Variant
+from rankviz.features import FEATURE_MAPS
 from rankviz.plots.style import line_of, style_of
 
 OTHER_DASH = "dashdot"
@@ -16,8 +16,8 @@ OTHER_DASH = "dashdot"
 
 def choice_name(variant: Variant) -> str:
     """How it draws: "k-means++ landmarks"."""
-    known = LANDMARKS if CHOICES[variant.map] == "landmarks" else FREQUENCIES
-    return f"{known[variant.choice].label} {CHOICES[variant.map]}"
+    choice = FEATURE_MAPS[variant.map].draws_by
+    return "" if choice is None else f"{choice.options[variant.choice].label} {choice.name}"
 
 
 def name(variant: Variant) -> str:

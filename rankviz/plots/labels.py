@@ -6,9 +6,17 @@ from collections.abc import Sequence
 
 from rankviz.experiments.description import method_label
 from rankviz.experiments.spec import RunSpec
+from rankviz.features.settings import N_COMPONENTS
+from rankviz.models.methods import USUAL
+from rankviz.models.settings import FEATURE_MAP
 
-_IN_THE_NAME = ("feature_map", "n_components")
-_FIRST = ("loss", "costs", "solver", "C")
+_FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
+
+
+def short_labels(specs: Sequence[RunSpec]) -> list[str]:
+    """One label a spec: method and m where these tell them apart, else what varies too."""
+    told = [method_label(spec) for spec in specs]
+    return told if len(set(told)) == len(told) else distinct_labels(specs)
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
@@ -36,10 +44,18 @@ def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def _names(specs: Sequence[RunSpec]) -> list[str]:
     """Settings that labels may name: what is minimised first, then in the order of captions."""
-    names = dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values)))
-    return [name for name in names if name not in _IN_THE_NAME]
+    return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))
 
 
 def _words(spec: RunSpec, name: str) -> str:
-    """A setting of a run in words, "" where it has none."""
-    return spec.declared()[name].told(spec.get(name)) if name in spec else ""
+    """A setting of a run in words, "" where it has none or its name tells it already."""
+    if name not in spec or name in _in_the_name(spec):
+        return ""
+    return spec.declared()[name].told(spec.get(name))
+
+
+def _in_the_name(spec: RunSpec) -> set[str]:
+    """Settings that `method_label` tells."""
+    if spec.method == USUAL:
+        return {FEATURE_MAP.name, N_COMPONENTS.name}
+    return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

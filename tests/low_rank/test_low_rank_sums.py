@@ -13,7 +13,7 @@ from naive_ranking import offsets, pair_matrix, problem, slow_pairs
 
 from rankviz.dual.variables import sides
 from rankviz.features.kernel_matrix import kernel_matrix
-from rankviz.features.kernels import rbf_kernel
+from rankviz.features.kernels import RBF, rbf_kernel
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.gram import KernelGram, pair_curvature
@@ -101,7 +101,7 @@ def test_blocks_of_one_shape_are_stacked() -> None:
 def test_products_with_both_gram_matrices() -> None:
     X = PROBLEMS["three grades"][0]
     c = np.random.default_rng(0).normal(size=len(X))
-    features, kernel = gram_of(X), KernelGram(kernel_matrix(X, 0.5, 1e9), 0.5)
+    features, kernel = gram_of(X), KernelGram(kernel_matrix(X, RBF(0.5), 1e9), RBF(0.5))
     np.testing.assert_allclose(features.scores(c), X @ X.T @ c, atol=1e-12)
     np.testing.assert_allclose(features.coefficients(c), X.T @ c, atol=1e-12)
     np.testing.assert_allclose(kernel.scores(c), rbf_kernel(X, X, 0.5) @ c, atol=1e-12)

@@ -17,6 +17,7 @@ from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
+from rankviz.features import RBF
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
@@ -29,7 +30,7 @@ GRID = (5, 10, 25, 50)
 def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> None:
     app = open_page("kernel_approximation", **QUICK, errnorm=label, seed=3)
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
-    table = over_seeds(kernel_errors(X, 0.25, GRID, (3, 4)).table, norm)
+    table = over_seeds(kernel_errors(X, RBF(0.25), GRID, (3, 4)).table, norm)
     shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
     for name, key in (("Nyström", "nystroem"), ("random Fourier", "fourier")):
         assert shown[name] == pytest.approx(table.loc[table["map"] == key, "mean"].tolist())
@@ -85,7 +86,7 @@ def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
     app = open_page("kernel_approximation", view="Spectrum", c=-4, **QUICK)
     first = words(app)
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
-    low, high = kernel_spectrum(X, 0.25).effective_dimension(2.0**-4)
+    low, high = kernel_spectrum(X, RBF(0.25)).effective_dimension(2.0**-4)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] in first
     assert "eigenvalue 25 of K" in lines(figures(app)[1])
     changed = open_page("kernel_approximation", view="Spectrum", c=2, **QUICK)
@@ -166,7 +167,7 @@ X = np.random.default_rng(0).random((60, 3))
 
 
 def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
-    errors = kernel_errors(X, gamma, grid, range(seeds))
+    errors = kernel_errors(X, RBF(gamma), grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
     slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
     return f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, 'g')}"
@@ -184,7 +185,7 @@ def test_readings() -> None:
 
 
 def test_ranges_that_overlap_are_not_distinguishable() -> None:
-    errors = kernel_errors(X, 1.0, (2, 4), range(4))
+    errors = kernel_errors(X, RBF(1.0), (2, 4), range(4))
     table = over_seeds(errors.table, "spectral")
     overlapping = reading(errors, table.assign(low=0.1, high=0.9), {}, "spectral", 4)
     assert "not distinguishable from random Fourier's over 4 draws" in overlapping
@@ -195,20 +196,20 @@ def test_ranges_that_overlap_are_not_distinguishable() -> None:
 
 def test_words_on_variants() -> None:
     def words_at(m: int, draws: int, **columns: float) -> str:
-        errors = kernel_errors(X, 1.0, (4, 60), range(draws), variants=VARIANTS)
+        errors = kernel_errors(X, RBF(1.0), (4, 60), range(draws), variants=VARIANTS)
         return variant_words(errors, over_seeds(errors.table, "frobenius").assign(**columns), m)
 
     assert words_at(4, 4, low=0.1, high=0.9).count("not distinguishable from") == 2
     assert "too few to tell them apart" in words_at(4, 2)
     assert "K-means++ landmarks at m = 60: below one part in a billion, like uniform" in words_at(60, 4)
-    errors = kernel_errors(X, 1.0, (4,), range(4), variants=VARIANTS)
+    errors = kernel_errors(X, RBF(1.0), (4,), range(4), variants=VARIANTS)
     table = over_seeds(errors.table, "frobenius").assign(
         low=[1, 2, 3, 1], mean=[1, 2, 3, 1], high=[1, 2, 3, 1]
     )
     assert "3 times higher than with uniform landmarks in all 4 draws (3 against 1)" in variant_words(
         errors, table, 4
     )
-    assert "2 times lower than with Gaussian frequencies in all 4 draws" in variant_words(errors, table, 4)
+    assert "2 times lower than with independent frequencies in all 4 draws" in variant_words(errors, table, 4)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_words_on_the_dimension(bounds: tuple[float, float], m: int, said: tuple
 
 
 def test_words_on_seconds() -> None:
-    summary = over_seeds(kernel_errors(X, 1.0, (2, 4, 16), range(4)).table, "frobenius")
+    summary = over_seeds(kernel_errors(X, RBF(1.0), (2, 4, 16), range(4)).table, "frobenius")
     table = summary.assign(seconds=0.01 * summary["m"])
     assert "random Fourier with m = 16 takes 0.16 s" in seconds_words(table, 4)
     assert "Nyström is below that from m = " in seconds_words(table, 4)

@@ -20,7 +20,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
 from rankviz.datasets import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import Drawn, rbf_kernel
+from rankviz.features import RBF, Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
 from ui.shared.runs import fold_of, normalised
@@ -80,6 +80,11 @@ class AtM:
     n_documents: int
 
 
+def kernel_of(spec: RunSpec) -> Kernel:
+    """The kernel that is approximated."""
+    return RBF(spec.gamma)
+
+
 def _train(spec: RunSpec) -> FloatArray:
     return normalised(spec).parts[PART].X
 
@@ -96,18 +101,25 @@ def _progress(words: str) -> tuple[Report, Callable[[], object]]:
 
 def compared_kernel(spec: RunSpec) -> ComparedKernel:
     """K of the documents that are compared."""
-    return _compared(fold_of(spec).digest, spec.normalisation, spec.gamma, _train(spec))
+    return _compared(fold_of(spec).digest, spec.normalisation, kernel_of(spec), _train(spec))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _compared(digest: str, normalisation: str, gamma: float, _X: FloatArray) -> ComparedKernel:
-    return ComparedKernel.of(_X, gamma)
+def _compared(digest: str, normalisation: str, kernel: Kernel, _X: FloatArray) -> ComparedKernel:
+    return ComparedKernel.of(_X, kernel)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _drawn(digest: str, normalisation: str, variant: Variant, m: int, seed: int, _X: FloatArray) -> Drawn:
-    """Landmarks or frequencies, the same for every γ."""
-    return variant.draw(_X, m, seed)
+def _drawn(
+    digest: str, normalisation: str, variant: Variant, m: int, kernel: Kernel, seed: int, _X: FloatArray
+) -> Drawn:
+    """Landmarks or frequencies: the same for every γ, so `kernel` is given with γ = 1."""
+    return variant.draw(_X, m, kernel, seed)
+
+
+def _drawn_for(spec: RunSpec, variant: Variant, m: int, seed: int) -> Drawn:
+    data = fold_of(spec).digest, spec.normalisation
+    return _drawn(*data, variant, m, kernel_of(spec).at(1.0), seed, _train(spec))
 
 
 @st.cache_resource(max_entries=4096, show_spinner=False)
@@ -166,8 +178,8 @@ def _errors_of(
 ) -> pd.DataFrame:
     spec = asked.spec
     report(Progress("kernel error", 0.0))
-    drawn = _drawn(fold_of(spec).digest, spec.normalisation, variant, asked.grid[-1], seed, _train(spec))
-    table = errors_of(drawn, compared, spec.gamma, asked.grid, report, TOGETHER[asked.norm])
+    drawn = _drawn_for(spec, variant, asked.grid[-1], seed)
+    table = errors_of(drawn, compared, asked.grid, report, TOGETHER[asked.norm])
     return table.assign(**variant.columns, seed=seed)
 
 
@@ -175,8 +187,8 @@ def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
     """Φ of documents Z (N, d) under both maps as the sidebar has them: one draw at its m and seed."""
     spec, found = asked.spec, {}
     for variant in asked.pair:
-        settings = fold_of(spec).digest, spec.normalisation, variant, spec.n_components, spec.seed
-        found[variant.map] = _drawn(*settings, _train(spec)).fitted(spec.gamma).operator(Z).dense()
+        drawn = _drawn_for(spec, variant, spec.n_components, spec.seed)
+        found[variant.map] = drawn.fitted(spec.gamma).operator(Z).dense()
     return found
 
 
@@ -217,7 +229,7 @@ def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     kept = _kept_spectrum(fold_of(spec).digest, spec.normalisation, spec.gamma)
     if not kept:
         tell, clear = _progress("Computing eigenvalues for all documents")
-        kept.append(kernel_spectrum(_train(spec), spec.gamma, report=tell))
+        kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
         clear()
     return kept[0]
 
@@ -233,7 +245,9 @@ def seconds(asked: Asked) -> pd.DataFrame:
     kept = _kept_seconds(fold_of(spec).digest, spec.normalisation, spec.gamma, asked.grid, asked.variants)
     if not kept:
         tell, clear = _progress("Timing each map at each m")
-        kept.append(feature_seconds(_train(spec), spec.gamma, asked.grid, asked.variants, spec.seed, tell))
+        kept.append(
+            feature_seconds(_train(spec), kernel_of(spec), asked.grid, asked.variants, spec.seed, tell)
+        )
         clear()
     return kept[0]
 
@@ -268,4 +282,5 @@ def _residuals(
     rows = part.query_slice(query)
     order = np.argsort(-part.y[rows], kind="stable")[:LARGEST_BLOCK]
     X = part.X[rows][order]
-    return kernel_residual.data(rbf_kernel(X, X, gamma), features(_asked, X), part.y[rows][order])
+    K = kernel_of(_asked.spec).matrix(X, X)
+    return kernel_residual.data(K, features(_asked, X), part.y[rows][order])

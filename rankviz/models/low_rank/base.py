@@ -11,16 +11,16 @@ from rankviz.common.checks import check_training
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
-from rankviz.features.exact import FittedExact
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
+from rankviz.features.settings import RANK
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
 from rankviz.models.base import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import FeatureRanker
+from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
@@ -50,6 +50,7 @@ class Problem:
 class LowRankRanker(FeatureRanker):
     """What both models share: features, the memory they may take, and what is known at the end."""
 
+    other_settings = frozenset({RANK.name})  # its `rank` is K
     C: float
     tol: float
     max_iter: int | None
@@ -64,6 +65,7 @@ class LowRankRanker(FeatureRanker):
         left = self._room(data)
         seed = self.seed()
         self.gamma_ = self.gamma_for(data.X)
+        refuse_huge_kernel(self.kernel_at(self.gamma_), data.X)
         report(Progress("features", 0.0))
         fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
         gram = self._gram(fitted, data, left, report)
@@ -80,10 +82,10 @@ class LowRankRanker(FeatureRanker):
 
     def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
         """G of the training documents; a kernel matrix may take `left` bytes."""
-        if not isinstance(fitted, FittedExact):
+        if fitted.kernel is None or not fitted.in_kernel_space:
             return FeatureGram(fitted.operator(data.X, report))
         self._check_kernel_space()
-        return KernelGram(kernel_matrix(data.X, self.gamma_, left, report), self.gamma_)
+        return KernelGram(kernel_matrix(data.X, fitted.kernel, left, report), fitted.kernel)
 
     def _check_kernel_space(self) -> None:
         """Raise ValueError for a solver that needs rows of features, which an exact kernel has not."""
@@ -101,7 +103,7 @@ class LowRankRanker(FeatureRanker):
         limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
         shape = data.n_documents, data.n_features
         risk = risk_sizes(data.y, data.ptr, LOSSES["squared_hinge"])
-        sizes = TrainingSizes(self.feature_map, int(self.n_components), *shape, *risk)
+        sizes = TrainingSizes(self.feature_map, int(self.n_components), *shape, *risk, self.kernel)
         own = self._own_bytes(data)
         check_fits(sizes, limit, own)
         self.memory_need_ = sizes.bytes + own

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.checks import one_of, positive, whole
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
@@ -44,7 +45,7 @@ class FactorizedRankSVM(LowRankRanker):
         K, length of the vectors v. A block of α has rank K at most with two grades, (R − 1)·K with R grades.
     C : float
         Weight of the hinge loss, the largest α.
-    feature_map, n_components, gamma, landmarks, frequencies
+    feature_map, n_components, gamma, landmarks, frequencies, kernel, degree, coef0
         φ, as in `RankSVM`.
     random_state : int, RandomState or None
         Seed of the positive factors it starts from, and of landmarks or frequencies.
@@ -100,6 +101,9 @@ class FactorizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "lbfgs",
         memory_limit: float | None = None,
+        kernel: str = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
     ) -> None:
         self.rank = rank
         self.C = C
@@ -113,6 +117,9 @@ class FactorizedRankSVM(LowRankRanker):
         self.max_iter = max_iter
         self.solver = solver
         self.memory_limit = memory_limit
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
 
     def duals(self, data: RankingData) -> GivenDuals:
         """Its dual variables α, one block per query; `data` is what it was trained on."""
@@ -144,7 +151,7 @@ class FactorizedRankSVM(LowRankRanker):
 
     def _check_kernel_space(self) -> None:
         if self.solver == "query_steps":
-            raise ValueError(NEEDS_ROWS)
+            raise SettingError(NEEDS_ROWS)
 
 
 class RegularizedRankSVM(LowRankRanker):
@@ -159,7 +166,7 @@ class RegularizedRankSVM(LowRankRanker):
         Weight of the hinge loss, the largest α.
     nuclear, coupling : float
         The paper's γ and λ. Singular values are cut by nuclear/(2·coupling).
-    feature_map, n_components, gamma, random_state, landmarks, frequencies
+    feature_map, n_components, gamma, random_state, landmarks, frequencies, kernel, degree, coef0
         φ and its seed, as in `RankSVM`.
     tol : float
         Ends at this duality gap over |objective|, a proved distance from the minimum.
@@ -210,6 +217,9 @@ class RegularizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "fista",
         memory_limit: float | None = None,
+        kernel: str = "rbf",
+        degree: int = 3,
+        coef0: float = 1.0,
     ) -> None:
         self.C = C
         self.nuclear = nuclear
@@ -224,6 +234,9 @@ class RegularizedRankSVM(LowRankRanker):
         self.max_iter = max_iter
         self.solver = solver
         self.memory_limit = memory_limit
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
 
     def duals(self, data: RankingData) -> GivenDuals:
         """Its dual variables α, one block per query; `data` is what it was trained on."""

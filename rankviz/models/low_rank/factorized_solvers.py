@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.models.low_rank.cells import Cells
@@ -163,9 +164,9 @@ class QuerySteps(_AllDrawn):
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
-        """Run from factors V (n, K); ValueError for an exact kernel that is not stored as features."""
+        """Run from factors V (n, K); `SettingError` for an exact kernel that is not stored as features."""
         if not isinstance(problem.gram, FeatureGram):
-            raise ValueError(NEEDS_ROWS)
+            raise SettingError(NEEDS_ROWS)
         point, tracer = problem.at(V), Tracer(report, self.tol)
         try:
             done = _note(tracer, problem, point)

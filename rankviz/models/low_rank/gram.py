@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.cells import Cells
@@ -45,14 +46,14 @@ class FeatureGram:
 
 @dataclass(frozen=True, eq=False)
 class KernelGram:
-    """G = K, the exact kernel of documents, and its γ."""
+    """G = K, the matrix of documents under a kernel."""
 
-    kernel: KernelMatrix
-    gamma: float
+    K: KernelMatrix
+    kernel: Kernel
 
     def scores(self, c: FloatArray) -> FloatArray:
         """K c."""
-        return self.kernel.product(c)
+        return self.K.product(c)
 
     def coefficients(self, c: FloatArray) -> FloatArray:
         """β = c itself, (n,)."""

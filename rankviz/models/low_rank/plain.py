@@ -33,7 +33,7 @@ def plain_alpha(
 def _objective(data: RankingData, gram: Gram, risk: Risk, C: float) -> Objective:
     if isinstance(gram, KernelGram):
         few = first_landmarks(data.n_documents)  # what memory was counted for
-        return KernelObjective(data.X, gram.gamma, gram.kernel, risk, C, most_landmarks=few)
+        return KernelObjective(data.X, gram.kernel, gram.K, risk, C, most_landmarks=few)
     if isinstance(gram, FeatureGram):
         return RankObjective(gram.features.compact(), risk, C)
     raise TypeError(f"no objective is known for {type(gram).__name__}")

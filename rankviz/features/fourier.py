@@ -1,0 +1,149 @@
+"""Random Fourier features: cosines with frequencies from a shift-invariant kernel's spectral density."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.common.npz import Arrays, shaped
+from rankviz.common.progress import Report, silent
+from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
+from rankviz.features.kernel_base import Kernel, needed
+from rankviz.features.operator import CosineBasis, FeatureOperator
+from rankviz.features.row_blocks import fill_rows, in_place
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFourier:
+    """φ(x) = √(2/m) cos(Ωᵀx + b) (chen2017 eq. 21).
+
+    Attributes
+    ----------
+    frequencies : (d, m) float64
+        Ω, each column a draw from the kernel's spectral density: ω ~ N(0, 2γ I) for the RBF kernel.
+    phases : (m,) float64
+        b ~ U[0, 2π).
+    kernel : Kernel
+    """
+
+    frequencies: FloatArray
+    phases: FloatArray
+    kernel: Kernel
+
+    in_kernel_space: ClassVar[bool] = False
+
+    @property
+    def n_components(self) -> int:
+        """Feature dimensions m."""
+        return len(self.phases)
+
+    @property
+    def basis(self) -> CosineBasis:
+        """√(2/m) I."""
+        return CosineBasis(self.n_components)
+
+    def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
+        """The cosines, O(n m d), and their factor beside them."""
+        return self._cosines(
+            len(X), lambda rows, block: np.matmul(X[rows], self.frequencies, out=block), report
+        )
+
+    def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
+        """The same from what standard frequencies give, O(n m)."""
+        scale = self.kernel.frequency_scale
+        return self._cosines(
+            len(arguments), lambda rows, block: np.multiply(arguments[rows], scale, out=block), report
+        )
+
+    def leading(self, m: int) -> FittedFourier:
+        """The map of the first m frequencies."""
+        return FittedFourier(self.frequencies[:, :m], self.phases[:m], self.kernel)
+
+    def arrays(self) -> Arrays:
+        """Frequencies and phases."""
+        return {"frequencies": self.frequencies, "phases": self.phases}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedFourier:
+        """The map of these; ValueError where they do not fit each other or d."""
+        m = len(arrays["phases"])
+        frequencies, phases = shaped(arrays, "frequencies", d, m), shaped(arrays, "phases", m)
+        return cls(frequencies, phases, needed(kernel))
+
+    def _cosines(
+        self, n: int, project: Callable[[slice, FloatArray], object], report: Report
+    ) -> FeatureOperator:
+        def fill(rows: slice, block: FloatArray) -> None:
+            project(rows, block)
+            block += self.phases
+            in_place(np.cos, block)
+
+        return FeatureOperator(fill_rows(n, self.n_components, fill, report), self.basis)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFourier:
+    """Standard frequencies (d, m) of a kernel's spectral density, phases (m,), and the kernel at any γ."""
+
+    frequencies: FloatArray
+    phases: FloatArray
+    kernel: Kernel
+
+    in_kernel_space: ClassVar[bool] = False
+
+    def fitted(self, gamma: float, report: Report = silent) -> FittedFourier:
+        """Frequencies times the kernel's scale at γ."""
+        kernel = self.kernel.at(gamma)
+        return FittedFourier(self.frequencies * kernel.frequency_scale, self.phases, kernel)
+
+    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """X Ω for standard frequencies."""
+
+        def fill(rows: slice, block: FloatArray) -> None:
+            np.matmul(X[rows], self.frequencies, out=block)
+
+        return fill_rows(len(X), len(self.phases), fill, report)
+
+
+@dataclass(frozen=True)
+class RandomFourier:
+    """Random Fourier features of a shift-invariant kernel (rahimi2007; chen2017 §3.2.2, Algorithm 2).
+
+    Frequencies and phases are drawn column after column, so with one seed the features for m' < m are the
+    first m' columns times √(m/m').
+
+    Attributes
+    ----------
+    n_components : int
+        m.
+    kernel : Kernel
+        With a spectral density.
+    seed : int
+    frequencies : FrequencyChoice
+        How they are drawn (see `rankviz.features.frequencies`).
+    """
+
+    n_components: int
+    kernel: Kernel
+    seed: int = 0
+    frequencies: FrequencyChoice = field(default_factory=IndependentFrequencies)
+
+    def draw(self, X: FloatArray, report: Report = silent) -> DrawnFourier:
+        """Draw m standard frequencies and phases b ~ U[0, 2π) for d features; X gives only d.
+
+        Raises `SettingError` for a kernel without a spectral density, or one that `frequencies` do not serve.
+        """
+        if self.kernel.spectrum is None:
+            raise SettingError(f"the {self.kernel.label} kernel has no spectral density to draw from")
+        frequency_rng, phase_rng = np.random.default_rng(self.seed).spawn(2)
+        omega = self.frequencies.draw(self.kernel.spectrum, X.shape[1], self.n_components, frequency_rng)
+        return DrawnFourier(omega, phase_rng.uniform(0, 2 * np.pi, self.n_components), self.kernel)
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedFourier:
+        """Draw for documents X (n, d), at the settings' γ."""
+        return self.draw(X, report).fitted(self.kernel.gamma, report)

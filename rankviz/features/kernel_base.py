@@ -1,0 +1,229 @@
+"""What a kernel is: arguments that no γ changes, computed in blocks, and an entrywise function of them.
+
+To add one: a frozen dataclass derived from `BlockKernel`, and one entry in `KERNELS` of
+`rankviz.features.kernels`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.features import row_blocks
+
+Fill = Callable[[FloatArray, FloatArray], object]
+"""What fills a block (s, m) for documents (s, d)."""
+Panels = Callable[[int, int], FloatArray]
+"""What makes K[start:end, :end] for two rows start and end, as a new array."""
+
+
+@dataclass(frozen=True)
+class EntryCost:
+    """What one entry of a matrix takes to compute.
+
+    Attributes
+    ----------
+    products : float
+        Multiplications in a matrix product.
+    exp, cos : float
+        Exponentials and cosines.
+    plain : float
+        Other operations, entry by entry.
+    """
+
+    products: float = 0.0
+    exp: float = 0.0
+    cos: float = 0.0
+    plain: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The spectral density of a shift-invariant kernel: what frequencies of random Fourier features follow.
+
+    Attributes
+    ----------
+    columns : (d, m, rng) -> (d, m)
+        Independent standard frequencies, one per column, drawn column after column.
+    lengths : (d, m, rng) -> (m,), or None
+        Lengths of such frequencies where any direction is as likely as any other: the kernel then is
+        rotation-invariant. None where it is not.
+    """
+
+    columns: Callable[[int, int, np.random.Generator], FloatArray]
+    lengths: Callable[[int, int, np.random.Generator], FloatArray] | None = None
+
+
+class KernelFacts(Protocol):
+    """What is known of a kernel whatever its parameters are."""
+
+    @property
+    def label(self) -> str:
+        """What it is called: "RBF"."""
+        ...
+
+    @property
+    def formula(self) -> str:
+        """κ(x, z), in symbols."""
+        ...
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether κ(x, z) is a function of x − z."""
+        ...
+
+    @property
+    def spectrum(self) -> Spectrum | None:
+        """Where its frequencies come from; None where it is not shift-invariant, or that is not known."""
+        ...
+
+
+class Kernel(KernelFacts, Protocol):
+    """A positive semidefinite kernel κ with its parameters."""
+
+    @property
+    def gamma(self) -> float:
+        """γ; 1 where it has none."""
+        ...
+
+    @property
+    def offset(self) -> float:
+        """What entries are close to where γ is small: in single precision the difference to it is stored."""
+        ...
+
+    @property
+    def frequency_scale(self) -> float:
+        """What frequencies of its spectrum are multiplied by at its γ."""
+        ...
+
+    @property
+    def scratch(self) -> int:
+        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
+        ...
+
+    def at(self, gamma: float) -> Self:
+        """The same kernel with another γ; itself where it has none."""
+        ...
+
+    def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+        """K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m)."""
+        ...
+
+    def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+        """What kernels of every γ are made of: (n, d), (m, d) -> (n, m)."""
+        ...
+
+    def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
+        """K from what `arguments` gave: (n, m) -> (n, m), a new array."""
+        ...
+
+    def panels(self, X: FloatArray) -> Panels:
+        """Row panels up to the diagonal of K (n, n) of documents X (n, d)."""
+        ...
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """κ(x_i, x_i) of X (n, d) -> (n,)."""
+        ...
+
+    def entry_cost(self, d: int) -> EntryCost:
+        """What an entry takes for documents with d features."""
+        ...
+
+
+@dataclass(frozen=True)
+class BlockKernel(ABC):
+    """A kernel from two things: blocks of arguments, and an entrywise function of these.
+
+    What is left to say for a kernel that is not shift-invariant: `label`, `formula`, `argument_blocks`,
+    `apply`, `diagonal` and its parameters as fields.
+    """
+
+    label: ClassVar[str]
+    formula: ClassVar[str]
+    shift_invariant: ClassVar[bool] = False
+    spectrum: ClassVar[Spectrum | None] = None
+    scratch: ClassVar[int] = 0
+    gamma = 1.0
+
+    @abstractmethod
+    def argument_blocks(self, Z: FloatArray) -> Fill:
+        """What fills blocks with the arguments of documents and Z (m, d): no parameter changes them."""
+
+    @abstractmethod
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """Write κ for arguments into `out` of the same shape, which may be the same array."""
+
+    @abstractmethod
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """κ(x_i, x_i) of X (n, d) -> (n,)."""
+
+    @property
+    def offset(self) -> float:
+        """What entries are close to where γ is small."""
+        return 0.0
+
+    @property
+    def frequency_scale(self) -> float:
+        """What standard frequencies are multiplied by."""
+        return float(self.gamma)
+
+    def at(self, gamma: float) -> Self:
+        """The same kernel with another γ; itself where it has none."""
+        change: dict[str, Any] = {"gamma": gamma}
+        return replace(self, **change) if "gamma" in {field.name for field in fields(self)} else self
+
+    def blocks(self, Z: FloatArray) -> Fill:
+        """What fills blocks with κ of documents and Z (m, d)."""
+        arguments = self.argument_blocks(Z)
+
+        def fill(X: FloatArray, block: FloatArray) -> None:
+            arguments(X, block)
+            self.apply(block, block)
+
+        return fill
+
+    def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+        """K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m); what `report` raises ends it."""
+        return self._filled(self.blocks(Z), X, len(Z), report)
+
+    def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+        """What kernels of every γ are made of: (n, d), (m, d) -> (n, m)."""
+        return self._filled(self.argument_blocks(Z), X, len(Z), report)
+
+    def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
+        """K from what `arguments` gave: (n, m) -> (n, m), a new array."""
+        n, m = arguments.shape
+        return row_blocks.fill_rows(n, m, lambda rows, block: self.apply(arguments[rows], block), report)
+
+    def panels(self, X: FloatArray) -> Panels:
+        """Row panels up to the diagonal of K (n, n) of documents X (n, d)."""
+
+        def panel(start: int, end: int) -> FloatArray:
+            return self._filled(self.blocks(X[:end]), X[start:end], end, silent)
+
+        return panel
+
+    def entry_cost(self, d: int) -> EntryCost:
+        """A product of d features and an exponential, where nothing else is said."""
+        return EntryCost(products=d, exp=1)
+
+    def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
+        return row_blocks.fill_rows(len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch)
+
+
+def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:
+    """The mean of κ(x, x) over documents X (n, d), which tolerances are relative to; 1 where it is 0."""
+    return float(kernel.diagonal(X).mean()) or 1.0 if len(X) else 1.0
+
+
+def needed(kernel: Kernel | None) -> Kernel:
+    """The kernel; ValueError where there is none."""
+    if kernel is None:
+        raise ValueError("there is no kernel")
+    return kernel

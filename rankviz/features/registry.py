@@ -1,0 +1,116 @@
+"""The feature maps by name, and which of them, of kernels and of ways to draw go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import SEED, active
+from rankviz.features import exact
+from rankviz.features.exact import ExactKernel, FittedExact, FittedKernelPCA
+from rankviz.features.fourier import FittedFourier, RandomFourier
+from rankviz.features.frequencies import FREQUENCIES
+from rankviz.features.kernel_base import EntryCost, KernelFacts
+from rankviz.features.kernels import KERNELS, KernelKind
+from rankviz.features.kinds import Kept, MapKind
+from rankviz.features.landmarks import LANDMARKS
+from rankviz.features.maps import FittedLinear, Linear
+from rankviz.features.nystroem import FittedNystroem, Nystroem
+from rankviz.features.settings import FREQUENCY_CHOICE, KERNEL, LANDMARK_CHOICE, N_COMPONENTS, RANK
+
+FEATURE_MAPS: dict[str, MapKind] = {
+    "linear": MapKind(
+        "linear",
+        "the linear model",
+        lambda s: Linear(),
+        (FittedLinear,),
+        Kept(lambda m, n, d: d, base=False),
+        is_identity=True,
+        entry_cost=lambda kernel, d: EntryCost(),
+    ),
+    "nystroem": MapKind(
+        "Nyström",
+        "Nyström",
+        lambda s: Nystroem(s.n_components, s.kernel, s.rank, s.seed, LANDMARKS[s.landmarks]),
+        (FittedNystroem,),
+        Kept(lambda m, n, d: min(m, n), factor=True),
+        (N_COMPONENTS, KERNEL, SEED, RANK, LANDMARK_CHOICE),
+        expands=True,
+        draws_by=LANDMARK_CHOICE,
+    ),
+    "fourier": MapKind(
+        "random Fourier",
+        "random Fourier",
+        lambda s: RandomFourier(s.n_components, s.kernel, s.seed, FREQUENCIES[s.frequencies]),
+        (FittedFourier,),
+        Kept(lambda m, n, d: m),
+        (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
+        draws_by=FREQUENCY_CHOICE,
+        entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
+        takes=lambda kernel: kernel.spectrum is not None,
+        needs="shift-invariant, with a known spectral density",
+    ),
+    "exact": MapKind(
+        "exact kernel",
+        "the exact kernel",
+        lambda s: ExactKernel(s.kernel),
+        (FittedKernelPCA, FittedExact),
+        Kept(lambda m, n, d: n, factor=True, own_space_beyond=lambda: exact.SMALL),
+        (KERNEL,),
+        expands=True,
+    ),
+}
+"""Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""
+
+LINEAR = next(name for name, kind in FEATURE_MAPS.items() if kind.is_identity)
+"""The map whose models are the baseline of every kernel."""
+
+EXACT = next(name for name, kind in FEATURE_MAPS.items() if kind.is_exact)
+"""The map that approximations of a kernel are held against."""
+
+
+def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
+    """Raise `SettingError` where a map, or a way to draw, does not go with the kernel, saying what would.
+
+    `values` are those of the map's settings by name, each in its range; what is missing is the default.
+    """
+    kind = FEATURE_MAPS[feature_map]
+    if not kind.has_kernel:
+        return
+    kernel = KERNELS[str(values.get(KERNEL.name, KERNEL.default))]
+    if not kind.takes(kernel):
+        raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, taken(kind))
+    for setting, value in active(kind.settings, lambda setting: values.get(setting.name, setting.default)):
+        if setting.options and not goes_with(setting.options[value], kernel):
+            kernels = taken(kind, setting.options[value])
+            raise _mismatch(str(setting.parameter), value, setting.options, kernel, kernels)
+
+
+def _mismatch(
+    parameter: str, value: str, options: Mapping[str, Any], kernel: KernelKind, kernels: Sequence[str]
+) -> SettingError:
+    """What to say where an option of a parameter does not take a kernel; `kernels` are those it takes."""
+    asked = getattr(options[value], "needs", "") or "another"
+    others = [name for name, option in options.items() if goes_with(option, kernel)]
+    return SettingError(
+        f"{parameter}={value!r} needs a kernel that is {asked}, and the {kernel.label} kernel is not; choose "
+        f"{_named('kernel', kernels)} or {_named(parameter, others)}"
+    )
+
+
+def taken(*options: object) -> list[str]:
+    """The names of the kernels that all of these (maps, ways to draw) take."""
+    return [name for name, kernel in KERNELS.items() if all(goes_with(option, kernel) for option in options)]
+
+
+def goes_with(option: object, kernel: KernelFacts) -> bool:
+    """Whether what can be chosen is for a kernel: anything is that has one and does not say otherwise."""
+    if not getattr(option, "has_kernel", True):
+        return False
+    asked = getattr(option, "takes", None)
+    return True if asked is None else bool(asked(kernel))
+
+
+def _named(parameter: str, names: Iterable[str]) -> str:
+    return f"{parameter}={' or '.join(map(repr, names))}"
