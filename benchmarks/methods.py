@@ -24,7 +24,7 @@ def available(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def _kernel_words(C: float, gamma: float, has_kernel: bool) -> str:
+def _kernel_words(C: float, gamma: float, *, has_kernel: bool) -> str:
     words = f"C = {power_of_two(C)}"
     return f"{words}, γ = {power_of_two(gamma)}" if has_kernel else words
 
@@ -48,7 +48,7 @@ class Ours:
     @property
     def words(self) -> str:
         """Settings in words."""
-        return _kernel_words(self.C, self.gamma, FEATURE_MAPS[self.feature_map].has_kernel)
+        return _kernel_words(self.C, self.gamma, has_kernel=FEATURE_MAPS[self.feature_map].has_kernel)
 
     def fit(self, train: RankingData) -> RankSVM:
         return RankSVM(
@@ -83,7 +83,8 @@ class PairSVM:
     @property
     def words(self) -> str:
         """Settings in words."""
-        return f"{_kernel_words(self.C, self.gamma, self.transformer != 'linear')}, tol = {self.tol:g}, all pairs"
+        words = _kernel_words(self.C, self.gamma, has_kernel=self.transformer != "linear")
+        return f"{words}, tol = {self.tol:g}, all pairs"
 
     def fit(self, train: RankingData) -> FittedPairSVM:
         from sklearn.svm import LinearSVC

@@ -220,7 +220,7 @@ def test_ranks_beside_the_largest_possible_have_a_diagonal() -> None:
 def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -> None:
     base = records["regularized"]
     zero = replace(base, solution={"low_rank": np.zeros(3), "gap": np.zeros(1)})
-    runs = [one.but(spec=one.spec.but(nuclear=nuclear)) for one, nuclear in ((base, 1.0), (zero, 10.0))]
+    runs = [replace(one, spec=one.spec.but(nuclear=nuclear)) for one, nuclear in ((base, 1.0), (zero, 10.0))]
     table = low_rank_sensitivity.data(runs, "vali", "NDCG@1")
     assert table["all_zero"].tolist() == [False, True]
     cells = low_rank_sensitivity.figure_of_weights(table, "NDCG@1", (1.0, 10.0), (0.1, 1.0)).data[0]

@@ -12,8 +12,6 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
 
-"""Solvers that tell their scores."""
-
 
 @dataclass(frozen=True, eq=False)
 class Playback:

@@ -182,16 +182,32 @@ class RunSpec:
 
     @property
     def problem(self) -> tuple[object, ...]:
-        """What is minimised: data, method and settings without those that change the way only."""
-        declared = self.declared()
-        kept = tuple(pair for pair in self.settings if not declared[pair[0]].how)
+        """What is minimised: data, method and settings without those that change the way only.
+
+        Nor what only another way brings along, such as the seed of a stochastic solver.
+        """
+        usual = self._usual_way()
+        declared = usual.declared()
+        kept = tuple(pair for pair in usual.settings if not declared[pair[0]].how)
         return self.data, self.method, kept
 
     def reference(self, tol: float) -> Self:
         """The run that comes nearest to the end of the same problem: by the usual way, to a tolerance."""
-        usual = {name: s.default for name, s in self.declared().items() if s.how}
-        first = self.but(**{name: value for name, value in usual.items() if name in self})
+        first = self._usual_way()
         return first.but(tol=tol) if "tol" in first else first
+
+    def _usual_way(self) -> Self:
+        """The same with the default of every setting that changes the way only."""
+        read, own = METHODS[self.method], self.declared()
+
+        def value_of(setting: Setting) -> Any:
+            kept = own.get(setting.name) is setting and not setting.how
+            return self._values[setting.name] if kept else setting.default
+
+        usual = {setting.name: value for setting, value in read.active(value_of)}
+        other = object.__new__(type(self))
+        other._set(self.data, self.method, usual)
+        return other
 
     def to_dict(self) -> dict[str, Any]:
         """The spec as plain values, for JSON."""
@@ -211,7 +227,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build from what `to_dict` gave, or from the flat mapping written first; ValueError says what is amiss."""
+        """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
         if is_flat(values):
             return cls(**from_flat(values))
         missing = [name for name in ("data", "method", "settings") if name not in values]

@@ -1,4 +1,4 @@
-"""Metrics against m or training seconds: a line and a band per approximation, levels of the others."""
+"""Metrics against m or training seconds: a line and a band per approximation, levels of all other models."""
 
 from __future__ import annotations
 
@@ -9,32 +9,38 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import finished, line_of, look_of, style_of, translucent
+from rankviz.plots.style import approximations, finished, line_of, look_of, style_of, translucent
 
-TRAINING = ("features", "pairs", "start", "newton")
-"""Stages that make up the training seconds of a run."""
+NOT_TRAINING = ("data", "evaluate")
+"""Stages of a run that are no part of its training."""
 AXES = {"m": "number of features m (log scale)", "seconds": "training seconds (log scale)"}
 _SHORT = {"m": "features m (log)", "seconds": "training seconds (log)"}
-_COLUMNS = ["metric", "method", "m", "fold", "seed", "value", "seconds", "spec"]
+_COLUMNS = ["metric", "method", "label", "m", "fold", "seed", "value", "seconds", "spec"]
 
 
 def training_seconds(record: RunRecord) -> float:
-    """Seconds that training took: features, pairs, and the Newton steps from zero on."""
-    return sum(record.seconds.get(stage, 0.0) for stage in TRAINING)
+    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
+    return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
-    """Mean metrics of each run on a part: metric, method, m, fold, seed, value, seconds, spec (its hash).
+    """Mean metrics of each run on a part.
 
-    m is 0 for models that have none: the linear one, the exact kernel.
+    Columns metric, method (its look), label, m, fold, seed, value, seconds, spec (its hash). m is 0 for all
+    but RankSVM on an approximation: for the linear model, the exact kernel, other methods.
     """
+    curves = approximations()
     rows = [
         (
             metric,
             look_of(record.spec),
-            record.spec.get("n_components", 0),
+            label_of(record.spec),
+            record.spec.get("n_components", 0) if look_of(record.spec) in curves else 0,
             record.spec.fold,
             record.spec.get("seed", 0),
             float(record.metrics[part][metric].mean()),
@@ -47,9 +53,21 @@ def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDC
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
+def label_of(spec: RunSpec) -> str:
+    """What a curve or a level is called; a level with an m of its own says which, others that they have none.
+
+    "Nyström", "linear (no m)", "factorised RankSVM, K = 5, m = 50".
+    """
+    look = look_of(spec)
+    name = style_of(look).name if spec.method == USUAL else method_label(spec)
+    if look in approximations():
+        return name
+    return f"{name}, m = {spec.n_components}" if spec.offers.components else f"{name} (no m)"
+
+
 def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """Over folds and seeds: metric, method, m, mean, low, high, runs, seconds (median), spec."""
-    grouped = table.groupby(["metric", "method", "m"], sort=False)
+    """Over folds and seeds: metric, method, label, m, mean, low, high, runs, seconds (median), spec."""
+    grouped = table.groupby(["metric", "method", "label", "m"], sort=False)
     return grouped.agg(
         mean=("value", "mean"),
         low=("value", "min"),
@@ -89,7 +107,7 @@ def figure(
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
     """Where the axis begins and ends."""
-    drawn = lines if x == "seconds" else lines[lines["m"] > 0]
+    drawn = lines[lines["seconds"] > 0] if x == "seconds" else lines[lines["m"] > 0]
     values = [*drawn[x], *(grid if x == "m" else ())] or [1.0, 2.0]
     return float(min(values)), float(max(values))
 
@@ -135,29 +153,31 @@ def _level(
     *,
     legend: bool,
 ) -> None:
-    """A model without m: a level all along, with a marker at its seconds or at the right end."""
-    method, style = str(level["method"]), line_of(str(level["method"]))
-    at = float(level["seconds"]) if x == "seconds" else ends[1]
-    style["marker"]["size"] = [0, 9, 0]
+    """A model beside the curves: a level all along, with a marker at its seconds or at the right end."""
+    method, name, style = str(level["method"]), str(level["label"]), line_of(str(level["method"]))
+    told = level["seconds"] > 0
+    at = float(level["seconds"]) if x == "seconds" and told else ends[1]
+    style["marker"]["size"] = [0, 9 if told or x == "m" else 0, 0]
     about = [level["spec"], level["low"], level["high"], level["runs"], level["seconds"]]
     fig.add_scatter(
         x=[ends[0], at, ends[1]],
         y=[float(level["mean"])] * 3,
-        name=f"{style_of(method).name} (no m)",
+        name=name,
         legendgroup=method,
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(style_of(method).name, str(level["metric"])),
+        hovertemplate=_hover(name, str(level["metric"]), told=bool(told)),
         **style,
         **place,
     )
 
 
-def _hover(name: str, metric: str, m: str = "") -> str:
+def _hover(name: str, metric: str, m: str = "", *, told: bool = True) -> str:
+    seconds = "<br>trained in %{customdata[4]:.3g} s (median)" if told else ""
     return (
         f"{name}{m}<br>{metric} = %{{y:.4f}}, from %{{customdata[1]:.4f}} to %{{customdata[2]:.4f}} over "
-        "%{customdata[3]} run(s)<br>trained in %{customdata[4]:.3g} s (median)<extra></extra>"
+        f"%{{customdata[3]}} run(s){seconds}<extra></extra>"
     )
 
 
