@@ -102,11 +102,6 @@ class Kernel(KernelFacts, Protocol):
         """What frequencies of its spectrum are multiplied by at its γ."""
         ...
 
-    @property
-    def scratch(self) -> int:
-        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
-        ...
-
     def at(self, gamma: float) -> Self:
         """The same kernel with another γ; itself where it has none."""
         ...
@@ -135,6 +130,10 @@ class Kernel(KernelFacts, Protocol):
         """What an entry takes for documents with d features."""
         ...
 
+    def scratch(self, d: int) -> int:
+        """Numbers that computing an entry keeps meanwhile, beside the entry itself."""
+        ...
+
 
 @dataclass(frozen=True)
 class BlockKernel(ABC):
@@ -148,7 +147,6 @@ class BlockKernel(ABC):
     formula: ClassVar[str]
     shift_invariant: ClassVar[bool] = False
     spectrum: ClassVar[Spectrum | None] = None
-    scratch: ClassVar[int] = 0
     gamma = 1.0
 
     @abstractmethod
@@ -213,8 +211,14 @@ class BlockKernel(ABC):
         """A product of d features and an exponential, where nothing else is said."""
         return EntryCost(products=d, exp=1)
 
+    def scratch(self, d: int) -> int:
+        """None, where nothing else is said; blocks are so much smaller where there are some."""
+        return 0
+
     def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
-        return row_blocks.fill_rows(len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch)
+        return row_blocks.fill_rows(
+            len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch(X.shape[1])
+        )
 
 
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:

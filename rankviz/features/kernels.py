@@ -239,11 +239,6 @@ class KernelKind:
         return found
 
     @property
-    def scratch(self) -> int:
-        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
-        return int(self.kernel.scratch)
-
-    @property
     def has_gamma(self) -> bool:
         """Whether it has a γ."""
         return GAMMA in self.settings

@@ -196,7 +196,7 @@ def _map_settings() -> None:
         FREQUENCIES,
         disabled=st.session_state["map"] != "fourier",
         hint="independent: one after another, as in chen2017. orthogonal: at right angles in blocks of as "
-        "many as there are features, each still of the same law by itself, so that the kernel stays unbiased.",
+        "many as there are features, each still of the same law, so that the kernel stays unbiased.",
     )
 
 
