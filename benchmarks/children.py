@@ -38,7 +38,7 @@ WARM_UP_QUERIES = 10
 
 
 class Model(Protocol):
-    """What a method learns."""
+    """A method that has learned, and gives scores."""
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Scores (n,) of documents X (n, d)."""
@@ -180,7 +180,7 @@ class Child:
 
 
 def _serve(connection: Connection, method: Method, train: RankingData, threads: int) -> None:
-    """What the child does: answer until it is ended. Whatever goes wrong is an answer too."""
+    """The child's loop: answer until it is ended. Whatever goes wrong is an answer too."""
     limit_threads(threads)
     question, arguments, worker = "warm_up", (), _Worker(method, train)
     while True:

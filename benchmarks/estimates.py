@@ -11,6 +11,7 @@ from benchmarks import report
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.experiments.estimate import estimate
+from rankviz.features import FEATURE_MAPS
 
 SIZES = {"4,000 documents": 80, "15,000 documents": 300}
 MAPS = ("linear", "nystroem", "fourier")
@@ -21,8 +22,9 @@ def main() -> None:
     for name, queries in SIZES.items():
         fold = make_fold(n_queries=queries, documents_per_query=(60, 110), n_features=40, seed=1)
         for feature_map in MAPS:
-            for m in (1,) if feature_map == "linear" else (100, 500, 1500):
-                spec = RunSpec(name, feature_map=feature_map, n_components=m, C=2.0**-6, gamma=2.0**-4)
+            for m in (100, 500, 1500) if FEATURE_MAPS[feature_map].has_components else (None,):
+                spec = RunSpec(name, n_components=m or 1, C=2.0**-6, gamma=2.0**-4)
+                spec = spec.but(feature_map=feature_map)
                 predicted = estimate(spec, fold)
                 began = time.perf_counter()
                 execute(spec, fold=fold)

@@ -185,7 +185,7 @@ def most(name: str, train: RankingData, tests: list[RankingData]) -> pd.Series:
 
 
 def claims_2(parts: list[RankingData]) -> list[str]:
-    """What can be said of the order of Table 2's rows at his C, query by query."""
+    """Sentences on the order of Table 2's rows at his C, query by query."""
     found = []
     for how, label in SCALINGS.items():
         train, _, tests = parts_of(2, [normalise(part, how) for part in parts])
@@ -215,7 +215,7 @@ def means(runs: dict[tuple[str, str], list[Run]]) -> pd.DataFrame:
 
 
 def claims(runs: dict[tuple[str, str], list[Run]]) -> list[str]:
-    """What can be said of his claims: paired differences by query, each the mean of its three test folds."""
+    """Sentences on his claims: paired differences by query, each the mean of its three test folds."""
     found = ["Every query is in three test sets; its three values are averaged before queries are compared."]
     for label in SCALINGS.values():
         values = {name: by_query(runs[label, name]) for name in SETTINGS}

@@ -49,7 +49,7 @@ class Fitted:
 
 
 def models() -> dict[str, Fitted]:
-    """What is measured, by name."""
+    """The measurements by name."""
     found: dict[str, Ranker] = {"RankSVM, hinge": RankSVM(C=C, loss="hinge")}
     for name, solver in FACTOR_SOLVERS.items():
         found[f"factorised, {solver.label}"] = FactorizedRankSVM(C=C, solver=name)

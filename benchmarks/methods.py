@@ -1,4 +1,4 @@
-"""What is measured: rankviz, and what a user would take in its stead, each as settings with `fit`."""
+"""Methods measured: rankviz, and what a user would take in its stead, each as settings with `fit`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from rankviz import RankSVM
+from rankviz.common.numbers import power_of_two
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData
-from rankviz.plots.style import METHODS, power_of_two
+from rankviz.features import FEATURE_MAPS
 from rankviz.risk.pairs import preference_pairs
 
 NO_OBJECTIVE = (np.nan, np.nan)
@@ -23,9 +24,9 @@ def available(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def _kernel_words(feature_map: str, C: float, gamma: float) -> str:
+def _kernel_words(C: float, gamma: float, *, has_kernel: bool) -> str:
     words = f"C = {power_of_two(C)}"
-    return words if feature_map == "linear" else f"{words}, γ = {power_of_two(gamma)}"
+    return f"{words}, γ = {power_of_two(gamma)}" if has_kernel else words
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,13 @@ class Ours:
     @property
     def label(self) -> str:
         """Name in tables."""
-        size = "" if self.feature_map in ("linear", "exact") else f" m = {self.m}"
-        style = METHODS.get(self.feature_map)
-        return f"rankviz {style.name if style else self.feature_map}{size}"
+        kind = FEATURE_MAPS[self.feature_map]
+        return f"rankviz {kind.label}{f' m = {self.m}' if kind.has_components else ''}"
 
     @property
     def words(self) -> str:
         """Settings in words."""
-        return _kernel_words(self.feature_map, self.C, self.gamma)
+        return _kernel_words(self.C, self.gamma, has_kernel=FEATURE_MAPS[self.feature_map].has_kernel)
 
     def fit(self, train: RankingData) -> RankSVM:
         return RankSVM(
@@ -83,7 +83,8 @@ class PairSVM:
     @property
     def words(self) -> str:
         """Settings in words."""
-        return f"{_kernel_words(self.transformer, self.C, self.gamma)}, tol = {self.tol:g}, all pairs"
+        words = _kernel_words(self.C, self.gamma, has_kernel=self.transformer != "linear")
+        return f"{words}, tol = {self.tol:g}, all pairs"
 
     def fit(self, train: RankingData) -> FittedPairSVM:
         from sklearn.svm import LinearSVC

@@ -18,10 +18,10 @@ from benchmarks import report, tuning
 from benchmarks.children import LONGEST, REPETITIONS, SLOW, Measured, Method, side_by_side
 from benchmarks.methods import Ours, PairSVM, available
 from rankviz import Fold, evaluate, load_fold
+from rankviz.common.numbers import small
 from rankviz.datasets import make_fold
 from rankviz.metrics.evaluation import Evaluation
 from rankviz.metrics.significance import compare
-from rankviz.plots.style import small
 from rankviz.risk.pairs import count_pairs
 
 REAL = ("OHSUMED", "MQ2008")
@@ -97,7 +97,7 @@ def _row(name: str, method: Method, measured: Measured, test: Evaluation | None)
 
 
 def _reading(name: str, fold: Fold, found: dict[str, Measured], tests: dict[str, Evaluation]) -> str:
-    """What the rows of one data set say, in sentences."""
+    """The rows of one data set in sentences."""
     pairs = int(count_pairs(fold.train.y, fold.train.ptr).sum())
     text = [
         f"**{name}**: {fold.train.n_documents:,} documents, {fold.train.n_queries:,} queries and {pairs:,} "

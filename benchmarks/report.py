@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 from threadpoolctl import threadpool_info
 
+from rankviz.common.numbers import small
 from rankviz.common.threads import cores
-from rankviz.plots.style import small
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu")

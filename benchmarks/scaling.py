@@ -17,7 +17,7 @@ from benchmarks.children import REPETITIONS, Measured, side_by_side
 from benchmarks.methods import Ours
 from benchmarks.scaling_figure import LABELS, telling, write_page
 from rankviz.datasets import RankingData, make_data
-from rankviz.plots.style import METHODS
+from rankviz.features import FEATURE_MAPS
 
 C, GAMMA, PER_QUERY, N_FEATURES = 2.0**-2, 2.0**-5, 42, 46
 DOCUMENTS = (10_000, 20_000, 40_000, 80_000, 160_000)
@@ -73,7 +73,7 @@ def _row(growing: str, n: int, method: Ours, measured: Measured) -> dict[str, ob
         "growing": growing,
         "map": method.feature_map,
         "n": n,
-        "m": N_FEATURES if method.feature_map == "linear" else method.m,
+        "m": method.m if FEATURE_MAPS[method.feature_map].has_components else N_FEATURES,
         "seconds": measured.median(),
         "min": min(seconds),
         "max": max(seconds),
@@ -103,7 +103,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentence(table: pd.DataFrame, slopes: pd.DataFrame, growing: str) -> str:
-    """What the exponents over one size say."""
+    """The exponents over one size in words."""
     sizes = table.loc[table["growing"] == growing, growing]
     kinds = slopes.loc[slopes["growing"] == growing, "map"].unique()
     found = slopes[slopes["growing"] == growing].set_index(["map", "quantity"])["slope"]
@@ -128,7 +128,7 @@ def _failures(table: pd.DataFrame) -> list[str]:
 
 
 def _name(kind: str) -> str:
-    return METHODS[kind].name if kind in METHODS else kind
+    return FEATURE_MAPS[kind].label if kind in FEATURE_MAPS else kind
 
 
 def _with_labels(table: pd.DataFrame) -> pd.DataFrame:

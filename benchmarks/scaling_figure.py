@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from benchmarks import report
-from rankviz.plots.style import METHODS, line_of, with_minus
+from rankviz.common.numbers import with_minus
+from rankviz.features import FEATURE_MAPS
+from rankviz.plots.style import line_of
 from tools.browser import AppError, chromium
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -68,8 +70,8 @@ def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
 
 def _draw(out: go.Figure, part: pd.DataFrame, line: pd.Series, row: int, column: int, place: int) -> None:
     kind, growing, quantity = line["map"], line["growing"], line["quantity"]
-    name = METHODS[kind].name if kind in METHODS else kind
-    look = line_of(kind) if kind in METHODS else {"line": {}, "marker": {}}
+    name = FEATURE_MAPS[kind].label if kind in FEATURE_MAPS else kind
+    look = line_of(kind) if kind in FEATURE_MAPS else {"line": {}, "marker": {}}
     sizes = part[growing].to_numpy(float)
     first = row == 1 and column == 1
     common = {"legendgroup": kind, "name": name}

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from benchmarks.methods import LightGBM, Ours, XGBoost
 from rankviz import Fold, evaluate
-from rankviz.plots.style import power_of_two
+from rankviz.common.numbers import power_of_two
 
 EXPONENTS_C = (-10, -7, -4, -1)
 EXPONENTS_LINEAR_C = (-16, -13, *EXPONENTS_C, 2)

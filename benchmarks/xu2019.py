@@ -151,7 +151,7 @@ def _reading(found: Comparison, printed: float) -> str:
 
 
 def claims(name: str, choice: Choice) -> list[str]:
-    """What can be said of the paper's claims, and how many of its gains are ruled out."""
+    """Sentences on the paper's claims, and how many of its gains are ruled out."""
     told = []
     for method in (FACTORISED, REGULARISED):
         for metric in METRICS:
@@ -184,7 +184,7 @@ def statuses(name: str) -> str:
 
 
 def settings(choice: Choice) -> pd.DataFrame:
-    """What was chosen, fold by fold, and how that training ended."""
+    """The settings chosen, fold by fold, and how that training ended."""
     rows = []
     for method, folds in choice.items():
         for fold, one in enumerate(folds, start=1):

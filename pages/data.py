@@ -1,4 +1,4 @@
-"""What the data are like: how many documents, grades and pairs, and what the features say."""
+"""The data: how many documents, grades and pairs, and what the features say."""
 
 import streamlit as st
 

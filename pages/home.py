@@ -1,4 +1,4 @@
-"""What rankviz is, one live figure, and where to go."""
+"""The start page: what rankviz is, one live figure, and where to go."""
 
 import streamlit as st
 

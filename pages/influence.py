@@ -1,4 +1,4 @@
-"""What C and the costs of pairs change: ranking quality, seconds, and the top of a ranked list."""
+"""Effects of C and of the costs of pairs: ranking quality, seconds, and the top of a ranked list."""
 
 import streamlit as st
 

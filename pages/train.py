@@ -6,7 +6,7 @@ from ui.shared import reveal
 from ui.shared.jobs import predicted, run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.settings import linear_C
+from ui.shared.settings import baseline
 from ui.shared.show import what_is_shown
 from ui.train import views
 from ui.train.downloads import downloads
@@ -18,7 +18,7 @@ what_is_shown(spec, part)
 with errors_as_sentences():
     cost = st.empty()
     cost.caption(f"Predicted for this run: {predicted(spec)}.")
-    wanted = [spec.linear(linear_C(st.session_state)), spec]
+    wanted = [baseline(st.session_state), spec]
     baseline, record = run_or_wait(wanted, title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 

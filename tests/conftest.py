@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import os
+
+# Processes of tests that work at the same time share the cores, as jobs do: more threads of BLAS than cores
+# would wait for each other by keeping cores busy. It counts where it is said before NumPy is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    share = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, share)))
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tests of jobs submit, wait for and read off a store."""
+"""Helpers of the tests of jobs: to submit, to wait, and to read off a store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rankviz import RunSpec
 from rankviz.experiments.jobs import JobStatus, JobStore
 from rankviz.experiments.run_folder import RunFolder
 
-SPEC = RunSpec("small", feature_map="linear", n_components=1, gamma=1.0, C=0.5)
+SPEC = RunSpec("small", feature_map="linear", C=0.5)
 SECONDS = 60.0
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """What `condition` gives once that is true; the test fails where it never is."""
+    """The value of `condition` once it is true; the test fails where it never is."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := condition():

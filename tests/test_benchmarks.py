@@ -1,4 +1,4 @@
-"""What the measurements compute and write; the measurements themselves are no tests."""
+"""The measurements' computations and files; the measurements themselves are no tests."""
 
 from __future__ import annotations
 

@@ -47,11 +47,12 @@ def test_sizes_of_a_fold(fold: Fold) -> None:
 
 @pytest.mark.parametrize(
     ("feature_map", "m"),
-    [("linear", 1), *((f, m) for f in ("nystroem", "fourier") for m in (300, 800)), ("exact", 1)],
+    [("linear", None), *((f, m) for f in ("nystroem", "fourier") for m in (300, 800)), ("exact", None)],
 )
-def test_bytes_are_those_of_the_arrays(fold: Fold, feature_map: str, m: int) -> None:
+def test_bytes_are_those_of_the_arrays(fold: Fold, feature_map: str, m: int | None) -> None:
     """Between what is allocated at the peak and half as much again (and a constant for what is small)."""
-    spec = RunSpec("demo", feature_map=feature_map, n_components=m, gamma=0.25, C=0.1)
+    spec = SPEC.but(feature_map=feature_map, C=0.1)
+    spec = spec if m is None else spec.but(n_components=m)
     data = sum(part.X.nbytes for part in fold.parts.values())
     execute(spec, fold=fold)
     tracemalloc.start()
@@ -65,7 +66,7 @@ def test_bytes_are_those_of_the_arrays(fold: Fold, feature_map: str, m: int) -> 
 
 @pytest.mark.parametrize("feature_map", MAPS)
 def test_larger_runs_cost_more(feature_map: str) -> None:
-    spec = replace(SPEC, feature_map=feature_map)
+    spec = SPEC.but(feature_map=feature_map)
     base = estimate(spec, SHAPE, RATES)
     overhead = module.KERNEL_OVERHEAD if feature_map == "exact" else module.OVERHEAD
     assert base.seconds == pytest.approx(overhead * sum(base.stages.values()))
@@ -75,7 +76,7 @@ def test_larger_runs_cost_more(feature_map: str) -> None:
         assert larger.seconds > base.seconds
         assert larger.bytes >= base.bytes
     if feature_map in ("nystroem", "fourier"):
-        costs = [estimate(replace(spec, n_components=m), SHAPE, RATES) for m in (300, 600, 1200, 4000)]
+        costs = [estimate(spec.but(n_components=m), SHAPE, RATES) for m in (300, 600, 1200, 4000)]
         assert [e.seconds for e in costs] == sorted(e.seconds for e in costs)
         assert [e.bytes for e in costs] == sorted(e.bytes for e in costs)
 
@@ -88,7 +89,7 @@ def test_listed_pairs_cost_by_their_number_and_sorted_ones_do_not() -> None:
 
 
 def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
-    spec = replace(SPEC, feature_map="exact")
+    spec = SPEC.but(feature_map="exact")
     half, words = 9000**2 * 8 / 2, []
     for room in (1.2 * half, 0.7 * half, 0.1 * half):
         predicted = estimate(spec, SHAPE, RATES, room + SHAPE.training(spec).bytes)
@@ -108,17 +109,17 @@ def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
 
 
 def test_plain_conjugate_gradients_cost_more() -> None:
-    plain = estimate(replace(SPEC, preconditioner="none"), SHAPE, RATES)
+    plain = estimate(SPEC.but(preconditioner="none"), SHAPE, RATES)
     assert plain.seconds > estimate(SPEC, SHAPE, RATES).seconds
     assert plain.stages["preconditioner"] == 0.0
-    exact = replace(SPEC, feature_map="exact")
-    plain = estimate(replace(exact, preconditioner="none"), SHAPE, RATES)
+    exact = SPEC.but(feature_map="exact")
+    plain = estimate(exact.but(preconditioner="none"), SHAPE, RATES)
     assert plain.stages["newton"] > estimate(exact, SHAPE, RATES).stages["newton"]
     assert plain.stages["preconditioner"] == 0.0
 
 
 def test_choosing_landmarks_takes_time_where_distances_decide() -> None:
-    spread = estimate(replace(SPEC, landmarks="kmeans++"), SHAPE, RATES)
+    spread = estimate(SPEC.but(landmarks="kmeans++"), SHAPE, RATES)
     assert spread.stages["factor"] > estimate(SPEC, SHAPE, RATES).stages["factor"]
     assert spread.bytes == estimate(SPEC, SHAPE, RATES).bytes
 
@@ -138,7 +139,7 @@ def test_entries_cost_what_their_kernel_says() -> None:
 
 
 def test_more_landmarks_than_documents_cost_no_more() -> None:
-    most, more = (replace(SPEC, n_components=m) for m in (9000, 90_000))
+    most, more = (SPEC.but(n_components=m) for m in (9000, 90_000))
     assert estimate(most, SHAPE, RATES).bytes == estimate(more, SHAPE, RATES).bytes
 
 
@@ -155,15 +156,15 @@ def test_this_machine_is_measured_once() -> None:
 
 
 def test_runs_that_share_features_cost_less_together() -> None:
-    costs = [estimate(replace(SPEC, n_components=m), SHAPE, RATES) for m in (100, 200, 500)]
+    costs = [estimate(SPEC.but(n_components=m), SHAPE, RATES) for m in (100, 200, 500)]
     together = total_seconds(costs)
     assert costs[-1].seconds < together < sum(cost.seconds for cost in costs)
     assert total_seconds([costs[0], costs[0]]) == pytest.approx(costs[0].seconds)
-    seeds = [estimate(replace(SPEC, seed=seed), SHAPE, RATES) for seed in (0, 1)]
+    seeds = [estimate(SPEC.but(seed=seed), SHAPE, RATES) for seed in (0, 1)]
     assert total_seconds(seeds) == pytest.approx(sum(cost.seconds for cost in seeds))
-    widths = [estimate(replace(SPEC, gamma=gamma), SHAPE, RATES) for gamma in (0.1, 0.2)]
+    widths = [estimate(SPEC.but(gamma=gamma), SHAPE, RATES) for gamma in (0.1, 0.2)]
     assert total_seconds(widths) == pytest.approx(sum(cost.seconds for cost in widths))
-    cold = [estimate(replace(cost.spec, start="zero"), SHAPE, RATES) for cost in costs]
+    cold = [estimate(cost.spec.but(start="zero"), SHAPE, RATES) for cost in costs]
     assert total_seconds(cold) > together
     assert total_seconds([]) == 0.0
 
@@ -179,7 +180,7 @@ def test_words() -> None:
     assert [megabytes(b) for b in (10, 8.1e7, 2.34e9)] == ["1 MB", "81 MB", "2.3 GB"]
     one = estimate(SPEC, SHAPE, RATES)
     assert str(one) == f"about {in_words(one.seconds)} and {megabytes(one.bytes)}"
-    other = estimate(replace(SPEC, seed=1), SHAPE, RATES)
+    other = estimate(SPEC.but(seed=1), SHAPE, RATES)
     assert total_in_words([one, other]) == f"about {in_words(2 * one.seconds)} and {megabytes(one.bytes)}"
     exact = estimate(SPEC.exact(), SHAPE, RATES, 1e9)
     share = f"({in_words(exact.seconds)} for the exact kernel, kernel stored in float64)"
@@ -190,20 +191,20 @@ def test_words() -> None:
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
 def test_a_refusal_names_an_m_that_fits(feature_map: str) -> None:
-    predicted = estimate(replace(SPEC, feature_map=feature_map, n_components=4000), SHAPE, RATES)
+    predicted = estimate(SPEC.but(feature_map=feature_map, n_components=4000), SHAPE, RATES)
     check_budget(predicted, predicted.bytes)
     budget = predicted.bytes / 3
     with pytest.raises(DataError, match=r"Choose m = (\d+)") as caught:
         check_budget(predicted, budget)
     named = int(str(caught.value).split("Choose m = ")[1].split()[0])
     assert 100 < named < 4000
-    check_budget(estimate(replace(predicted.spec, n_components=named), SHAPE, RATES), budget)
+    check_budget(estimate(predicted.spec.but(n_components=named), SHAPE, RATES), budget)
     with pytest.raises(DataError):
-        check_budget(estimate(replace(predicted.spec, n_components=2 * named), SHAPE, RATES), budget)
+        check_budget(estimate(predicted.spec.but(n_components=2 * named), SHAPE, RATES), budget)
 
 
 def test_a_refusal_where_no_m_helps() -> None:
-    for spec in (replace(SPEC, feature_map="linear"), SPEC):
+    for spec in (SPEC.but(feature_map="linear"), SPEC):
         with pytest.raises(DataError, match="smaller data set"):
             check_budget(estimate(spec, SHAPE, RATES), 1000)
 
@@ -237,8 +238,8 @@ def test_free_memory_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_is_estimated(solver: str, feature_map: str) -> None:
-    spec = replace(SPEC, solver=solver, feature_map=feature_map)
-    large, one = estimate(spec, SHAPE, RATES), estimate(replace(SPEC, feature_map=feature_map), SHAPE, RATES)
+    spec = SPEC.but(solver=solver, feature_map=feature_map)
+    large, one = estimate(spec, SHAPE, RATES), estimate(SPEC.but(feature_map=feature_map), SHAPE, RATES)
     small = estimate(spec, replace(SHAPE, n=900, pairs=37_000, documents=1600), RATES)
     assert 0 < small.seconds < large.seconds < 60
     assert large.bytes > one.bytes if SOLVERS[solver].lists_pairs else large.bytes == one.bytes

@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.memory_check import WITHOUT_LIST
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk, SortedRisk, adapted_risk
@@ -105,9 +104,9 @@ def test_the_piecewise_logistic_objective_is_near_the_logistic_one() -> None:
     assert abs(one.objective_ - other.objective_) <= 0.5 * 0.0013 * one.n_pairs_
 
 
-@pytest.mark.parametrize("loss", WITHOUT_LIST)
+@pytest.mark.parametrize("loss", [name for name, loss in LOSSES.items() if loss.unlisted])
 def test_too_many_pairs_to_list_are_refused_with_what_would_fit(loss: str) -> None:
-    with pytest.raises(DataError, match=f"Choose loss='{WITHOUT_LIST[loss]}'"):
+    with pytest.raises(DataError, match=f"Choose loss='{LOSSES[loss].unlisted}'"):
         RankSVM(loss=loss, memory_limit=1000.0).fit(X, Y, qid=DATA.qid)
 
 

@@ -14,7 +14,8 @@ def visit(line):
         exec(line, {})
     except (AttributeError, ImportError, RuntimeError) as error:
         errors.append(f"{line}: {error}")
-lines = [f"import streamlit; from ui import {name}" for name in ("runs", "jobs", "home_views", "settings")]
+modules = [("shared", "runs"), ("shared", "jobs"), ("home", "views"), ("shared", "settings")]
+lines = [f"import streamlit; from ui.{folder} import {name}" for folder, name in modules]
 threads = [threading.Thread(target=visit, args=(line,)) for line in lines]
 for thread in threads: thread.start()
 for thread in threads: thread.join()

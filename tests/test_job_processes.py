@@ -18,7 +18,7 @@ from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
 
-MANY = tuple(replace(SPEC, C=0.001 * (k + 1)) for k in range(3000))
+MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
 """Enough runs for a minute, each of them short."""
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 def test_a_job_from_start_to_end_and_after_a_restart(folder: Path, submit: Callable[..., str]) -> None:
     store = JobStore(folder)
-    specs = (SPEC, replace(SPEC, C=0.25))
+    specs = (SPEC, SPEC.but(C=0.25))
     job_id = submit(store, specs)
     first = store.status(job_id)
     assert (first.state, first.title, first.owner, first.specs) == ("running", "A job", "me", specs)
@@ -46,7 +46,7 @@ def test_a_job_from_start_to_end_and_after_a_restart(folder: Path, submit: Calla
     assert another.status(job_id) == status
     assert another.jobs("me") == [status]
     assert another.progress(job_id)[-1]["stage"] == "finished"
-    found = another.find_records([*specs, replace(SPEC, C=99.0)])
+    found = another.find_records([*specs, SPEC.but(C=99.0)])
     assert set(found) == set(specs)
     record = another.record(job_id, 1)
     assert record is not None

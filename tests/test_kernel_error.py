@@ -166,7 +166,7 @@ def test_progress_grows_to_one_and_can_stop() -> None:
 
 
 def test_one_draw_serves_every_gamma_and_some_norms() -> None:
-    """What the page keeps: draws for all γ, K for all draws."""
+    """Kept by the page: draws for all γ, K for all draws."""
     for variant in VARIANTS:
         drawn = variant.draw(X, 70, RBF(1.0), 5)
         for gamma in (0.5, 16.0):

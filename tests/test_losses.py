@@ -16,7 +16,6 @@ from rankviz.risk.losses import (
     Zone,
     eta_for,
     largest_error,
-    trainable,
 )
 
 EVERY = LOSSES | {"smoothed hinge": SmoothedHinge(0.3), "narrow": SmoothHinge(0.05)}
@@ -153,8 +152,8 @@ def test_eta_comes_from_the_bound() -> None:
 
 
 def test_only_the_hinge_is_trained_as_another_loss() -> None:
-    assert trainable("hinge") == SmoothedHinge(1.0)
-    assert all(trainable(name) is loss for name, loss in LOSSES.items() if name != "hinge")
+    assert LOSSES["hinge"].surrogate() == SmoothedHinge(1.0)
+    assert all(loss.surrogate() is loss for loss in LOSSES.values() if loss.smooth)
 
 
 def test_width_of_a_zone() -> None:

@@ -11,24 +11,24 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
+from rankviz.experiments.description import describe
 from rankviz.experiments.estimate import check_budget, estimate, total_seconds
-from rankviz.experiments.methods import METHODS, model_of
 from rankviz.experiments.rates import Rates
-from rankviz.experiments.run import model_from
+from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.plots.style import describe
+from rankviz.models.methods import METHODS
 from rankviz.solvers.result import Status
 
-PLAIN = RunSpec("demo", "Fold1", feature_map="linear", n_components=25, gamma=0.5, seed=3)
+PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
 SPECS = (
-    PLAIN.factorized(2, 0.05),
-    PLAIN.factorized(2, 0.05, solver="query_steps"),
+    PLAIN.factorized(2, 0.05).but(seed=3),
+    PLAIN.factorized(2, 0.05, solver="query_steps").but(seed=3),
     PLAIN.regularized(0.05, 1.0, 0.05),
-    PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating"),
-    replace(PLAIN, feature_map="nystroem").factorized(3, 0.1),
+    PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating").but(seed=3),
+    PLAIN.but(feature_map="nystroem", n_components=25, gamma=0.5, seed=3).factorized(3, 0.1),
 )
 
 
@@ -39,18 +39,32 @@ def fold() -> Fold:
 
 def test_a_spec_says_all_that_its_model_is() -> None:
     for spec in SPECS:
-        params = model_of(spec).get_params()
-        assert params.pop("random_state") == 3
-        for name in ("max_iter", "memory_limit", "kernel", "degree", "coef0"):
-            assert params.pop(name) == getattr(rankviz.RankSVM(), name)
-        assert params.pop("rank", spec.factors) == spec.factors
-        assert params == {name: getattr(spec, name) for name in params}
+        params, plain = model_of(spec).get_params(), type(model_of(spec))().get_params()
+        assert params.pop("random_state") == spec.get("seed", 0)
+        assert params.pop("max_iter") is None
+        assert params.pop("memory_limit") is None
+        if "factors" in spec:
+            assert params.pop("rank") == spec.factors
+        assert params == {name: spec.get(name, plain[name]) for name in params}
+        assert {name for name in params if name not in spec} <= {
+            "kernel",
+            "gamma",
+            "degree",
+            "coef0",
+            "n_components",
+            "landmarks",
+            "frequencies",
+        }
+    assert [spec.get("seed") for spec in SPECS] == [3, 3, None, 3, 3]
 
 
 def test_what_only_rank_svm_knows_is_put_aside() -> None:
-    odd = replace(PLAIN, loss="logistic", costs="grade", rank=3, preconditioner="none", tol=1e-9)
-    assert odd.factorized(2, 0.05) == SPECS[0]
+    odd = PLAIN.but(loss="logistic", costs="grade", preconditioner="none", tol=1e-9, start="zero")
+    assert odd.factorized(2, 0.05).but(seed=3) == SPECS[0]
     assert odd.regularized(0.05, 1.0, 0.05) == SPECS[2]
+    truncated = SPECS[4].but(method="ranksvm", rank=3, tol=1e-9)
+    assert truncated.rank == 3
+    assert truncated.factorized(3, 0.1) == SPECS[4]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +72,7 @@ def test_what_only_rank_svm_knows_is_put_aside() -> None:
 )
 def test_names_that_are_not_known(change: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        model_of(replace(SPECS[0], **change))
+        model_of(SPECS[0].but(**change))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -95,12 +109,12 @@ def test_only_the_regularised_model_has_matrices_beside_alpha(fold: Fold) -> Non
         whole = np.append(whole, top)
     np.testing.assert_allclose(cut, np.maximum(whole - 0.05 / 2.0, 0.0), atol=1e-9)
     assert cut.max() > 0.0
-    with pytest.raises(ValueError, match="factorized"):
+    with pytest.raises(ValueError, match="factori"):
         thresholded_blocks(execute(SPECS[0], fold=fold), fold.train)
 
 
 def test_low_rank_runs_are_families_of_their_own_and_mix_with_others(fold: Fold) -> None:
-    specs = [SPECS[0], replace(PLAIN, C=0.5), SPECS[2], replace(PLAIN, C=0.25), replace(SPECS[0], C=0.5)]
+    specs = [SPECS[0], PLAIN.but(C=0.5), SPECS[2], PLAIN.but(C=0.25), SPECS[0].but(C=0.5)]
     assert sorted(map(len, families(specs))) == [1, 1, 1, 2]
     assert {spec for spec, _ in execute_all(specs, fold=fold)} == set(specs)
 
@@ -125,7 +139,7 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
         small, more = estimate(spec, shape), estimate(spec, large)
         assert 0 < small.seconds < more.seconds
         assert small.bytes < more.bytes
-    assert estimate(replace(SPECS[0], factors=20), large).bytes > estimate(SPECS[0], large).bytes
+    assert estimate(SPECS[0].but(factors=20), large).bytes > estimate(SPECS[0], large).bytes
     pair = [estimate(spec, large) for spec in (SPECS[0], SPECS[2])]
     assert total_seconds(pair) == pytest.approx(sum(each.seconds for each in pair))
     with pytest.raises(DataError, match="memory"):
@@ -133,9 +147,9 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
 
 
 def test_captions_name_the_model_and_its_settings() -> None:
-    assert "factorised RankSVM, K = 2" in describe(SPECS[0])
-    assert "query by query" in describe(SPECS[1])
-    assert "regularised RankSVM, nuclear 0.05, coupling 1" in describe(SPECS[2])
+    assert "factorised RankSVM, K = 2" in str(describe(SPECS[0]))
+    assert "query by query" in str(describe(SPECS[1]))
+    assert "regularised RankSVM, nuclear 0.05, coupling 1" in str(describe(SPECS[2]))
     assert list(METHODS) == ["ranksvm", "factorized", "regularized"]
 
 
@@ -150,7 +164,7 @@ def seconds(spec: RunSpec) -> float:
 
 @pytest.mark.parametrize("spec", [SPECS[1], SPECS[2], SPECS[3]])
 def test_predicted_seconds_grow_with_c_up_to_the_limit_of_iterations(spec: RunSpec) -> None:
-    found = [seconds(replace(spec, C=C)) for C in (1e-9, 1e-3, 1e-2, 1e6, 1e8)]
+    found = [seconds(spec.but(C=C)) for C in (1e-9, 1e-3, 1e-2, 1e6, 1e8)]
     assert found[0] < found[1] < found[2] < found[3] == found[4]
 
 

@@ -1,4 +1,4 @@
-"""What callers of the library are told: what was found, what was expected, and what to do."""
+"""Messages to callers of the library: what was found, what was expected, and what to do."""
 
 from __future__ import annotations
 

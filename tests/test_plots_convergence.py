@@ -9,12 +9,12 @@ import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.plots import convergence
+from rankviz.plots import convergence, convergence_words
 from rankviz.plots.labels import distinct_labels
 from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
-PLAIN = replace(SPEC, preconditioner="none")
+PLAIN = SPEC.but(preconditioner="none")
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +24,13 @@ def fold() -> Fold:
 
 @pytest.fixture(scope="module")
 def records(fold: Fold) -> list[RunRecord]:
-    return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, replace(SPEC, C=4.0))]
+    return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, SPEC.but(C=4.0))]
 
 
 @pytest.fixture(scope="module")
 def references(records: list[RunRecord], fold: Fold) -> list[RunRecord]:
-    keys = dict.fromkeys(convergence.objective_key(record.spec) for record in records)
-    return [execute(key, fold=fold) for key in keys]
+    wanted = dict.fromkeys(record.spec.reference(convergence.REFERENCE_TOL) for record in records)
+    return [execute(spec, fold=fold) for spec in wanted]
 
 
 def test_runs_of_one_objective_share_a_reference(
@@ -39,8 +39,7 @@ def test_runs_of_one_objective_share_a_reference(
     assert len(references) == 2
     table = convergence.data(records, references)
     for record, (_, rows) in zip(records, table.groupby("label", sort=False), strict=True):
-        same = convergence.objective_key(record.spec)
-        alike = [r for r in [*records, *references] if convergence.objective_key(r.spec) == same]
+        alike = [r for r in [*records, *references] if r.spec.problem == record.spec.problem]
         best = min(r.objective for r in alike)
         expected = (record.trace["objective"] - best) / best
         np.testing.assert_allclose(rows["gap"], expected, rtol=1e-12)
@@ -101,15 +100,15 @@ def test_runs_look_different(records: list[RunRecord]) -> None:
 def test_reading_says_what_each_took(records: list[RunRecord]) -> None:
     record, plain = records[:2]
     cg = [int(r.trace["cg_iterations"].sum()) for r in (record, plain)]
-    text = convergence.reading(record, plain)
+    text = convergence_words.reading(record, plain)
     assert text.startswith(f"With the preconditioner {cg[0]} CG iterations reach the tolerance in ")
     assert f"without it {cg[1]} in " in text
-    assert convergence.reading(record).startswith(f"{cg[0]} CG iterations reach the tolerance in ")
+    assert convergence_words.reading(record).startswith(f"{cg[0]} CG iterations reach the tolerance in ")
 
 
 def test_reading_says_when_the_tolerance_was_not_reached(records: list[RunRecord]) -> None:
     slow = replace(records[1], status=Status.MAX_ITERATIONS.value)
-    assert "do not reach the tolerance" in convergence.reading(records[0], slow)
+    assert "do not reach the tolerance" in convergence_words.reading(records[0], slow)
 
 
 def test_labels_say_what_varies_and_no_more() -> None:
@@ -134,7 +133,7 @@ def test_labels_say_what_varies_and_no_more() -> None:
     ],
 )
 def test_whatever_differs_is_told(change: dict[str, object]) -> None:
-    first, second = distinct_labels([SPEC, replace(SPEC, **change)])
+    first, second = distinct_labels([SPEC, SPEC.but(**change)])
     assert first != second
 
 
@@ -145,13 +144,41 @@ def test_records_older_than_some_columns_are_drawn_alike(records: list[RunRecord
     np.testing.assert_array_equal(same["products_total"], new["products_total"])
 
 
+def test_a_stochastic_solver_minimises_what_the_others_do() -> None:
+    """Its seed is its own: on a map that draws nothing no other run has one."""
+    plain = SPEC.linear(0.25)
+    for seed in (0, 1):
+        drawn = plain.but(solver="sgd_pair", seed=seed)
+        assert drawn.problem == plain.problem
+        assert drawn.reference(1e-10) == plain.reference(1e-10)
+    assert SPEC.but(seed=1).problem != SPEC.problem  # there it draws the features
+
+
+def test_traces_that_tell_less_are_drawn_as_far_as_they_go(fold: Fold, records: list[RunRecord]) -> None:
+    low_rank = [execute(SPEC.factorized(2, 0.25, solver), fold=fold) for solver in ("lbfgs", "query_steps")]
+    table = convergence.data([*low_rank, records[0]], low_rank)
+    own = table[table["solver"] != "newton"]
+    assert own[["cg_total", "reached_products", "duality", "gradient_norm"]].isna().all().all()
+    assert (own["gap"] >= 0).all()  # objectives below zero: shares are of their size
+    assert own["reached_seconds"].tolist() == own["seconds"].tolist()
+    both = convergence.quantity_figure(table, "gap", "seconds").data
+    assert [trace.name for trace in both] == list(table["label"].unique())
+    assert len({trace.line.dash for trace in both[:2]}) == 2, "dashes mean solvers"
+    (newton,) = convergence.quantity_figure(table, "gradient", "iteration").data
+    assert newton.name not in list(own["label"])
+    assert not convergence.quantity_figure(own, "active", "products").data
+    one = convergence.figure(own)
+    assert [trace.name for trace in one.data] == list(own["label"].unique())
+    assert convergence_words.race(own).startswith("Seconds until within 10⁻⁴ of its own best objective: ")
+    steps = int(low_rank[0].trace["iteration"].iloc[-1])
+    assert convergence_words.reading(low_rank[0]).startswith(f"{steps:,} iterations reach the tolerance in ")
+
+
 def test_the_race_names_who_came_near_and_who_did_not(
     records: list[RunRecord], references: list[RunRecord]
 ) -> None:
     table = convergence.data(records, references)
     last = table["label"] == table["label"].iloc[-1]
-    told = convergence.race(table.assign(gap=table["gap"].where(~last, 1.0)))
-    assert told.startswith(
-        "Within 10⁻⁴ of the best objective of its own, in products: C = 2⁻², preconditioned"
-    )
-    assert told.endswith("C = 2², preconditioned not at all, in the steps it was given")
+    told = convergence_words.race(table.assign(gap=table["gap"].where(~last, 1.0)))
+    assert told.startswith("Products until within 10⁻⁴ of its own best objective: C = 2⁻², preconditioned")
+    assert told.endswith("C = 2², preconditioned not within the steps it was given")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rankviz import RunRecord, RunSpec, execute
@@ -18,7 +16,7 @@ SPEC = RunSpec("demo", feature_map="linear", C=0.25)
 def groups() -> dict[float, list[RunRecord]]:
     folds = {name: make_fold(n_queries=20, n_features=4, seed=seed) for seed, name in enumerate("ab")}
     return {
-        C: [execute(replace(SPEC, fold=name, C=C), fold=fold) for name, fold in folds.items()]
+        C: [execute(SPEC.but(fold=name, C=C), fold=fold) for name, fold in folds.items()]
         for C in (2.0**-8, 0.25, 1.0)
     }
 

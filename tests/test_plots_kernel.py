@@ -7,6 +7,7 @@ import pytest
 
 from rankviz.analysis.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
 from rankviz.analysis.kernel_summary import Slope, fitted_slope
+from rankviz.common.numbers import small
 from rankviz.features import RBF, rbf_kernel
 from rankviz.plots import (
     kernel_entries,
@@ -16,7 +17,6 @@ from rankviz.plots import (
     kernel_spectrum,
     kernel_variants,
 )
-from rankviz.plots.style import small
 
 X = np.random.default_rng(0).random((40, 3))
 K = rbf_kernel(X, X, 2.0)

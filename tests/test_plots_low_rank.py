@@ -36,7 +36,7 @@ def found_in(seed: int, matrix: str = "block") -> tuple[Spectra, Spectra]:
 
 
 def needed(**columns: list[int]) -> pd.DataFrame:
-    """What queries need, of which only some columns matter."""
+    """Needs of queries, of which only some columns matter."""
     names = ["documents", "pairs", "active", "largest_rank", "k", "k_shuffled", "rank", "rank_shuffled"]
     n = len(next(iter(columns.values())))
     return pd.DataFrame({"query": range(1, n + 1)} | {name: columns.get(name, [1] * n) for name in names})

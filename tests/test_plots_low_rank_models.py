@@ -141,7 +141,7 @@ def trace_of(record: RunRecord, objectives: list[float], solver: str) -> RunReco
     steps = np.arange(len(objectives))
     trace = pd.DataFrame({"iteration": steps, "objective": objectives, "gap": 0.1, "seconds": 0.5 * steps})
     seconds = {"newton": 0.5 * steps[-1] + 2.0}
-    spec = replace(record.spec, solver=solver)
+    spec = record.spec.but(solver=solver)
     return replace(record, spec=spec, trace=trace, seconds=seconds, objective=objectives[-1])
 
 
@@ -173,7 +173,7 @@ def test_a_run_that_never_comes_near_is_said(records: dict[str, RunRecord]) -> N
 
 def test_the_sweep_over_k_has_a_band_over_seeds(records: dict[str, RunRecord]) -> None:
     base = records["factorized"]
-    runs = [replace(base, spec=replace(base.spec, factors=K, seed=s)) for s in (0, 1) for K in (1, 5)]
+    runs = [replace(base, spec=base.spec.but(factors=K, seed=s)) for s in (0, 1) for K in (1, 5)]
     table = low_rank_sensitivity.data(runs, "vali", "MAP")
     assert table["value"].tolist() == pytest.approx([base.metrics["vali"]["MAP"].mean()] * 4)
     lines = low_rank_sensitivity.over_seeds(table.assign(value=[1.0, 2.0, 3.0, 6.0]))
@@ -196,9 +196,7 @@ def test_the_objective_takes_the_place_of_a_metric(records: dict[str, RunRecord]
 def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -> None:
     base = records["regularized"]
     zero = replace(base, solution={"low_rank": np.zeros(3), "gap": np.zeros(1)})
-    runs = [
-        replace(one, spec=replace(one.spec, nuclear=nuclear)) for one, nuclear in ((base, 1.0), (zero, 10.0))
-    ]
+    runs = [replace(one, spec=one.spec.but(nuclear=nuclear)) for one, nuclear in ((base, 1.0), (zero, 10.0))]
     table = low_rank_sensitivity.data(runs, "vali", "NDCG@1")
     assert table["all_zero"].tolist() == [False, True]
     cells = low_rank_sensitivity.figure_of_weights(table, "NDCG@1", (1.0, 10.0), (0.1, 1.0)).data[0]

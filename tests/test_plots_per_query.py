@@ -10,7 +10,7 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import RankingData, make_fold
 from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, style_of
 
 MAPS = ("nystroem", "fourier")
 METRIC = "NDCG@10"
@@ -72,7 +72,7 @@ def test_tau_stands_below_the_differences(table: pd.DataFrame) -> None:
 def test_colour_says_who_is_ahead(table: pd.DataFrame) -> None:
     known = table.iloc[:3].assign(difference=[0.1, -0.1, 0.0])
     colours = trace_of(per_query.figure(known, MAPS, METRIC)).marker.color
-    assert list(colours) == [METHODS["nystroem"].colour, METHODS["fourier"].colour, EVEN_COLOUR]
+    assert list(colours) == [style_of("nystroem").colour, style_of("fourier").colour, EVEN_COLOUR]
     symbols = trace_of(per_query.figure(known, MAPS, METRIC)).marker.symbol
     assert list(symbols) == ["circle", "circle", "circle-open"], "grey and full is the linear model"
 

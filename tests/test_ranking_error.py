@@ -34,10 +34,10 @@ def exact(fold: Fold) -> RunRecord:
 
 @pytest.fixture(scope="module")
 def approximate(fold: Fold) -> list[RunRecord]:
-    nystroem = [replace(SPEC, n_components=m, seed=seed) for m in (3, 40) for seed in (0, 1)]
+    nystroem = [SPEC.but(n_components=m, seed=seed) for m in (3, 40) for seed in (0, 1)]
     others = [
-        replace(SPEC, n_components=10, landmarks="kmeans++"),
-        replace(SPEC, n_components=40, feature_map="fourier", frequencies="orthogonal"),
+        SPEC.but(n_components=10, landmarks="kmeans++"),
+        SPEC.but(n_components=40, feature_map="fourier", frequencies="orthogonal"),
     ]
     return [execute(spec, fold=fold) for spec in (*nystroem, *others)]
 
@@ -105,13 +105,13 @@ def test_nystroem_never_has_the_lower_objective(exact: RunRecord, approximate: l
 
 @pytest.mark.parametrize("change", [{"fold": "Fold2"}, {"normalisation": "query_minmax"}, {"digest": "0"}])
 def test_runs_on_other_data_are_refused(exact: RunRecord, fold: Fold, change: dict[str, str]) -> None:
-    other = replace(exact, spec=replace(exact.spec, **change))
+    other = replace(exact, spec=exact.spec.but(**change))
     with pytest.raises(ValueError, match=f"differ in {next(iter(change))}"):
         ranking_errors(other, exact, fold.test, "test")
 
 
 def test_other_problems_and_other_parts_are_refused(exact: RunRecord, fold: Fold) -> None:
-    other = replace(exact, spec=replace(exact.spec, C=9.0))
+    other = replace(exact, spec=exact.spec.but(C=9.0))
     assert ranking_errors(other, exact, fold.test, "test")["tau"].min() == pytest.approx(1)
     with pytest.raises(ValueError, match="differ in C"):
         objective_distance(other, exact)

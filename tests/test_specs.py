@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -14,14 +15,32 @@ import pytest
 from conftest_runs import SPEC
 
 from rankviz import RankSVM, RunSpec
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting
 from rankviz.experiments.run import model_of
+from rankviz.experiments.spec import DataSpec
+from rankviz.models.methods import METHODS
 
 SPECS = [
     RunSpec("demo"),
     SPEC,
-    RunSpec("OHSUMED", "Fold3", "00ff", "query_minmax", "fourier", 1, 1e-300, 1e300, seed=2**70, tol=0.5),
+    RunSpec(
+        "OHSUMED",
+        "Fold3",
+        "00ff",
+        "query_minmax",
+        feature_map="fourier",
+        n_components=1,
+        C=1e-300,
+        gamma=1e300,
+        seed=2**70,
+        tol=0.5,
+    ),
     RunSpec('name with "quotes", √ and \\', rank=4),
     SPEC.linear(2.0),
+    SPEC.but(gamma="scale"),
+    SPEC.factorized(3, 0.5),
+    SPEC.linear(2.0).regularized(0.5, 3.0, 0.25, solver="alternating"),
 ]
 
 
@@ -31,12 +50,15 @@ def test_json_round_trip(spec: RunSpec) -> None:
     assert again == spec
     assert again.to_json() == spec.to_json()
     assert again.hash == spec.hash
-    assert RunSpec.from_dict(dataclasses.asdict(spec)) == spec
-    assert list(json.loads(spec.to_json())) == sorted(f.name for f in dataclasses.fields(RunSpec))
+    assert RunSpec.from_dict(spec.to_dict()) == spec
+    written = json.loads(spec.to_json())
+    assert list(written) == ["data", "method", "settings"]
+    assert list(written["data"]) == sorted(f.name for f in dataclasses.fields(DataSpec))
+    assert list(written["settings"]) == sorted(spec.values)
 
 
 def test_hash_is_that_of_the_sorted_text_in_any_process() -> None:
-    text = json.dumps(dataclasses.asdict(SPEC), sort_keys=True)
+    text = json.dumps(SPEC.to_dict(), sort_keys=True)
     assert SPEC.hash == hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     code = f"import rankviz; print(rankviz.RunSpec.from_json({SPEC.to_json()!r}).hash)"
     root = Path(__file__).resolve().parent.parent
@@ -49,35 +71,26 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
     plain = RunSpec("a", C=1.0, gamma=np.float64(2), tol=np.float32(1), n_components=5, seed=2, rank=3)
     assert whole == plain
     assert whole.to_json() == plain.to_json()
-    changes = {
-        "dataset": "b",
-        "fold": "Fold2",
-        "digest": "1",
-        "normalisation": "x",
-        "feature_map": "linear",
-        "loss": "y",
-        "preconditioner": "none",
-        "start": "zero",
-        "landmarks": "kmeans++",
-        "frequencies": "orthogonal",
-        "costs": ((0.0, 0.0), (1.0, 0.0)),
-        "solver": "lbfgs",
-        "method": "factorized",
-    }
-    numbers = {
-        "factors": 4,
-        "nuclear": 0.5,
-        "coupling": 3.0,
-        "n_components": 6,
-        "C": 1.5,
-        "gamma": 2.5,
-        "seed": 3,
-        "tol": 0.5,
-        "rank": None,
-    }
-    others = [dataclasses.replace(plain, **{k: v}) for k, v in (changes | numbers).items()]
-    assert {f.name for f in dataclasses.fields(RunSpec)} == set(changes | numbers)
-    assert len({plain.hash, *(s.hash for s in others)}) == 1 + len(others)
+    assert all(other.to_json() != plain.to_json() for other in others(plain).values())
+    assert len({plain.hash, *(other.hash for other in others(plain).values())}) == 1 + len(others(plain))
+    for spec in (plain.factorized(3, 0.5), plain.regularized(1.0, 2.0, 0.5), plain.exact()):
+        assert len({spec.hash, *(other.hash for other in others(spec).values())}) == 1 + len(others(spec))
+
+
+def others(spec: RunSpec) -> dict[str, RunSpec]:
+    """The spec with another value of each thing that it says."""
+    data = {f.name: spec.but(**{f.name: "another"}) for f in dataclasses.fields(DataSpec)}
+    found = {name: spec.but(**{name: another(s, spec.values[name])}) for name, s in spec.declared().items()}
+    method = next(name for name in METHODS if name != spec.method)
+    return data | found | {"method": spec.but(method=method)}
+
+
+def another(setting: Setting, value: object) -> object:
+    """A value of a setting that it has not."""
+    names = [name for name in setting.options if name != value]
+    if setting.name == "costs":
+        return ((0.0, 0.0), (1.0, 0.0))
+    return names[0] if names else setting.checked((value if isinstance(value, int | float) else 1) + 1)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +99,7 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
         ({}, "dataset"),
         ({"dataset": "a", "nonsense": 1}, "nonsense"),
         *(({"dataset": v}, "dataset") for v in (None, 3, ["a"], True)),
-        *(({"dataset": "a", "C": v}, "'C'") for v in ("1", None, True, [1.0], 10**400, -(10**400))),
+        *(({"dataset": "a", "C": v}, "C=") for v in ("1", None, True, [1.0], 10**400, -(10**400))),
         *(({"dataset": "a", "n_components": v}, "n_components") for v in (2.0, "5", None, False)),
         *(({"dataset": "a", "rank": v}, "rank") for v in (2.0, "5", True)),
         *(({"dataset": "a", "costs": v}, "costs") for v in (1, {}, [[1.0], ["a"]], [1, 2])),
@@ -98,6 +111,32 @@ def test_other_objects_are_refused_by_field(values: dict[str, object], words: st
         RunSpec.from_dict(values)
     with pytest.raises(ValueError, match=words):
         RunSpec.from_json(json.dumps(values))
+
+
+WHOLE = {"data": {"dataset": "a"}, "method": "ranksvm", "settings": {}}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        *(({name: None}, "JSON objects") for name in ("data", "settings")),
+        *(({"method": v}, "method=") for v in (None, 3, "x", ["ranksvm"])),
+        ({"more": 1}, "more"),
+        ({"data": {}}, "dataset"),
+        ({"data": {"dataset": "a", "part": "b"}}, "dataset, fold, digest, normalisation"),
+        *(({"data": {"dataset": "a", "fold": v}}, "fold=") for v in (None, 3, ["b"])),
+        *(({"settings": {name: "x"}}, name) for name in ("dataset", "method", "data", "self", "nonsense")),
+        ({"settings": {"feature_map": "linear", "gamma": 0.5}}, "gamma"),
+        ({"settings": {"factors": 3}}, "factors"),
+        *(({"settings": {"C": v}}, "C=") for v in ("1", None, True, 0, -1.0, [1.0], 10**400)),
+    ],
+)
+def test_other_objects_are_refused_by_what_is_amiss(change: dict[str, object], words: str) -> None:
+    assert RunSpec.from_dict(WHOLE) == RunSpec("a")
+    with pytest.raises(ValueError, match=words):
+        RunSpec.from_dict(WHOLE | change)
+    with pytest.raises(ValueError, match=words):
+        RunSpec.from_json(json.dumps(WHOLE | change))
 
 
 @pytest.mark.parametrize(
@@ -130,20 +169,76 @@ def test_costs_are_the_same_value_however_they_are_written() -> None:
 def test_frozen_and_hashable() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         SPEC.C = 1.0
-    assert len({SPEC, dataclasses.replace(SPEC), SPEC.linear(1.0)}) == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SPEC.method = "factorized"
+    for again in (SPEC.but(), copy.copy(SPEC), copy.deepcopy(SPEC), eval(repr(SPEC))):
+        assert len({SPEC, again, SPEC.linear(1.0)}) == 2
+        assert again.values == SPEC.values
 
 
 def test_the_linear_baseline_depends_on_data_and_c_only() -> None:
-    other = dataclasses.replace(SPEC, n_components=7, gamma=9.0, rank=3, seed=8, feature_map="fourier")
-    other = dataclasses.replace(other, landmarks="kmeans++", frequencies="orthogonal")
-    assert other.linear(0.5) == SPEC.linear(0.5)
+    nystroem = SPEC.but(n_components=7, gamma=9.0, rank=3, seed=8, landmarks="kmeans++")
+    fourier = SPEC.but(feature_map="fourier", n_components=7, gamma=9.0, seed=8, frequencies="orthogonal")
+    for other in (nystroem, fourier, SPEC.exact(), SPEC.factorized(3, 2.0), SPEC.regularized(1.0, 2.0, 2.0)):
+        assert other.linear(0.5) == SPEC.linear(0.5)
     assert SPEC.linear(0.5).C == 0.5
     assert model_of(SPEC.linear(0.5)).get_params()["feature_map"] == "linear"
 
 
-def test_every_field_of_the_model_is_in_the_spec() -> None:
-    params = model_of(SPEC).get_params()
-    assert params.pop("random_state") == 3
-    for name in ("max_iter", "memory_limit", "kernel", "degree", "coef0"):
-        assert params.pop(name) == getattr(RankSVM(), name)
-    assert params == {name: getattr(SPEC, name) for name in params}
+def test_every_setting_is_a_parameter_of_the_model_or_changes_the_way_only() -> None:
+    specs = [SPEC.but(feature_map=name) for name in ("nystroem", "fourier", "linear", "exact")]
+    specs += [spec.but(method=method) for spec in specs for method in ("factorized", "regularized")]
+    for spec in specs:
+        params, declared = model_of(spec).get_params(), spec.declared()
+        given = {s.parameter: spec.values[name] for name, s in declared.items() if s.parameter is not None}
+        assert given == {name: params[name] for name in given}
+        left = {name for name, s in declared.items() if s.parameter is None}
+        assert left == ({"start"} if spec.method == "ranksvm" else set())
+        plain = type(model_of(spec))().get_params()
+        assert all(params[name] == plain[name] for name in set(params) - set(given))
+    assert model_of(SPEC).get_params()["random_state"] == 3
+    assert model_of(SPEC).get_params()["max_iter"] is RankSVM().max_iter
+
+
+def test_a_run_has_only_what_it_reads() -> None:
+    linear = SPEC.linear(1.0)
+    for name in ("gamma", "n_components", "seed", "rank", "landmarks", "frequencies", "factors"):
+        assert name not in linear
+        assert linear.get(name, "nothing") == "nothing"
+        assert linear.option(name) is None
+        with pytest.raises(AttributeError, match=f"no setting '{name}'; it has C"):
+            getattr(linear, name)
+        with pytest.raises(SettingError, match=f"'{name}' is no setting of RankSVM"):
+            RunSpec("demo", feature_map="linear", **{name: 1})
+        with pytest.raises(SettingError, match=f"'{name}' is no setting of RankSVM"):
+            linear.but(**{name: 1})
+
+
+def test_a_changed_run_keeps_what_it_still_reads_and_drops_the_rest() -> None:
+    spec = SPEC.but(rank=5, landmarks="kmeans++", loss="huber", solver="lbfgs", tol=0.5)
+    fourier = spec.but(feature_map="fourier")
+    assert (fourier.n_components, fourier.gamma, fourier.seed, fourier.loss) == (25, 0.5, 3, "huber")
+    assert (fourier.solver, fourier.tol, fourier.frequencies) == ("lbfgs", 0.5, "gaussian")
+    assert not {"rank", "landmarks"} & set(fourier.values)
+    assert "preconditioner" not in spec
+    assert spec.but(solver="newton").preconditioner == "auto"
+    low = spec.but(method="factorized", factors=2)
+    assert (low.n_components, low.gamma, low.seed, low.landmarks, low.C) == (25, 0.5, 3, "kmeans++", 0.25)
+    assert (low.solver, low.tol) == ("lbfgs", 1e-3)  # its own solver and tolerance, at their defaults
+    assert not {"rank", "loss", "costs", "start"} & set(low.values)
+    back = low.but(method="ranksvm")
+    assert (back.solver, back.tol, back.loss, back.rank) == ("newton", 1e-6, "squared_hinge", None)
+
+
+def test_a_problem_is_what_is_minimised_however_that_is_done() -> None:
+    ways = {"solver": "lbfgs", "tol": 0.5, "start": "zero"}
+    for name, value in ways.items():
+        assert SPEC.but(**{name: value}).problem == SPEC.problem
+        assert SPEC.but(**{name: value}) != SPEC
+    assert SPEC.but(preconditioner="none").problem == SPEC.problem
+    assert SPEC.but(**ways).reference(1e-9) == SPEC.but(tol=1e-9)
+    for name in ("C", "gamma", "n_components", "seed", "rank", "landmarks", "loss", "costs", "method"):
+        assert others(SPEC)[name].problem != SPEC.problem
+    slow = SPEC.regularized(1.0, 2.0, 0.5, solver="alternating")
+    assert slow.problem == slow.reference(1e-4).problem
+    assert slow.reference(1e-4) == SPEC.regularized(1.0, 2.0, 0.5).but(tol=1e-4)

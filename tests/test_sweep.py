@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -31,7 +30,7 @@ from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=20, gamma=0.5, C=0.25, seed=3, tol=1e-10)
 MAPS = ("nystroem", "fourier")
-CHOICES = [{}, {"landmarks": "kmeans++", "frequencies": "orthogonal"}]
+SPREAD = {"nystroem": {"landmarks": "kmeans++"}, "fourier": {"frequencies": "orthogonal"}}
 GRID = (1, 5, 20, 60, 5000)
 
 
@@ -47,7 +46,7 @@ def fold() -> Fold:
 
 def specs_over(name: str, **changes: object) -> list[RunSpec]:
     grid = GRID[:-1] if name == "fourier" else GRID
-    return [replace(SPEC, feature_map=name, n_components=m, **changes) for m in grid]
+    return [SPEC.but(feature_map=name, n_components=m, **changes) for m in grid]
 
 
 def assert_same_run(shared: RunRecord, alone: RunRecord, atol: float = 2e-4) -> None:
@@ -62,9 +61,10 @@ def assert_same_run(shared: RunRecord, alone: RunRecord, atol: float = 2e-4) -> 
 # --- the same results ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("choices", CHOICES, ids=["plain", "spread out"])
+@pytest.mark.parametrize("spread", [False, True], ids=["plain", "spread out"])
 @pytest.mark.parametrize("name", MAPS)
-def test_a_curve_is_its_separate_runs(fold: Fold, name: str, choices: dict[str, str]) -> None:
+def test_a_curve_is_its_separate_runs(fold: Fold, name: str, spread: bool) -> None:
+    choices = SPREAD[name] if spread else {}
     records = dict(execute_all(specs_over(name, **choices)[::-1], fold=fold))
     assert [spec.n_components for spec in records] == list(GRID[: len(records)])
     for spec, record in records.items():
@@ -75,7 +75,7 @@ def test_a_curve_is_its_separate_runs(fold: Fold, name: str, choices: dict[str, 
 
 @pytest.mark.parametrize("name", [*MAPS, "linear"])
 def test_a_path_over_c_is_its_separate_runs(fold: Fold, name: str) -> None:
-    specs = [replace(SPEC, feature_map=name, C=C) for C in (4.0, 1e-3, 0.25, 0.5, 1.0)]
+    specs = [SPEC.but(feature_map=name, C=C) for C in (4.0, 1e-3, 0.25, 0.5, 1.0)]
     records = list(execute_all(specs, fold=fold))
     assert [spec.C for spec, _ in records] == [1e-3, 0.25, 0.5, 1.0, 4.0]
     for spec, record in records:
@@ -92,9 +92,7 @@ def test_a_grid_over_gamma_is_its_separate_runs(
     fold: Fold, name: str, room: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "free_memory", lambda: room)
-    specs = [
-        replace(SPEC, feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)
-    ]
+    specs = [SPEC.but(feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)]
     records = list(execute_all(specs, fold=fold))
     assert [(s.gamma, s.n_components) for s, _ in records] == [
         (g, m) for g in (1e-4, 0.5, 2.0) for m in (8, 30)
@@ -107,9 +105,7 @@ def test_landmarks_that_earlier_ones_span(fold: Fold) -> None:
     """On a line nearly all landmarks are skipped; which ones depends on γ."""
     line = np.random.default_rng(5).normal(size=(fold.train.n_documents, 1)) @ np.ones((1, 6))
     thin = replace(fold, train=replace(fold.train, X=line))
-    specs = [
-        replace(SPEC, n_components=m, gamma=g, tol=1e-6) for g in (2.0**-12, 2.0**-6) for m in (3, 10, 100)
-    ]
+    specs = [SPEC.but(n_components=m, gamma=g, tol=1e-6) for g in (2.0**-12, 2.0**-6) for m in (3, 10, 100)]
     records = dict(execute_all(specs, fold=thin))
     used = [record.n_components for record in records.values()]
     assert used[2] < 20
@@ -121,7 +117,7 @@ def test_landmarks_that_earlier_ones_span(fold: Fold) -> None:
 
 
 def test_truncated_maps_stand_alone(fold: Fold) -> None:
-    specs = [replace(SPEC, n_components=m, rank=4, C=C) for m in (10, 20) for C in (0.1, 0.2)]
+    specs = [SPEC.but(n_components=m, rank=4, C=C) for m in (10, 20) for C in (0.1, 0.2)]
     assert [[s.n_components for s in family] for family in families(specs)] == [[10, 10], [20, 20]]
     for spec, record in execute_all(specs, fold=fold):
         assert_same_run(record, execute(spec, fold=fold))
@@ -146,13 +142,22 @@ def test_one_spec_is_a_family_of_its_own(fold: Fold) -> None:
 
 
 def test_families_differ_in_m_gamma_and_c_only() -> None:
-    numbers = {"seed": 4, "tol": 0.5, "rank": 7, "factors": 8, "nuclear": 0.25, "coupling": 0.75}
-    words = {f.name for f in dataclasses.fields(RunSpec)} - set(numbers) - {"n_components", "gamma", "C"}
-    others = numbers | dict.fromkeys(words, "another")
+    data = dict.fromkeys(("dataset", "fold", "digest", "normalisation"), "another")
+    numbers = {"seed": 4, "tol": 0.5, "rank": 7}
+    words = {
+        name: next(other for other in setting.options if other != SPEC.values[name])
+        for name, setting in SPEC.declared().items()
+        if setting.options
+    }
+    others = data | numbers | words | {"costs": "grade", "method": "factorized"}
+    assert set(others) == {*data, *SPEC.values, "method"} - {"n_components", "gamma", "C"}
     for name, value in others.items():
-        assert len(families([SPEC, replace(SPEC, **{name: value})])) == 2, name
-    assert families([SPEC, replace(SPEC, C=0.1, n_components=3), SPEC]) == [
-        [replace(SPEC, C=0.1, n_components=3), SPEC]
+        assert len(families([SPEC, SPEC.but(**{name: value})])) == 2, name
+    assert len(families([SPEC, SPEC.but(gamma="scale"), SPEC.but(gamma=0.1)])) == 1
+    for spec in (SPEC.factorized(2, 0.5), SPEC.regularized(1.0, 2.0, 0.5)):
+        assert len(families([spec, spec.but(C=0.1), spec.but(n_components=3), spec])) == 3
+    assert families([SPEC, SPEC.but(C=0.1, n_components=3), SPEC]) == [
+        [SPEC.but(C=0.1, n_components=3), SPEC]
     ]
 
 
@@ -226,16 +231,16 @@ def test_a_run_that_did_not_converge_is_nowhere_to_start_from(fold: Fold) -> Non
 
 
 def test_faults_are_named(fold: Fold) -> None:
-    good = replace(SPEC, n_components=3)
+    good = SPEC.but(n_components=3)
     for change, words in (
         ({"C": -1.0}, "C=-1.0"),
         ({"start": "far"}, "start='far'"),
         ({"loss": "x"}, "loss='x'"),
     ):
         with pytest.raises(ValueError, match=words):
-            list(execute_all([replace(SPEC, **change)], fold=fold))
+            list(execute_all([SPEC.but(**change)], fold=fold))
     with pytest.raises(DataError, match="digest"):
-        list(execute_all([good, replace(SPEC, digest="0")], fold=fold))
+        list(execute_all([good, SPEC.but(digest="0")], fold=fold))
 
 
 # --- fit_curve ----------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def test_the_records_are_those_of_execute(folder: RunFolder, root: Path) -> None
     for index, spec in enumerate(SPECS):
         record = folder.record(index)
         assert record is not None
-        assert record.spec == replace(spec, digest=fold.digest)
+        assert record.spec == spec.but(digest=fold.digest)
         np.testing.assert_array_equal(record.weights, execute(spec, fold=fold).weights)
 
 
@@ -124,11 +124,12 @@ def test_finished_records_are_kept_when_stopped(folder: RunFolder, monkeypatch: 
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        (replace(SPEC, dataset="nowhere"), "no data set named 'nowhere'"),
-        (replace(SPEC, fold="Fold7"), "no fold Fold7"),
-        (replace(SPEC, digest="0" * 32), "digest"),
-        (replace(SPEC, C=-1.0), "C=-1.0 must be a positive"),
-        (replace(SPEC, n_components=10**9), "Choose m = "),
+        (SPEC.but(dataset="nowhere"), "no data set named 'nowhere'"),
+        (SPEC.but(fold="Fold7"), "no fold Fold7"),
+        (SPEC.but(digest="0" * 32), "digest"),
+        (SPEC.but(loss="hinge", solver="lbfgs"), "choose solver='newton', which can train it"),
+        (SPEC.but(normalisation="other"), "no normalisation is called 'other'"),
+        (SPEC.but(n_components=10**9), "Choose m = "),
     ],
 )
 def test_what_cannot_be_run_is_a_sentence(tmp_path: Path, root: Path, spec: RunSpec, why: str) -> None:
@@ -192,7 +193,7 @@ def test_a_stop_ends_the_worker_while_it_imports_the_libraries(folder: RunFolder
     """An import that takes a minute is put in the place of theirs."""
     slow = "import sys, time; sys.meta_path.insert(0, type('Slow', (), {'find_spec': staticmethod("
     slow += "lambda name, *_: time.sleep(60) if name == 'rankviz.experiments.work' else None)}))"
-    code = f"{slow}; from rankviz import worker; sys.exit(worker.main(sys.argv[1:]))"
+    code = f"{slow}; from rankviz.experiments import worker; sys.exit(worker.main(sys.argv[1:]))"
     folder.ask_to_stop()
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder.path)],

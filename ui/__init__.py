@@ -1,4 +1,4 @@
-"""What the pages share: settings, cached data and runs, and how figures are shown.
+"""Shared by the pages: settings, cached data and runs, and how figures are shown.
 
 The first visitors to a fresh server, coming at once, import the pages' modules in several threads. Packages
 whose modules import each other by way of the package cannot bear that, so those are imported here, whole and

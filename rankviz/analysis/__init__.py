@@ -1,1 +1,1 @@
-"""What is learned from models and kernels by comparing them: tables that figures are drawn from."""
+"""Comparisons of models and of kernels: tables that figures are drawn from."""

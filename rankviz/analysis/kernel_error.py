@@ -34,7 +34,7 @@ SAMPLE = 1000
 LANCZOS_TOLERANCE = 1e-4
 LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
 DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
-CHOICES = {name: choice.name for name in MAPS if (choice := FEATURE_MAPS[name].choice) is not None}
+CHOICES = {name: choice.name for name in MAPS if (choice := FEATURE_MAPS[name].draws_by) is not None}
 """Which field of `MapSettings` says how a map draws."""
 
 
@@ -52,14 +52,14 @@ class Variant:
         return FEATURE_MAPS[self.map].make(MapSettings(**settings))
 
     def draw(self, X: FloatArray, m: int, kernel: Kernel, seed: int) -> Drawn:
-        """What it draws for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
+        """Its draw for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
         return self.at(m, kernel, seed).draw(X)
 
     def takes(self, kernel: KernelFacts) -> bool:
         """Whether the map, drawn so, has features for a kernel."""
         kind = FEATURE_MAPS[self.map]
         return goes_with(kind, kernel) and goes_with(
-            kind.choice and kind.choice.options.get(self.choice), kernel
+            kind.draws_by and kind.draws_by.options.get(self.choice), kernel
         )
 
     @property
@@ -70,7 +70,7 @@ class Variant:
 
 def _drawing(name: str) -> list[str]:
     """The ways in which a map can draw, the papers' first; "" where there is but one."""
-    choice = FEATURE_MAPS[name].choice
+    choice = FEATURE_MAPS[name].draws_by
     if choice is None:
         return [""]
     return [str(choice.default), *(option for option in choice.options if option != choice.default)]

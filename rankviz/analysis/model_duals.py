@@ -8,15 +8,17 @@ from typing import Protocol, runtime_checkable
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from rankviz.common.errors import SettingError
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
+from rankviz.models.base import Ranker
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
-from rankviz.models.ranker import Ranker
+from rankviz.models.offers import WORDS
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs
-from rankviz.risk.losses import LOSSES, Loss, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.risk.losses import LOSSES, Loss
 from rankviz.risk.pairs import count_pairs
 
 
@@ -35,6 +37,15 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     `data` is what it was trained on. Any loss, costs and feature map; for the hinge they are those of the
     last smoothed hinge, which prove the model's duality gap. Raises `DataError` for data with other pairs,
     ValueError for a model whose dual variables are not known (any more). Source: xu2019 eq. 4–7.
+
+    Examples
+    --------
+    >>> from rankviz import RankingData, RankSVM, duals
+    >>> data = RankingData.from_arrays([[1.0], [0.0]], y=[1, 0], qid=[1, 1])
+    >>> model = RankSVM(C=1.0).fit(data.X, data.y, qid=data.qid)
+    >>> block = duals(model, data).block(0)  # one pair of margin t = w, so w = α = 2C(1 − w)
+    >>> block.alpha.round(4).tolist()
+    [[0.6667]]
     """
     check_is_fitted(model, "coef_")
     _refuse_other_pairs(model, data)
@@ -50,19 +61,22 @@ def duals(model: Ranker, data: RankingData) -> Duals:
 
 
 def run_duals(record: RunRecord, train: RankingData) -> Duals:
-    """The dual variables of a run of any method; `train` is its training part, normalised."""
-    if record.spec.method == "ranksvm":
-        return RunDuals(record, train)
-    if record.spec.method == "factorized":
+    """The dual variables of a run; `train` is its training part, normalised.
+
+    Raises `SettingError` for a run of a method that has none.
+    """
+    if not record.spec.offers.duals:
+        raise SettingError(f"{record.spec.kind.label} has no {WORDS['duals']}")
+    if "factors" in record.solution:
         scores, gap = record.scores["train"], float(record.solution["gap"][0])
         return factor_duals(train, scores, record.spec.C, record.solution["factors"], gap)
-    return _entries(record, train, "alpha")
+    return _entries(record, train, "alpha") if "alpha" in record.solution else RunDuals(record, train)
 
 
 def thresholded_blocks(record: RunRecord, train: RankingData) -> Duals:
     """The low-rank matrices A of a run of the regularised model, which stand beside its dual variables."""
-    if record.spec.method != "regularized":
-        raise ValueError(f"method={record.spec.method!r} has no matrices beside its dual variables")
+    if "low_rank" not in record.solution:
+        raise SettingError(f"{record.spec.kind.label} has no matrices beside its dual variables")
     return _entries(record, train, "low_rank")
 
 
@@ -87,17 +101,8 @@ class RunDuals(SlopeDuals):
 
 def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame) -> Loss:
     """The loss whose slopes the dual variables are, as it was when training ended."""
-    if name == "smooth_hinge":
-        return SmoothHinge(eta_for(C, AllPairs(train.y, train.ptr, costs).weight))
-    if name != "hinge":
-        return LOSSES[name]
-    width = _last(trace, "smoothing")
-    if not width > 0.0:
-        raise ValueError(
-            "the dual variables of a hinge depend on how far its smoothing had come, and the model has no "
-            "trace that says so (a stored model keeps none); fit it again"
-        )
-    return SmoothedHinge(width)
+    adapted = LOSSES[name].at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
+    return adapted.ended_with(_last(trace, "smoothing"))
 
 
 def _last(trace: pd.DataFrame, column: str) -> float:

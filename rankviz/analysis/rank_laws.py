@@ -1,4 +1,4 @@
-"""What the rank of dual variables owes to the loss, to C and to the solver: tables to tell law from artefact.
+"""Ranks of dual variables against loss, C and solver: tables to tell law from artefact.
 
 Every function takes `Duals`: of estimators, of stored runs, or made by `refits`.
 """
@@ -18,7 +18,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import DualBlock, Duals
-from rankviz.models.ranker import Ranker
+from rankviz.models.base import Ranker
 
 TOLERANCES = (1e-3, 1e-6, 1e-9)
 """Shares of σ₁ up to which singular values count as zero, to be compared."""

@@ -1,4 +1,4 @@
-"""What approximating the kernel costs in ranking: models of approximate kernels beside that of the exact one.
+"""The price of approximate kernels in ranking: models of approximate kernels beside that of the exact one.
 
 Run records are all it reads, and the data for which documents belong to which query.
 """
@@ -14,10 +14,10 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS
 from rankviz.metrics import kendall_tau, top_overlap
+from rankviz.models.settings import FEATURE_MAP
 
 TOP = 10
 _DATA = ("dataset", "fold", "digest", "normalisation")
-_PROBLEM = (*_DATA, "C", "gamma", "loss")
 
 
 def ranking_errors(
@@ -43,9 +43,12 @@ def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
     """(F̃ − F)/F of the objectives reached, ½‖w‖² + C·risk each in its own kernel.
 
     Nyström searches a subspace of what the exact kernel spans, so its optimum is never lower; that of random
-    Fourier may be. Raises ValueError unless data, C, γ and loss agree.
+    Fourier may be. Raises ValueError unless the data agree, and every setting of the exact run that says what
+    is minimised: C, kernel, loss, costs.
     """
-    _same(approximate.spec, exact.spec, _PROBLEM)
+    declared = exact.spec.declared()
+    minimised = (name for name, setting in declared.items() if not setting.how and name != FEATURE_MAP.name)
+    _same(approximate.spec, exact.spec, ("method", *_DATA, *minimised))
     return (approximate.objective - exact.objective) / exact.objective
 
 
@@ -70,13 +73,18 @@ def objective_table(records: Sequence[RunRecord], exact: RunRecord) -> pd.DataFr
 
 
 def _about(spec: RunSpec) -> dict[str, str | int]:
-    drawing = FEATURE_MAPS[spec.feature_map].choice
-    choice = "" if drawing is None else str(getattr(spec, drawing.name))
-    return {"map": spec.feature_map, "choice": choice, "m": spec.n_components, "seed": spec.seed}
+    way = FEATURE_MAPS[spec.feature_map].draws_by
+    choice = "" if way is None else str(spec.get(way.name))
+    return {
+        "map": spec.feature_map,
+        "choice": choice,
+        "m": spec.get("n_components", 0),
+        "seed": spec.get("seed", 0),
+    }
 
 
-def _same(left: RunSpec, right: RunSpec, fields: Sequence[str]) -> None:
-    for name in fields:
-        ours, theirs = getattr(left, name), getattr(right, name)
+def _same(left: RunSpec, right: RunSpec, names: Sequence[str]) -> None:
+    for name in names:
+        ours, theirs = getattr(left, name, None), getattr(right, name, None)
         if ours != theirs:
             raise ValueError(f"the runs differ in {name} ({ours!r} and {theirs!r}): nothing to compare")

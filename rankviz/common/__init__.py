@@ -1,1 +1,1 @@
-"""What every part of the core uses: errors, arrays, files, progress, seconds and threads."""
+"""Shared by every part of the core: errors, arrays, files, progress, seconds and threads."""

@@ -14,6 +14,16 @@ class DataError(ValueError):
         Its line, counted from 1; None where no single line is at fault.
     found, expected, remedy : str
         What was read, what should have been there, and what the user can do about it.
+
+    Examples
+    --------
+    >>> from rankviz import DataError
+    >>> from rankviz.datasets import parse_letor
+    >>> try:
+    ...     parse_letor(b"1 qid:1 1:0.5\\n2 qid:1 1:nan\\n", name="train.txt")
+    ... except DataError as error:
+    ...     print(error.path, error.line)
+    train.txt 2
     """
 
     def __init__(
@@ -42,7 +52,21 @@ def _rebuild_error(found: str, expected: str, remedy: str, path: str | None, lin
 
 
 class DataWarning(UserWarning):
-    """Data that was used after a repair worth knowing about (regrouped queries, padded features)."""
+    r"""Data that was used after a repair worth knowing about (regrouped queries, padded features).
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from rankviz import DataWarning
+    >>> from rankviz.datasets import parse_letor
+    >>> text = b"1 qid:1 1:0.5\n0 qid:2 1:0.1\n0 qid:1 1:0.2\n"  # query 1 stands in two places
+    >>> with warnings.catch_warnings(record=True, category=DataWarning) as caught:
+    ...     warnings.simplefilter("always")
+    ...     parse_letor(text, name="train.txt").qid.tolist()
+    [1, 1, 2]
+    >>> len(caught)
+    1
+    """
 
 
 class SettingError(ValueError):

@@ -14,7 +14,19 @@ from rankviz.common.arrays import FloatArray
 
 
 class StopRequested(Exception):  # noqa: N818 - a request, not an error
-    """Raised inside a computation whose callback asked for a stop before there was anything to return."""
+    """Raised inside a computation whose callback asked for a stop before there was anything to return.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, StopRequested
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> try:
+    ...     RankSVM("fourier").fit(data.X, data.y, qid=data.qid, callback=lambda progress: True)
+    ... except StopRequested as stop:
+    ...     print(stop)
+    stopped by the callback
+    """
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,17 @@ class Progress:
         The latest row of the trace, in stage "newton".
     scores : (n,) float64 or None
         Scores of the training part where a Newton step begins, None for all other messages.
+
+    Examples
+    --------
+    >>> from rankviz import Progress, RankSVM
+    >>> from rankviz.datasets import make_data
+    >>> data, stages = make_data(n_queries=12, documents_per_query=(8, 20), seed=0), set()
+    >>> def note(progress: Progress) -> None:
+    ...     stages.add(progress.stage)
+    >>> model = RankSVM("fourier", n_components=20).fit(data.X, data.y, qid=data.qid, callback=note)
+    >>> sorted(stages)
+    ['features', 'newton', 'pairs']
     """
 
     stage: str
@@ -40,10 +63,10 @@ class Progress:
 
 
 Callback = Callable[[Progress], bool | None]
-"""What users pass in: called with each `Progress`; returning True asks for a stop."""
+"""A user's function, called with each `Progress`; returning True asks for a stop."""
 
 Report = Callable[[Progress], None]
-"""What computations call: raises `StopRequested` when a stop was asked for."""
+"""A computation's function: it raises `StopRequested` when a stop was asked for."""
 
 
 def silent(progress: Progress) -> None:

@@ -2,7 +2,7 @@
 
 A `Setting` is declared beside what it belongs to. Constructor checks, run specs, addresses, the sidebar,
 pins, captions and the documentation's tables all read it. What may be chosen (a feature map, a kernel, a
-solver, …) declares in `settings` what it reads itself, so that `resolve` finds which settings a run has:
+solver, …) declares in `settings` what it reads itself, so that `active` finds which settings a run has:
 those of its method, then those of what is chosen there, and so on.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import power_of_two
 
 
 class Domain(Protocol):
@@ -44,8 +45,7 @@ class Positive:
         """Raise `SettingError` unless value is one of them."""
         if isinstance(value, str) and value in self.names:
             return
-        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not real or not 0 < float(value) < float("inf"):  # type: ignore[arg-type]
+        if not 0 < _as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
@@ -66,8 +66,7 @@ class Real:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not real or not math.isfinite(float(value)) or float(value) < self.low:  # type: ignore[arg-type]
+        if not self.low <= _as_float(value) < math.inf or _as_float(value) == -math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
@@ -93,7 +92,8 @@ class Whole:
         if value is None and self.optional:
             return
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        if not whole or not self.least <= int(value) <= (self.most or math.inf):  # type: ignore[call-overload]
+        most = math.inf if self.most is None else self.most
+        if not whole or not self.least <= int(value) <= most:  # type: ignore[call-overload]
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> int | None:
@@ -105,6 +105,16 @@ class Whole:
         """Which values there are, in words."""
         upper = "" if self.most is None else f" and at most {self.most:,}"
         return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
+
+
+def _as_float(value: object) -> float:
+    """A number as a float; NaN for what is none, or has too many digits for one."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 class Option(Protocol):
@@ -192,6 +202,10 @@ class Setting:
         The setting in a caption, "" to leave it out; by default "symbol = value".
     quiet : bool
         Whether captions leave it out where it is the default.
+    named : bool
+        Whether captions put it beside the name of what it belongs to: "Nyström m = 500".
+    how : bool
+        Whether it changes the way only, and not what is minimised: a solver, a tolerance.
     parameter : str or None
         The estimator's parameter, where it is called something else; None where the estimator has none.
     """
@@ -207,6 +221,8 @@ class Setting:
     start: Any = None
     caption: Callable[[Any], str] | None = None
     quiet: bool = False
+    named: bool = False
+    how: bool = False
     parameter: str | None = field(default="")
 
     def __post_init__(self) -> None:
@@ -215,12 +231,12 @@ class Setting:
             object.__setattr__(self, "parameter", self.name)
 
     def check(self, value: object) -> None:
-        """Raise `SettingError` for a value that it may not have."""
+        """Raise `SettingError` for a value that the estimator's parameter may not have."""
         self.domain.check(self.parameter or self.name, value)
 
     def checked(self, value: Any) -> Any:
         """The value as Python's own types; `SettingError` for one that it may not have."""
-        self.check(value)
+        self.domain.check(self.name, value)
         return self.domain.plain(value)
 
     @property
@@ -239,18 +255,28 @@ class Setting:
 
     def words(self, value: Any) -> str:
         """The setting in a caption, "" where it goes without saying."""
-        if self.quiet and value == self.default:
-            return ""
+        return "" if self.quiet and value == self.default else self.told(value)
+
+    def told(self, value: Any) -> str:
+        """The setting in words, also where captions leave it out."""
         if self.caption is not None:
             return self.caption(value)
         if value in self.options:
             return str(self.options[value].label)
-        return f"{self.symbol} = {value:g}" if isinstance(value, float) else f"{self.symbol} = {value}"
+        if isinstance(value, float):
+            value = power_of_two(value) if isinstance(self.offer, Powers) else f"{value:g}"
+        return f"{self.symbol} = {value}"
 
 
-def active(settings: Iterable[Setting], value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
-    """Settings with their values, each followed by those that its choice brings along; none twice."""
-    waiting, seen = list(settings), set()
+def active(
+    settings: Iterable[Setting], value_of: Callable[[Setting], Any], left_out: Iterable[Setting] = ()
+) -> Iterator[tuple[Setting, Any]]:
+    """Settings with their values, each followed by those that its choice brings along; none twice.
+
+    Those `left_out` are not read by whoever asks, even where a choice would bring them along.
+    """
+    waiting, seen = list(settings), {setting.name for setting in left_out}
+    seen -= {setting.name for setting in waiting}
     while waiting:
         setting = waiting.pop(0)
         if setting.name in seen:
@@ -259,23 +285,6 @@ def active(settings: Iterable[Setting], value_of: Callable[[Setting], Any]) -> I
         value = value_of(setting)
         waiting[:0] = setting.settings_of(value)
         yield setting, value
-
-
-def resolve(settings: Iterable[Setting], given: Mapping[str, Any], who: str) -> dict[str, Any]:
-    """All settings that a run has, by name: what is given, checked, and defaults for the rest.
-
-    Raises `SettingError` for a value out of range, and for what is given and read by nothing that is chosen.
-    """
-    found = dict(_resolved(settings, given))
-    strangers = [name for name in given if name not in found]
-    if strangers:
-        raise SettingError(f"{strangers[0]!r} is no setting of {who}; it has {', '.join(found)}")
-    return found
-
-
-def _resolved(settings: Iterable[Setting], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    pairs = active(settings, lambda setting: setting.checked(given.get(setting.name, setting.default)))
-    return ((setting.name, value) for setting, value in pairs)
 
 
 def every(settings: Iterable[Setting]) -> list[Setting]:

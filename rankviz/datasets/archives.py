@@ -1,4 +1,4 @@
-"""What an upload holds: files sent as they are, compressed with gzip, or packed in one zip archive.
+"""Files of an upload: files sent as they are, compressed with gzip, or packed in one zip archive.
 
 Everything is counted while it is unpacked, so that a bomb is refused before it has grown.
 """

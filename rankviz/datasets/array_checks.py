@@ -13,7 +13,7 @@ def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
     """The error for two kinds of things of which there should be as many."""
     return DataError(
         f"{n_a} {a} for {n_b} {b}",
-        expected=f"one of the {a} for each of the {b}",
+        expected=f"as many {a} as {b}",
         remedy="Check that the arrays belong together.",
         path=name or None,
     )
@@ -49,8 +49,8 @@ def checked(X: ArrayLike, y: ArrayLike, qid: ArrayLike, name: str) -> tuple[Floa
         if array.ndim != 1:
             raise DataError(
                 f"{what} of shape {array.shape}",
-                expected=f"one of the {what} for each document, shape ({len(X_)},)",
-                remedy=f"Make the {what} one-dimensional, with ravel() where they are one column.",
+                expected=f"as many {what} as documents, shape ({len(X_)},)",
+                remedy=f"Make the {what} one-dimensional, for example with ravel() if they are a column.",
                 path=name or None,
             )
         if len(array) != len(X_):

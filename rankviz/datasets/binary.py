@@ -26,6 +26,15 @@ def load_binary(path: StrPath, *, progress: Progress | None = None) -> RankingDa
 
     `progress` is given fractions from 0 to 1. Raises `DataError`, with path and line, for anything else:
     other labels, query ids, values that are missing or not finite, indices that repeat or do not begin at 1.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import load_binary
+    >>> _ = Path("set.txt").write_text("+1 1:0.5 2:1\\n-1 2:0.25\\n")
+    >>> data = load_binary("set.txt")
+    >>> data.y.tolist(), data.n_queries
+    ([1, 0], 1)
     """
     with open_bytes(path) as stream:
         name = os.fspath(path)

@@ -140,7 +140,7 @@ def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iter
 
 
 def _entries(folder: Path, root: Path) -> dict[str, Path]:
-    """What a folder holds, by name in natural order, resolved; hidden entries and links out are left out."""
+    """Entries of a folder, by name in natural order, resolved; hidden entries and links out are left out."""
     try:
         names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_natural)
     except OSError as error:

@@ -88,7 +88,17 @@ def load_fold(
     normalisation: str = "none",
     progress: Progress | None = None,
 ) -> Fold:
-    """Read one fold of the data set in the folder `path` (or of a single file); see `open_fold`."""
+    """Read one fold of the data set in the folder `path` (or of a single file); see `open_fold`.
+
+    Examples
+    --------
+    >>> from rankviz import load_fold
+    >>> from rankviz.datasets import make_data, write_letor
+    >>> write_letor(make_data(n_queries=10, documents_per_query=(8, 20), seed=0), "small.txt")
+    >>> fold = load_fold("small.txt", 1, normalisation="query_minmax")
+    >>> [part.n_queries for part in (fold.train, fold.vali, fold.test)]
+    [6, 2, 2]
+    """
     return open_fold(
         dataset_at(Path(path).expanduser()), fold, normalisation=normalisation, progress=progress
     )

@@ -1,4 +1,7 @@
-"""Public LETOR collections, recognised by their counts, and the names of LETOR 4.0's features."""
+"""Public LETOR collections, recognised by their counts, and the names of LETOR 4.0's features.
+
+Sources: qin2010 for LETOR 3.0, qin2013 for LETOR 4.0.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ KNOWN_SETS = (
 
 @dataclass(frozen=True)
 class Recognition:
-    """What a data set was recognised as: the known set or None, whether it is complete, and a sentence."""
+    """The known set that a data set was recognised as, or None; whether it is complete; and a sentence."""
 
     known: KnownSet | None
     complete: bool

@@ -20,7 +20,7 @@ _MISSING = {b"null", b"nan", b"+nan", b"-nan", b"na", b"n/a", b"none", b"?"}
 _INFINITE = {b"inf", b"+inf", b"-inf", b"infinity", b"+infinity", b"-infinity"}
 
 _Fault = tuple[str, str, str]
-"""What was found, what was expected, what to do."""
+"""Texts: found, expected, what to do."""
 
 
 def explain(line: bytes, path: str, number: int) -> DataError:
@@ -117,7 +117,7 @@ def _feature_faults(token: bytes, seen: set[int]) -> Iterator[_Fault]:
         yield f"a second query id {show(token)}", "one qid a line", "Put each document on its own line."
     yield from _index_faults(index, token)
     if int(index) in seen:
-        yield f"feature {int(index)} twice", "each feature once a line", "Remove one of them."
+        yield f"feature {int(index)} twice", "each feature once per line", "Remove one of them."
     seen.add(int(index))
     yield from _value_faults(value, token)
 

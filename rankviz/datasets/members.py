@@ -29,7 +29,7 @@ BROKEN = (
     RuntimeError,
     ValueError,
 )
-"""What zipfile and gzip raise for archives that are damaged or of a kind they do not know."""
+"""Errors of zipfile and gzip for archives that are damaged or of a kind they do not know."""
 
 
 @dataclass(frozen=True)

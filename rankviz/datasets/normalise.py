@@ -16,6 +16,7 @@ from typing import overload
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import SettingError
 from rankviz.datasets.types import Fold, RankingData
 
 BLOCK = 2_000_000
@@ -49,11 +50,11 @@ def normalise(data: RankingData, how: str) -> RankingData: ...
 def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
     """Scale the features of a fold or of one part; `how` is a key of `NORMALISATIONS`.
 
-    A fold learns from its train part; a part on its own learns from itself. Raises ValueError for a name that
-    is not known.
+    A fold learns from its train part; a part on its own learns from itself. Raises `SettingError` for a name
+    that is not known.
     """
     if how not in NORMALISATIONS:
-        raise ValueError(f"no normalisation is called {how!r}; there are {', '.join(NORMALISATIONS)}")
+        raise SettingError(f"no normalisation is called {how!r}; there are {', '.join(NORMALISATIONS)}")
     learn = NORMALISATIONS[how].learn
     if isinstance(data, Fold):
         transform = learn(data.train)

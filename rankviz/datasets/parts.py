@@ -64,7 +64,7 @@ def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEE
 
 
 def part_name(fold_name: str, part: str) -> str:
-    """What messages and captions call a part of a fold."""
+    """Name of a part of a fold in messages and captions."""
     return f"{fold_name}, {part}" if fold_name else part
 
 

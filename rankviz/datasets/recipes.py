@@ -45,7 +45,7 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """What the data set is called; `named` reads it."""
+        """Name of the data set; `named` reads it."""
         return (
             f"synthetic-q{self.queries}-d{self.smallest}to{self.largest}-f{self.features}-g{self.grades}"
             f"-v{_decimal(self.nonlinearity)}-n{_decimal(self.noise)}-s{self.seed}"

@@ -17,7 +17,7 @@ CORRELATION = "Spearman correlation with the grade, within queries"
 
 @dataclass(frozen=True)
 class Summary:
-    """What one part holds.
+    """Counts of one part.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def queries_holding(share: float, pairs: Sequence[int] | IntArray) -> int:
 
 
 def document_names(data: RankingData, query: int) -> list[str]:
-    """What to call the documents of the query at position `query`: their ids, else "document 1" and so on.
+    """Names of the documents of the query at position `query`: their ids, else "document 1" and so on.
 
     The number is the place among the documents of the query in the file.
     """

@@ -41,6 +41,15 @@ class RankingData:
         Position of each document among those of its file, so that scores can be written in file order.
     name : str
         What to call this part in messages and captions.
+
+    Examples
+    --------
+    >>> from rankviz import RankingData
+    >>> data = RankingData.from_arrays([[0.2], [0.5], [0.9]], y=[0, 1, 2], qid=[7, 8, 7])
+    >>> data.n_queries, data.qid.tolist(), data.y.tolist()
+    (2, [7, 7, 8], [0, 2, 1])
+    >>> data.X[data.query_slice(1)].tolist()
+    [[0.5]]
     """
 
     X: FloatArray
@@ -149,6 +158,16 @@ class Fold:
     """One fold of a data set: a part to train on, one to choose settings on, one to judge by.
 
     `vali` and `test` may be None only where a data set has fewer parts (a single uploaded file split in two).
+
+    Examples
+    --------
+    >>> from rankviz import Fold
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> [(name, part.n_queries) for name, part in fold.parts.items()]
+    [('train', 12), ('vali', 4), ('test', 4)]
+    >>> Fold(fold.train, fold.vali, fold.test, name="the same").digest == fold.digest
+    True
     """
 
     train: RankingData

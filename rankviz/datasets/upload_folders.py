@@ -60,7 +60,7 @@ def remove(folder: Path, root: Path) -> None:
     """Delete a data set that lies directly below `root`; raises `DataError` for anything else."""
     if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
         raise DataError(
-            f"{folder.name} is no upload of yours", expected="one of your uploads", remedy="Choose another."
+            f"{folder.name} is not one of your uploads", expected="one of yours", remedy="Choose another."
         )
     gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
     folder.rename(gone)

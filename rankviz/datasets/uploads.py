@@ -131,7 +131,7 @@ def _lone_file(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
     raise DataError(
         f"{names}{more}",
         expected="train.txt, vali.txt and test.txt (in Fold1, Fold2, … if there are more), or one file",
-        remedy="Name the files after the parts that they are.",
+        remedy="Name each file after its part.",
         path=found[0].shown.partition(": ")[0] if found else None,
     )
 
@@ -207,7 +207,7 @@ def _share_of(progress: Progress | None, number: int, of: int) -> Progress | Non
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:
-    """What to call an upload after its files: the archive's or the only file's name."""
+    """Name of an upload by its files: the archive's or the only file's name."""
     if len(uploads) > 1:
         return "upload"
     return re.sub(r"\.zip$", "", stem(shown_name(uploads[0].name)), flags=re.IGNORECASE)

@@ -72,7 +72,7 @@ class BlockSVD:
 
 @dataclass(frozen=True, eq=False)
 class Truncation:
-    """What is left of a model at several ranks.
+    """A model cut down to several ranks.
 
     Attributes
     ----------

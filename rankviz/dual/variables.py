@@ -51,13 +51,13 @@ class DualBlock:
     def given(cls, y: IntArray, f: FloatArray, alpha: FloatArray) -> Self:
         """The block of a query with grades y and scores f (n_q,) from its rectangle (r, c).
 
-        Raises ValueError for a rectangle that has not the shape that the grades give (see `sides`).
+        Raises ValueError for a rectangle whose shape is not the one that the grades give (see `sides`).
         """
         winners, losers = sides(y)
         if alpha.shape != (len(winners), len(losers)):
             raise ValueError(
                 f"dual variables of shape {alpha.shape} for a query with {len(winners)} documents that are "
-                f"preferred to some other and {len(losers)} that some other is preferred to"
+                f"preferred to another one and {len(losers)} that another one is preferred to"
             )
         return cls(y, f, winners, losers, alpha)
 
@@ -224,7 +224,7 @@ def dual_block(
 def _weights_and_margins(
     part: RankingData, query: int, costs: PairCosts, winners: IntArray, losers: IntArray
 ) -> tuple[FloatArray | float, FloatArray | float]:
-    """W and b of all combinations of grades of one query, (r, c); 1 where they are 1 for all."""
+    """Weights w and margins b of all combinations of grades of one query, (r, c); 1 if 1 for all."""
     if costs.uniform and costs.margin is None:
         return 1.0, 1.0
     levels = np.unique(part.y)

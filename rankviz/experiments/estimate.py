@@ -23,6 +23,7 @@ from rankviz.features import KERNELS, LANDMARKS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.models.ranker import PREDICT_ENTRIES
+from rankviz.models.settings import STARTS
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks
 
@@ -135,7 +136,7 @@ def total_seconds(estimates: Iterable[Estimate]) -> float:
     return sum(
         _together([by_spec[spec] for spec in same_kernel])
         for family in families(by_spec)
-        for _, same_kernel in groupby(family, key=lambda spec: spec.gamma)
+        for _, same_kernel in groupby(family, key=lambda spec: spec.get("gamma"))
     )
 
 
@@ -163,7 +164,7 @@ def _together(runs: Sequence[Estimate]) -> float:
     """Seconds of runs that differ in m and C only, in the order in which they are made."""
     shared = sum(max(run.stages.get(stage, 0.0) for run in runs) for stage in SHARED)
     newton = [
-        run.stages["newton"] * (WARM_SHARE if place and run.spec.start == "near" else 1.0)
+        run.stages["newton"] * (WARM_SHARE if place and STARTS[run.spec.get("start", "zero")].shared else 1.0)
         for place, run in enumerate(runs)
     ]
     counted = shared + sum(newton) + sum(run.stages["preconditioner"] for run in runs)
@@ -181,13 +182,15 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
 
 def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> dict[str, float]:
     k, with_factor = sizes.width, sizes.kind.kept.factor
-    plain = spec.preconditioner == "none"
+    plain = spec.get("preconditioner") == "none"
     features, factor = shape.n * k * _entry(sizes, rates), 0.0
     if with_factor:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
-        factor += _spread(shape, k, rates) if LANDMARKS[spec.landmarks].measures else 0.0
+        factor += (
+            _spread(shape, k, rates) if "landmarks" in spec and LANDMARKS[spec.landmarks].measures else 0.0
+        )
     product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
-    newton = spec.solver == "newton" or spec.method != "ranksvm"
+    newton = spec.get("solver") == "newton" or spec.method != "ranksvm"
     plain = plain or spec.method == "factorized"
     return {
         "features": FIXED_SECONDS + features,
@@ -202,13 +205,13 @@ def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> 
 def _solver(spec: RunSpec, shape: Shape, sizes: TrainingSizes, product: float, rates: Rates) -> float:
     if spec.method != "ranksvm":
         return solver_seconds(spec, shape.n, shape.queries, shape.entries, product, rates)
-    return (_newton if spec.solver == "newton" else _others)(spec, sizes, product, rates)
+    return (_newton if spec.get("solver") == "newton" else _others)(spec, sizes, product, rates)
 
 
 def _newton(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
     """Truncated Newton steps; `product` is the seconds of one with Φ and one with Φᵀ."""
-    cg = PLAIN_CG_ITERATIONS if spec.preconditioner == "none" else CG_ITERATIONS
-    steps = HINGE_STEPS if spec.loss == "hinge" else NEWTON_STEPS
+    cg = PLAIN_CG_ITERATIONS if spec.get("preconditioner") == "none" else CG_ITERATIONS
+    steps = HINGE_STEPS if spec.get("loss") == "hinge" else NEWTON_STEPS
     return steps * ((cg + 3) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
 
 
@@ -232,7 +235,7 @@ def _kernel_stages(
     n, m, entry = shape.n, first_landmarks(shape.n), _entry(sizes, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel
-    plain = spec.preconditioner == "none"
+    plain = spec.get("preconditioner") == "none"
     cg = PLAIN_CG_ITERATIONS if plain else KERNEL_CG_ITERATIONS
     newton = KERNEL_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
     if spec.method != "ranksvm":

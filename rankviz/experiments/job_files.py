@@ -110,7 +110,7 @@ class JobFiles:
         return rows[-1] if rows else None
 
     def log_file(self) -> Path:
-        """What the worker printed, warnings and tracebacks."""
+        """Output of the worker, warnings and tracebacks included."""
         return self.path / "log.txt"
 
     def last_words(self) -> str:

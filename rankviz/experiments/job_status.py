@@ -1,4 +1,4 @@
-"""What is known of a job: read from the files of its folder, with the share of it that is done."""
+"""Status of a job: read from the files of its folder, with the share of it that is done."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rankviz.experiments.spec import RunSpec
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
 """Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
-UNKNOWN = "by what is not known, for only the process that started it is told and that one has ended since"
-"""How a worker died whose parent is gone: the server was restarted, or it was started by another worker."""
+UNKNOWN = "why is not known, because the program that started it has ended too"
+"""Said of a worker whose parent is gone: the server was restarted, or another worker had started it."""
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What is known of a job.
+    """Status of a job.
 
     Attributes
     ----------
@@ -88,12 +88,12 @@ def _share(stage: str, fraction: float | None) -> float:
 
 @lru_cache(maxsize=1024)
 def job_of(path: Path) -> Job:
-    """What a run folder's job is: it never changes, and ids are never used twice."""
+    """The job of a run folder: it never changes, and ids are never used twice."""
     return RunFolder(path).job()
 
 
 def status_of(run: RunFolder) -> JobStatus:
-    """What the files of a job say now."""
+    """Status of a job by its files as they are now."""
     job, worker, outcome = job_of(run.path), run.worker(), run.outcome()
     state = "queued" if worker is None else "running"
     return JobStatus(

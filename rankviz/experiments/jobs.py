@@ -98,7 +98,7 @@ class JobStore:
         return job_id
 
     def status(self, job_id: str) -> JobStatus:
-        """What is known of a job now; `NoSuchJob` where there is none of this id."""
+        """Status of a job now; `NoSuchJob` where there is none of this id."""
         run = self._find(job_id)
         self.advance()
         return status_of(run)
@@ -179,7 +179,7 @@ class JobStore:
             yield
 
     def _advance(self) -> None:
-        """What `advance` does, under the lock."""
+        """`advance`, under the lock."""
         running, queued = 0, []
         for run in self._runs():
             if run.ended():

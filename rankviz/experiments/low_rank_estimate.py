@@ -1,4 +1,4 @@
-"""What a run of a low-rank model costs, before the fact.
+"""Predicted seconds and bytes of a run of a low-rank model.
 
 Iterations were read off linear runs on OHSUMED, MQ2008 and the bundled set at C = 2^-13 … 2^-4; their
 seconds are mostly within a factor of four of what is said here.

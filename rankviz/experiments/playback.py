@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress
 from rankviz.datasets.types import Fold
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
-
-PLAYABLE = ("newton", "newton_yuan")
-"""Solvers that tell their scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +28,18 @@ class Playback:
     scores: tuple[FloatArray, ...]
 
 
+def playable(spec: RunSpec) -> bool:
+    """Whether a run is trained by Newton steps, which tell their scores."""
+    return bool(getattr(spec.option("solver"), "newton", False))
+
+
 def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playback:
     """Train what a spec says from zero and keep the scores of every iteration.
 
-    Raises ValueError for a solver that does not tell them, otherwise what `execute` raises.
+    Raises `SettingError` for a solver that does not tell them, otherwise what `execute` raises.
     """
-    if spec.solver not in PLAYABLE:
-        raise ValueError(f"solver={spec.solver!r} is not a Newton method: there are no Newton steps to play")
+    if not playable(spec):
+        raise SettingError("this run has no Newton steps to play: its solver is not a Newton method")
     scores: list[FloatArray] = []
 
     def keep(progress: Progress) -> bool | None:
@@ -46,5 +49,5 @@ def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playbac
             scores.append(progress.scores)
         return None if callback is None else callback(progress)
 
-    record = execute(replace(spec, start="zero"), keep, fold=fold)
+    record = execute(spec.but(start="zero"), keep, fold=fold)
     return Playback(record, tuple(scores[: len(record.trace)]))

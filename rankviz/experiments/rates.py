@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rates:
-    """What this machine does in a second: floating point operations of a matrix product, entries, bytes."""
+    """Speed of this machine, in a second: floating point operations of a matrix product, entries, bytes."""
 
     flops: float
     exp: float
@@ -26,7 +26,7 @@ LAPTOP = Rates(flops=6e10, exp=5e8, cos=7e7, memory=4e10)
 
 
 def measured_rates() -> Rates:
-    """What this machine does in a second, at best: timed on the first call and again now and then.
+    """Speed of this machine at its best: timed on the first call and again now and then.
 
     A measurement takes about 0.04 s; other work on the machine slows it, so the best of all is kept.
     """

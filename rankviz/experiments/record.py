@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -12,8 +13,11 @@ import pandas as pd
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
 from rankviz.experiments.spec import RunSpec
+from rankviz.solvers.result import Status
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)
+"""Format 1 had flat specs."""
 PARTS = ("train", "vali", "test")
 SOLUTION = "solution_"
 
@@ -29,9 +33,10 @@ class RunRecord:
     status : str
         How training ended, as a sentence.
     objective : float
-        ½‖w‖² + C·risk at the weights.
+        What was minimised, ½‖w‖² + C·risk at the weights for most; NaN where there is no such thing.
     n_components : int
-        Feature dimensions that were used (fewer than asked for where documents repeat).
+        Feature dimensions that were used (fewer than asked for where documents repeat); 0 where there are
+        none.
     n_pairs : int
         Preference pairs of the training part.
     metrics : dict of DataFrame
@@ -49,10 +54,26 @@ class RunRecord:
         Peak resident memory of the process during the run, bytes.
     versions : dict
         Package -> version.
+    stopped : bool
+        Whether training was stopped on request.
     start : str
         What training started from, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
         What a low-rank model has found beside its weights (see `LowRankRanker.solution`); empty for others.
+
+    Examples
+    --------
+    >>> from rankviz import RunRecord, RunSpec, execute, execute_all
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> record = execute(RunSpec("made", n_components=20), fold=fold)
+    >>> again = RunRecord.load(record.save("run.npz"))
+    >>> again.spec == record.spec, bool((again.weights == record.weights).all())
+    (True, True)
+    >>> for spec, record in execute_all([RunSpec("made", n_components=m) for m in (10, 20)], fold=fold):
+    ...     print(spec.n_components, record.start)
+    10 zero
+    20 the weights for m = 10
     """
 
     spec: RunSpec
@@ -68,12 +89,14 @@ class RunRecord:
     peak_memory: int
     versions: dict[str, str]
     start: str = "zero"
+    stopped: bool = False
     solution: dict[str, FloatArray] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
-        meta = {"format": FORMAT, "spec": asdict(self.spec)}
-        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start")}
+        meta = {"format": FORMAT, "spec": self.spec.to_dict()}
+        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
+        meta["objective"] = None if math.isnan(self.objective) else self.objective  # JSON has no NaN
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -92,8 +115,8 @@ class RunRecord:
         path = Path(path)
         meta, arrays = read_npz(path, "run record")
         try:
-            if meta["format"] != FORMAT:
-                raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
+            if meta["format"] not in READABLE:
+                raise ValueError(f"format {meta['format']}; this version reads up to {FORMAT}")
             return cls(
                 spec=RunSpec.from_dict(meta["spec"]),
                 metrics={part: _metrics(arrays, part, names) for part, names in meta["columns"].items()},
@@ -101,14 +124,16 @@ class RunRecord:
                 weights=arrays["weights"],
                 trace=_trace(arrays["trace"], meta["trace"]),
                 start=str(meta.get("start", "zero")),  # records were written without it at first
+                stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
                 solution=_solution(arrays),
+                objective=math.nan if meta["objective"] is None else float(meta["objective"]),
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, "run record", str(error)) from error
 
 
-_PLAIN = ("status", "objective", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+_PLAIN = ("status", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
 
 
 def _solution(arrays: Arrays) -> dict[str, FloatArray]:
@@ -122,6 +147,8 @@ def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
 
 
 def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
+    if not columns:
+        return pd.DataFrame()
     frame = pd.DataFrame(values, columns=columns)
     whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
     return frame.astype(whole)

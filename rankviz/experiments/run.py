@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.timing import Stopwatch, peak_memory, reset_peak_memory
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
-from rankviz.experiments.methods import arrays_of, model_of
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.single import single_run
 from rankviz.experiments.spec import RunSpec
-from rankviz.experiments.sweep import Evaluated, SharedRuns, families
-from rankviz.models.low_rank.base import LowRankRanker
-from rankviz.models.ranksvm import RankSVM
-from rankviz.solvers.result import Status
+from rankviz.experiments.sweep import Evaluated, SharedRuns, families, shares
+from rankviz.models.base import Ranker
+from rankviz.models.ranker import FeatureRanker
+from rankviz.models.settings import STARTS
+from rankviz.risk.pairs import count_pairs
 
 
 def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | None = None) -> RunRecord:
@@ -45,7 +45,7 @@ def execute_all(
     for family in families(specs):
         for spec, record in _family(family, callback, fold):
             yield spec, record
-            if record.status == Status.STOPPED.value:
+            if record.stopped:
                 return
 
 
@@ -58,24 +58,27 @@ def _family(
     _check_digest(specs[0], fold)
     used = normalise(fold, specs[0].normalisation)
     clock.lap("data")
+    n_pairs = int(count_pairs(used.train.y, used.train.ptr).sum())
     for spec, model, result in _evaluated(specs, used, report):
+        outcome = model.outcome()
         yield (
             spec,
             RunRecord(
-                spec=replace(spec, digest=fold.digest),
-                status=model.status_.value,
-                objective=model.objective_,
-                n_components=model.n_components_,
-                n_pairs=model.n_pairs_,
+                spec=spec.but(digest=fold.digest),
+                status=outcome.status,
+                stopped=outcome.stopped,
+                objective=outcome.objective,
+                n_components=outcome.n_components,
+                n_pairs=n_pairs,
                 metrics=result.metrics,
                 scores=result.scores,
-                weights=model.coef_,
-                trace=model.trace_,
-                seconds=model.seconds_ | clock.laps | {"evaluate": result.seconds},
+                weights=outcome.weights,
+                trace=outcome.trace,
+                seconds=outcome.seconds | clock.laps | {"evaluate": result.seconds},
                 peak_memory=peak_memory(),
                 versions=dict(_versions()),
-                start=model.start_,
-                solution=arrays_of(model),
+                start=outcome.start,
+                solution=outcome.solution,
             ),
         )
         reset_peak_memory()
@@ -83,31 +86,36 @@ def _family(
 
 def _evaluated(
     specs: list[RunSpec], fold: Fold, report: Report
-) -> Iterator[tuple[RunSpec, RankSVM | LowRankRanker, Evaluated]]:
+) -> Iterator[tuple[RunSpec, Ranker, Evaluated]]:
     """The fitted models of a family with their scores and metrics."""
     models = {spec: model_of(spec) for spec in specs}
-    related = {spec: model for spec, model in models.items() if isinstance(model, RankSVM)}
-    if related:
-        shared = SharedRuns(list(related.values()), fold, report)
-        for spec, plain in related.items():
-            yield spec, plain, shared.run(plain, report, alone=spec.start == "zero")
-    for spec, model in models.items():
-        if isinstance(model, LowRankRanker):
+    if not shares(specs[0]):
+        for spec, model in models.items():
             yield spec, model, single_run(model, fold, report)
+        return
+    related = SharedRuns(list(models.values()), fold, report)
+    for spec, model in models.items():
+        yield spec, model, related.run(model, report, alone=not STARTS[spec.start].shared)
 
 
-def model_from(record: RunRecord, train: RankingData) -> RankSVM | LowRankRanker:
+def model_of(spec: RunSpec) -> Ranker:
+    """The unfitted estimator that a spec describes; `SettingError` where its settings do not go together."""
+    return spec.kind.model(spec.values)
+
+
+def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
 
-    `train` is the training part it was fitted on, normalised as the spec says.
+    `train` is the training part it was fitted on, normalised as the spec says. Raises `SettingError` for a
+    run whose model has no weights of features.
     """
     spec, model = record.spec, model_of(record.spec)
-    model.feature_map_ = model.unfitted_map(spec.gamma, spec.seed).fit(train.X)
-    model.coef_, model.gamma_, model.objective_ = record.weights, spec.gamma, record.objective
-    model.n_components_, model.n_features_in_ = record.n_components, train.n_features
-    model.n_pairs_ = record.n_pairs
-    if isinstance(model, LowRankRanker):
-        model.keep(record.solution)
+    if not isinstance(model, FeatureRanker):
+        raise SettingError(
+            f"{spec.kind.label} has no weights of features; its model is made by training again"
+        )
+    model.take(record.weights, train, record.objective, record.n_pairs)
+    model.keep(record.solution)
     return model
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from rankviz.experiments.job_files import JobFiles
@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Job:
-    """What a job is to do, for whom.
+    """A job: what to do, and for whom.
 
     Attributes
     ----------
@@ -47,7 +47,9 @@ class Job:
 
     def to_json(self) -> str:
         """The job as JSON text."""
-        return json.dumps({"format": FORMAT} | asdict(self))
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain |= {"specs": [spec.to_dict() for spec in self.specs]}
+        return json.dumps({"format": FORMAT} | plain)
 
     @classmethod
     def from_json(cls, text: str) -> Job:
@@ -77,7 +79,7 @@ class RunFolder(JobFiles):
         return cls(path)
 
     def job(self) -> Job:
-        """What is to be done; OSError where the folder is gone, ValueError where it is not ours."""
+        """The job; OSError where the folder is gone, ValueError where it is not ours."""
         return Job.from_json((self.path / "spec.json").read_text())
 
     def record_file(self, index: int) -> Path:

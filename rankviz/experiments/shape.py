@@ -7,12 +7,13 @@ from typing import Self
 
 from rankviz.datasets.types import Fold
 from rankviz.experiments.spec import RunSpec
+from rankviz.features.settings import KERNEL
 from rankviz.fitting.memory import TrainingSizes
 from rankviz.models.low_rank.blocks import rectangle_entries
 from rankviz.risk import sorting_pays
-from rankviz.risk.losses import trainable
+from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs, grade_codes
-from rankviz.solvers.registry import SOLVERS
+from rankviz.risk.settings import LOSS
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,11 @@ class Shape:
         )
 
     def training(self, spec: RunSpec) -> TrainingSizes:
-        """What of it decides the memory that training takes."""
+        """The sizes that decide the memory that training takes."""
         cuts = max(self.grades - 1, 0) * self.n
-        by_solver = spec.method == "ranksvm" and SOLVERS[spec.solver].lists_pairs
-        listed = by_solver or not sorting_pays(self.pairs, cuts, trainable(spec.loss))
+        loss = spec.option("loss") or LOSSES[LOSS.default]
+        by_solver = getattr(spec.option("solver"), "lists_pairs", False)
+        listed = by_solver or not sorting_pays(self.pairs, cuts, loss.surrogate())
         risk = (self.pairs, 0) if listed else (0, cuts)
-        return TrainingSizes(spec.feature_map, spec.n_components, self.n, self.d, *risk)
+        sizes = spec.get("feature_map", "linear"), spec.get("n_components", 1), self.n, self.d
+        return TrainingSizes(*sizes, *risk, spec.get("kernel", KERNEL.default))

@@ -8,17 +8,16 @@ from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold
 from rankviz.experiments.sweep import Evaluated
 from rankviz.metrics import evaluate
-from rankviz.models.low_rank.base import LowRankRanker
-from rankviz.solvers.result import Status
+from rankviz.models.base import Ranker
 
 
-def single_run(model: LowRankRanker, fold: Fold, report: Report) -> Evaluated:
-    """Fit a low-rank model on a fold, normalised, and evaluate it on every part.
+def single_run(model: Ranker, fold: Fold, report: Report) -> Evaluated:
+    """Fit a model on a fold, normalised, and evaluate it on every part.
 
     Stopped during the solver's steps it evaluates the weights so far, without asking again.
     """
     model.fit_data(fold.train, callback=report)
-    report = silent if model.status_ is Status.STOPPED else report
+    report = silent if model.outcome().stopped else report
     clock = Stopwatch()
     scores: dict[str, FloatArray] = {}
     for part, data in fold.parts.items():

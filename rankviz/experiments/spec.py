@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
-import sys
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
-from rankviz.risk.costs import frozen_costs
-
-STARTS = ("near", "zero")
-"""What training may start from; see `RunSpec.start`."""
-
-LOW_RANK_TOL = 1e-3
-"""Tolerance of the factorised and the regularised model."""
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting, one_of
+from rankviz.experiments.flat_spec import from_flat, is_flat
+from rankviz.features import EXACT, LINEAR
+from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
+from rankviz.models.methods import METHODS, USUAL, Method
+from rankviz.models.offers import Offers
 
 
 @dataclass(frozen=True)
-class RunSpec:
-    """One training run: data, model, solver, seed. Equal specs give equal results, to the tolerance.
+class DataSpec:
+    """Which data a run learns from.
 
     Attributes
     ----------
@@ -30,77 +29,193 @@ class RunSpec:
         Digest of the fold as read, before normalisation; "" accepts whatever is found.
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
-    feature_map : str
-        "linear", "nystroem", "fourier" or "exact".
-    n_components : int
-        m.
-    C, gamma : float
-        C multiplies the plain loss; γ of the RBF kernel.
-    loss : str
-        A name in `rankviz.risk.losses.LOSSES`.
-    seed : int
-        Of landmarks, frequencies and the preconditioner's pairs.
-    tol : float
-        Newton decrement over objective at which training stops; for other solvers see them.
-    rank : int or None
-        Nyström only: eigenvalues kept.
-    preconditioner : str
-        "auto", or "none" for plain conjugate gradients.
-    landmarks : str
-        Nyström only: "uniform" or "kmeans++".
-    frequencies : str
-        Random Fourier only: "gaussian" or "orthogonal".
-    start : str
-        "near" may start from the weights of a neighbouring run that is made with it, which is faster;
-        "zero" starts from zero, so that its trace shows all of the way.
-    costs : None, str or nested tuple
-        What pairs cost: None, a name in `rankviz.risk.costs.RULES`, a table, or ("query", a table).
-    solver : str
-        A name in `rankviz.solvers.registry.SOLVERS`, or for other methods one of their own.
-    method : str
-        "ranksvm", "factorized" or "regularized" (see `rankviz.experiments.methods.METHODS`). The last two
-        train the hinge.
-    factors : int
-        Factorised: K.
-    nuclear, coupling : float
-        Regularised: weights of the nuclear norm and of the distance between α and A.
     """
 
     dataset: str
     fold: str = "Fold1"
     digest: str = ""
     normalisation: str = "none"
-    feature_map: str = "nystroem"
-    n_components: int = 500
-    C: float = 2.0**-7
-    gamma: float = 2.0**-6
-    loss: str = "squared_hinge"
-    seed: int = 0
-    tol: float = 1e-6
-    rank: int | None = None
-    preconditioner: str = "auto"
-    landmarks: str = "uniform"
-    frequencies: str = "gaussian"
-    start: str = "near"
-    costs: str | tuple[object, ...] | None = None
-    solver: str = "newton"
-    method: str = "ranksvm"
-    factors: int = 5
-    nuclear: float = 1.0
-    coupling: float = 10.0
 
     def __post_init__(self) -> None:
-        """Make floats of whole numbers and Python's of NumPy's: equal specs have equal text."""
-        for name in ("C", "gamma", "tol", "nuclear", "coupling"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("n_components", "seed", "rank", "factors"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, operator.index(getattr(self, name)))
-        object.__setattr__(self, "costs", frozen_costs(self.costs))
+        """Names are texts; which of them exist, only the data folders know."""
+        for name in _DATA:
+            if not isinstance(getattr(self, name), str):
+                raise SettingError(f"{name}={getattr(self, name)!r} must be a text")
+
+
+_DATA = tuple(f.name for f in fields(DataSpec))
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RunSpec:
+    """One training run: data, method and the settings of that method. Equal specs give equal results.
+
+    `RunSpec("OHSUMED", "Fold1", feature_map="nystroem", n_components=500)`: settings are given by name, have
+    defaults, and are attributes. A spec has those that its method and what is chosen there read, and no
+    others: a linear model has no γ. Which there are, `settings` says.
+
+    Parameters
+    ----------
+    dataset, fold, digest, normalisation : str
+        See `DataSpec`.
+    method : str
+        A name in `rankviz.models.methods.METHODS`.
+    **settings
+        Settings of the method. Raises `SettingError` for one that it does not read, or out of range.
+
+    Attributes
+    ----------
+    data : DataSpec
+    method : str
+    settings : tuple of (str, value)
+        In the order of their names.
+    """
+
+    data: DataSpec
+    method: str
+    settings: tuple[tuple[str, Any], ...]
+    _values: dict[str, Any] = field(compare=False)
+
+    def __init__(
+        self,
+        dataset: str,
+        fold: str = "Fold1",
+        digest: str = "",
+        normalisation: str = "none",
+        *,
+        method: str = USUAL,
+        **settings: Any,
+    ) -> None:
+        self._set(DataSpec(dataset, fold, digest, normalisation), method, settings)
+
+    def _set(self, data: DataSpec, method: str, given: Mapping[str, Any]) -> None:
+        one_of("method", method, METHODS)
+        values = METHODS[method].resolve(given)
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "method", method)
+        object.__setattr__(self, "settings", tuple(sorted(values.items())))
+        object.__setattr__(self, "_values", values)
+
+    def __repr__(self) -> str:
+        given = asdict(self.data) | {"method": self.method} | self._values
+        return f"RunSpec({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+    def __getattr__(self, name: str) -> Any:
+        """A setting, or one of the names of the data; AttributeError where this run has no such setting."""
+        if name in _DATA:
+            return getattr(self.__dict__["data"], name)
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            raise AttributeError(f"this run has no setting {name!r}; it has {', '.join(values)}")
+        return values[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A setting, or the default where this run has none of that name."""
+        return self._values.get(name, default)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the run has a setting of this name."""
+        return name in self._values
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Settings by name, in the order in which captions tell them."""
+        return dict(self._values)
+
+    @property
+    def kind(self) -> Method:
+        """What its method declares."""
+        return METHODS[self.method]
+
+    @property
+    def offers(self) -> Offers:
+        """What its fitted model offers beside scores."""
+        return self.kind.offers(self._values)
+
+    def declared(self) -> dict[str, Setting]:
+        """The settings it has, as objects, by name."""
+        return {s.name: s for s, _ in self.kind.active(lambda s: self._values[s.name])}
+
+    def but(self, **changes: Any) -> Self:
+        """The same run with other data, method or settings.
+
+        What the changed run does not read any more goes, what it reads anew has its default; a change that
+        it does not read raises `SettingError`.
+        """
+        data = {name: changes.pop(name) for name in _DATA if name in changes}
+        method = changes.pop("method", self.method)
+        one_of("method", method, METHODS)
+        before = self.declared()
+
+        def value_of(setting: Setting) -> Any:
+            if setting.name in changes:
+                return setting.checked(changes[setting.name])
+            kept = before.get(setting.name) is setting
+            return self._values[setting.name] if kept else setting.default
+
+        kept = {setting.name: value for setting, value in METHODS[method].active(value_of)}
+        other = object.__new__(type(self))
+        other._set(replace(self.data, **data), method, kept | changes)
+        return other
+
+    def linear(self, C: float) -> Self:
+        """The linear model on the same data: the baseline of every kernel."""
+        return self.but(method=USUAL, feature_map=LINEAR, C=C)
+
+    def exact(self) -> Self:
+        """The model of the exact kernel on the same data."""
+        return self.but(method=USUAL, feature_map=EXACT)
+
+    def factorized(self, factors: int, C: float, solver: str = FACTOR_SOLVER.default) -> Self:
+        """The factorised model on the same data and features (xu2019 §5.1)."""
+        return self.but(method="factorized", factors=factors, C=C, solver=solver)
+
+    def regularized(
+        self, nuclear: float, coupling: float, C: float, solver: str = DUAL_SOLVER.default
+    ) -> Self:
+        """The regularised model on the same data and features (xu2019 §5.2)."""
+        return self.but(method="regularized", nuclear=nuclear, coupling=coupling, C=C, solver=solver)
+
+    def option(self, name: str) -> Any:
+        """What is chosen for a setting: the entry of its registry; None where the run has no such setting."""
+        return self.declared()[name].options[self._values[name]] if name in self else None
+
+    @property
+    def problem(self) -> tuple[object, ...]:
+        """What is minimised: data, method and settings without those that change the way only.
+
+        Nor what only another way brings along, such as the seed of a stochastic solver.
+        """
+        usual = self._usual_way()
+        declared = usual.declared()
+        kept = tuple(pair for pair in usual.settings if not declared[pair[0]].how)
+        return self.data, self.method, kept
+
+    def reference(self, tol: float) -> Self:
+        """The run that comes nearest to the end of the same problem: by the usual way, to a tolerance."""
+        first = self._usual_way()
+        return first.but(tol=tol) if "tol" in first else first
+
+    def _usual_way(self) -> Self:
+        """The same with the default of every setting that changes the way only."""
+        read, own = METHODS[self.method], self.declared()
+
+        def value_of(setting: Setting) -> Any:
+            kept = own.get(setting.name) is setting and not setting.how
+            return self._values[setting.name] if kept else setting.default
+
+        usual = {setting.name: value for setting, value in read.active(value_of)}
+        other = object.__new__(type(self))
+        other._set(self.data, self.method, usual)
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """The spec as plain values, for JSON."""
+        return {"data": asdict(self.data), "method": self.method, "settings": dict(self.settings)}
 
     def to_json(self) -> str:
         """The spec as JSON text with sorted keys: the same text for equal specs."""
-        return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
+        return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -111,57 +226,25 @@ class RunSpec:
         return cls.from_dict(values)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Build from a mapping of field names; see `from_json`."""
-        types = {f.name: f.type for f in fields(cls)}
-        unknown = sorted(set(values) - set(types))
-        if unknown:
-            raise ValueError(f"unknown field {unknown[0]!r}; a run spec has {', '.join(types)}")
-        if "dataset" not in values:
-            raise ValueError("a run spec names its 'dataset'")
-        for name, value in values.items():
-            if not _fits(value, str(types[name])):
-                raise ValueError(f"field {name!r} is {value!r}, expected {types[name]}")
-        return cls(**values)
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
+        if is_flat(values):
+            return cls(**from_flat(values))
+        missing = [name for name in ("data", "method", "settings") if name not in values]
+        unknown = sorted(set(values) - {"data", "method", "settings"})
+        if missing or unknown:
+            raise ValueError(f"a run spec has data, method and settings, not {(missing + unknown)[0]!r}")
+        data, settings = values["data"], values["settings"]
+        if not isinstance(data, Mapping) or not isinstance(settings, Mapping):
+            raise ValueError("data and settings of a run spec are JSON objects")
+        strangers = sorted(set(data) - set(_DATA))
+        if strangers or "dataset" not in data:
+            raise ValueError(f"the data of a run spec have {', '.join(_DATA)}; 'dataset' is needed")
+        spec = object.__new__(cls)
+        spec._set(DataSpec(**data), values["method"], settings)
+        return spec
 
     @property
     def hash(self) -> str:
         """Sixteen hexadecimal digits that name the spec."""
         return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
-
-    def factorized(self, factors: int, C: float, solver: str = "lbfgs") -> Self:
-        """The factorised model on the same data and features (xu2019 §5.1)."""
-        return replace(self._low_rank(C), method="factorized", factors=factors, solver=solver)
-
-    def regularized(self, nuclear: float, coupling: float, C: float, solver: str = "fista") -> Self:
-        """The regularised model on the same data and features (xu2019 §5.2)."""
-        shared = replace(self._low_rank(C), method="regularized", solver=solver)
-        return replace(shared, nuclear=nuclear, coupling=coupling)
-
-    def _low_rank(self, C: float) -> Self:
-        """What low-rank models do not know is put aside; they train the hinge, to their own tolerance."""
-        plain = replace(self, C=C, loss="hinge", costs=None, rank=None, preconditioner="auto", start="zero")
-        return replace(plain, tol=LOW_RANK_TOL)
-
-    def linear(self, C: float) -> Self:
-        """The linear baseline on the same data: no kernel, so no m, γ, rank, choices or seed of its own."""
-        return replace(self.exact(), feature_map="linear", gamma=1.0, C=C)
-
-    def exact(self) -> Self:
-        """The exact kernel on the same data: nothing is drawn, so no m, rank, choices or seed of its own."""
-        plain = replace(self, landmarks=type(self).landmarks, frequencies=type(self).frequencies)
-        return replace(plain, feature_map="exact", n_components=1, rank=None, seed=0)
-
-
-def _fits(value: object, kind: str) -> bool:
-    if value is None:
-        return "None" in kind
-    if isinstance(value, bool):
-        return False
-    if "tuple" in kind:
-        return isinstance(value, str | list | tuple)
-    if kind.startswith("int"):
-        return isinstance(value, int)
-    if kind == "float":
-        return isinstance(value, int | float) and abs(value) <= sys.float_info.max
-    return isinstance(value, str)

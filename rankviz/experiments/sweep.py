@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -17,21 +17,32 @@ from rankviz.fitting.memory import BUDGET_SHARE, TrainingSizes, free_memory
 from rankviz.fitting.training import Fit
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
-from rankviz.solvers.result import Status
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
     """Group specs that share features, each group in the order that suits warm starts; doubles go.
 
-    A family differs in m, γ and C only: γ is outermost, then m and then C ascend. Maps truncated to a rank
-    are not nested, so there each m is a family of its own; so is each run of a low-rank model.
+    A family differs only in what its method lets vary, m, γ and C for RankSVM: γ is outermost, then m and
+    then C ascend. Maps truncated to a rank are not nested, so there each m is a family of its own; so is each
+    run of a method that shares nothing.
     """
-    found: dict[RunSpec, list[RunSpec]] = {}
+    found: dict[object, list[RunSpec]] = {}
     for spec in dict.fromkeys(specs):
-        m = 0 if spec.rank is None else spec.n_components
-        shared = replace(spec, n_components=m, gamma=0.0, C=0.0) if spec.method == "ranksvm" else spec
-        found.setdefault(shared, []).append(spec)
-    return [sorted(family, key=lambda s: (s.gamma, s.n_components, s.C)) for family in found.values()]
+        varying = spec.kind.varying(spec.values)
+        shared = tuple((name, value) for name, value in spec.settings if name not in varying)
+        found.setdefault((spec.data, spec.method, shared) if varying else spec, []).append(spec)
+    return [sorted(family, key=_place) for family in found.values()]
+
+
+def _place(spec: RunSpec) -> tuple[tuple[bool, float], ...]:
+    """γ outermost, then m, then C; a name that stands for a number after the numbers."""
+    values = [spec.get(name, 0) for name in ("gamma", "n_components", "C")]
+    return tuple((True, 0.0) if isinstance(value, str) else (False, float(value)) for value in values)
+
+
+def shares(spec: RunSpec) -> bool:
+    """Whether runs of its method can share features and starts."""
+    return bool(spec.kind.varying(spec.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +83,7 @@ class SharedRuns:
         Stopped during Newton steps it evaluates the weights so far, without asking again.
         """
         fit = model.fit_in(self._training, report, alone=alone)
-        report = silent if model.status_ is Status.STOPPED else report
+        report = silent if model.outcome().stopped else report
         scores: dict[str, FloatArray] = {}
         metrics: dict[str, pd.DataFrame] = {}
         seconds = 0.0
@@ -111,7 +122,7 @@ class _Room:
     def __init__(self, fold: Fold, widest: RankSVM) -> None:
         train, free = fold.train, free_memory()
         m, n, d = int(widest.n_components), train.n_documents, train.n_features
-        sizes = TrainingSizes(widest.feature_map, m, n, d)
+        sizes = TrainingSizes(widest.feature_map, m, n, d, kernel=widest.kernel)
         # the kernel matrix of an exact kernel takes what there is: then a part of the rest
         need = sizes.bytes + sizes.copy_bytes
         left = (1 - BUDGET_SHARE) / 2 * free if sizes.in_kernel_space else BUDGET_SHARE * free - need

@@ -1,4 +1,4 @@
-"""What the worker of a job does once its libraries are there: train what the folder's spec.json lists.
+"""The work of a job once the libraries are there: to train what the folder's spec.json lists.
 
 It calls `execute_all` for one family of specs after the other, appends progress, saves each record when it is
 done, looks for the stop file meanwhile, at last writes how it ended, and lets the job store start the next.
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress
 from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
@@ -108,7 +109,7 @@ def _trained(folder: RunFolder, job: Job) -> tuple[str, str]:
         return "finished", f"{total} of {total} runs finished."
     except Stopped:
         return "stopped", f"Stopped on request; {done} of {total} runs had finished."
-    except (DataError, ValueError) as error:
+    except (DataError, SettingError) as error:
         return "failed", str(error)
     except MemoryError:
         return "failed", "Memory ran out. Choose fewer features m, or close other programs."

@@ -21,13 +21,15 @@ from rankviz.features.landmarks import LANDMARKS
 from rankviz.features.maps import Drawn, FittedMap, Linear
 from rankviz.features.nystroem import Nystroem
 from rankviz.features.operator import FeatureOperator
-from rankviz.features.registry import FEATURE_MAPS, check_combination
+from rankviz.features.registry import EXACT, FEATURE_MAPS, LINEAR, check_combination
 
 __all__ = [
+    "EXACT",
     "FEATURE_MAPS",
     "FREQUENCIES",
     "KERNELS",
     "LANDMARKS",
+    "LINEAR",
     "RBF",
     "Drawn",
     "ExactKernel",

@@ -101,8 +101,12 @@ class MapKind:
         What it keeps in memory.
     settings : tuple of Setting
         Those it reads.
-    choice : Setting or None
-        Of these the one that says how it draws.
+    expands : bool
+        Whether its scores are a kernel expansion f(x) = Σ αᵢ κ(x, zᵢ), with coefficients α of documents z.
+    is_identity : bool
+        Whether its weights are weights of the input features: φ(x) = x.
+    draws_by : Setting or None
+        Of its settings the one that says how it draws.
     entry_cost : (kernel, d) -> EntryCost
         What an entry of its base takes to compute: by default what one of the kernel does.
     takes : kernel -> bool
@@ -117,14 +121,16 @@ class MapKind:
     fitted: tuple[type[FittedMap], ...]
     kept: Kept
     settings: tuple[Setting, ...] = ()
-    choice: Setting | None = None
+    expands: bool = False
+    is_identity: bool = False
+    draws_by: Setting | None = None
     entry_cost: Callable[[Kernel, int], EntryCost] = lambda kernel, d: kernel.entry_cost(d)
     takes: Callable[[KernelFacts], bool] = lambda kernel: True
     needs: str = ""
 
     @property
     def has_kernel(self) -> bool:
-        """Whether its scores are f(x) = Σ αᵢ κ(x, zᵢ), or approximate such."""
+        """Whether a kernel is behind its scores, approximated or not."""
         return KERNEL in self.settings
 
     @property

@@ -26,6 +26,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         lambda s: Linear(),
         (FittedLinear,),
         Kept(lambda m, n, d: d, base=False),
+        is_identity=True,
         entry_cost=lambda kernel, d: EntryCost(),
     ),
     "nystroem": MapKind(
@@ -35,7 +36,8 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (FittedNystroem,),
         Kept(lambda m, n, d: min(m, n), factor=True),
         (N_COMPONENTS, KERNEL, SEED, RANK, LANDMARK_CHOICE),
-        choice=LANDMARK_CHOICE,
+        expands=True,
+        draws_by=LANDMARK_CHOICE,
     ),
     "fourier": MapKind(
         "random Fourier",
@@ -44,7 +46,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (FittedFourier,),
         Kept(lambda m, n, d: m),
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
-        choice=FREQUENCY_CHOICE,
+        draws_by=FREQUENCY_CHOICE,
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",
@@ -56,9 +58,16 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (FittedKernelPCA, FittedExact),
         Kept(lambda m, n, d: n, factor=True, own_space_beyond=lambda: exact.SMALL),
         (KERNEL,),
+        expands=True,
     ),
 }
 """Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""
+
+LINEAR = next(name for name, kind in FEATURE_MAPS.items() if kind.is_identity)
+"""The map whose models are the baseline of every kernel."""
+
+EXACT = next(name for name, kind in FEATURE_MAPS.items() if kind.is_exact)
+"""The map that approximations of a kernel are held against."""
 
 
 def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:

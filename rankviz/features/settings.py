@@ -30,6 +30,7 @@ N_COMPONENTS = Setting(
     "take longer.",
     key="m",
     offer=Steps((5, 10, 25, 50, 100, 200, 500, 1000, 2000)),
+    named=True,
 )
 
 KERNEL = Setting(
@@ -42,6 +43,7 @@ KERNEL = Setting(
     key="kernel",
     caption=lambda name: f"{KERNELS[name].label} kernel",
     quiet=True,
+    named=True,
 )
 
 RANK = Setting(
@@ -53,8 +55,9 @@ RANK = Setting(
     help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
     key="rank",
     offer=Typed(0, 2000),
-    caption=lambda rank: f"rank {rank}",
+    caption=lambda rank: "full rank" if rank is None else f"rank {rank}",
     quiet=True,
+    named=True,
 )
 
 LANDMARK_CHOICE = Setting(
@@ -68,6 +71,7 @@ LANDMARK_CHOICE = Setting(
     key="landmarks",
     caption=lambda name: f"{LANDMARKS[name].label} landmarks",
     quiet=True,
+    named=True,
 )
 
 FREQUENCY_CHOICE = Setting(
@@ -82,4 +86,5 @@ FREQUENCY_CHOICE = Setting(
     key="freq",
     caption=lambda name: f"{FREQUENCIES[name].label} frequencies",
     quiet=True,
+    named=True,
 )

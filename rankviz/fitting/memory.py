@@ -27,7 +27,7 @@ CUT_BYTES = 120
 
 @dataclass(frozen=True)
 class TrainingSizes:
-    """What decides how much memory training takes.
+    """Sizes that decide how much memory training takes.
 
     Attributes
     ----------

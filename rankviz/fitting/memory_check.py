@@ -7,12 +7,9 @@ from typing import NamedTuple
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.risk import risk_sizes
-from rankviz.risk.losses import trainable
+from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs
 from rankviz.solvers.registry import SOLVERS
-
-WITHOUT_LIST = {"logistic": "logistic_pwq", "smooth_hinge": "squared_hinge"}
-"""Losses whose pairs must be listed, and the nearest one whose pairs need not."""
 
 
 class Room(NamedTuple):
@@ -25,12 +22,12 @@ class Room(NamedTuple):
 def room_for(
     data: RankingData, feature_map: str, kernel: str, m: int, loss: str, solver: str, limit: float | None
 ) -> Room:
-    """What training takes of `limit` bytes, or of those that are free, and what it leaves.
+    """Bytes that training takes of `limit`, or of those that are free, and those it leaves.
 
     Raises `DataError` where it does not fit even without the matrix of an exact kernel, saying what would.
     """
     budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
-    pairs, cuts = risk_sizes(data.y, data.ptr, trainable(loss))
+    pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
     if listed:
         pairs = int(count_pairs(data.y, data.ptr).sum())
     _refuse_long_lists(pairs, budget, loss, solver)
@@ -41,10 +38,10 @@ def room_for(
 
 
 def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
-    who, instead = f"loss={loss!r}", f"loss={WITHOUT_LIST.get(loss)!r}"
+    who, instead = f"loss={loss!r}", f"loss={LOSSES[loss].unlisted!r}"
     if SOLVERS[solver].lists_pairs:
         who, instead = f"solver={solver!r}", "solver='newton'"
-    elif loss not in WITHOUT_LIST:
+    elif not LOSSES[loss].unlisted:
         return
     if pairs * PAIR_BYTES > budget:
         raise DataError(

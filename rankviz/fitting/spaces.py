@@ -33,7 +33,7 @@ half as much to do for the rest."""
 
 @dataclass(frozen=True)
 class Task:
-    """What tells one fit from its neighbours.
+    """The settings by which fits in one space differ.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Space(Protocol):
         ...
 
     def seconds(self, task: Task) -> float:
-        """What the features or the kernel of the task done last have cost."""
+        """Seconds of the features or the kernel of the task done last."""
         ...
 
 
@@ -111,11 +111,13 @@ class FeatureSpace:
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
+        # a copy in single precision halves what a Hessian product reads; `budget` bounds it
         pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
         return RankObjective(features, risk, task.C, seed, self._budget if pays else 0.0)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The weights padded with zeros, in the scale of the map's basis."""
+        # random Fourier features carry √(2/m): there √(m/m')·w keeps the scores of m' features
         return self.map(task).basis.padded(w)
 
     def coarser(self, task: Task) -> Task | None:
@@ -173,11 +175,11 @@ class KernelSpace:
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Without the image."""
-        coefficients: FloatArray = w[0]
+        coefficients: FloatArray = w[0]  # w is β with its image Kβ
         return coefficients
 
     def seconds(self, task: Task) -> float:
-        """What K has cost."""
+        """Seconds of K."""
         return self._seconds
 
     def _matrix(self, kernel: Kernel, report: Report) -> KernelMatrix:

@@ -35,7 +35,7 @@ COARSE_TOL = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a fit gave.
+    """The result of a fit.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Training:
 
     def fit(self, task: Task, report: Report = silent) -> Fit:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
-        risk = adapted_risk(self._listed(report), task.C)
+        risk = adapted_risk(self._listed(report), task.C)  # a smooth hinge's η depends on C
         objective = self.space.objective(task, risk, self.seed, report)
         end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
         clock = Stopwatch()
@@ -132,7 +132,7 @@ class Training:
         coarser = self.space.coarser(task) if self.solver.preconditioned else None
         if coarser is None:
             return None
-        clock, before = Stopwatch(), self._coarse(coarser, risk, report)
+        clock, before = Stopwatch(), self._coarse(coarser, risk, report)  # the clock counts both
         start = None if before is None else self.space.start(coarser, before.w)
         objective = self.space.objective(coarser, risk, self.seed, report)
         w = TruncatedNewton(tol=COARSE_TOL).solve(objective, start, report).point.w
@@ -160,6 +160,8 @@ class Training:
         """That of the fit before, where it was built for these features and about this C."""
         if self._precondition is None:
             return None
+        # Along an eigenvalue μ of the risk's curvature H is 1 + Cμ, and (1 + C'μ)/(1 + Cμ) lies between 1 and
+        # C'/C: the preconditioned condition number grows by that factor at most.
         built, precondition = self._precondition
         same = (built.n_components, built.gamma) == (task.n_components, task.gamma)
         close = abs(math.log(task.C / built.C)) <= math.log(SAME_PRECONDITIONER) * (1 + 1e-9)
@@ -177,7 +179,7 @@ class Training:
 
 
 def _in_words(end: Task, task: Task) -> str:
-    """What a fit started from, by what differs."""
+    """The start of a fit, named by the setting that differs."""
     words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
     words += [f"C = {end.C:g}"] if end.C != task.C else []
     return "the weights for " + " and ".join(words or ["the same settings"])

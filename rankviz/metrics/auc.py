@@ -8,7 +8,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 
 TIES = 0.5
-"""What a tied pair counts in the usual definition."""
+"""Count of a tied pair in the usual definition."""
 
 
 def auc(scores: FloatArray, data: RankingData, *, ties: float = TIES) -> float:

@@ -1,4 +1,4 @@
-"""What a ranking metric means: gains, discounts, relevance and short or empty queries, as named values.
+"""Definitions of ranking metrics: gains, discounts, relevance and short or empty queries, as named values.
 
 NDCG, MAP and P@k are computed in several ways under the same name. A `Definition` says which one it is, in
 data: the fields below are all that :func:`rankviz.metrics.evaluate` looks at, so a new convention is one more
@@ -18,20 +18,20 @@ GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "2^y - 1": lambda grades: np.exp2(grades) - 1.0,
     "y": lambda grades: grades,
 }
-"""What a document of grade y adds to DCG; never decreasing, 0 for grade 0."""
+"""Gain of a document of grade y, added to DCG; never decreasing, 0 for grade 0."""
 
 DISCOUNTS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1/log2(max(rank, 2))": lambda ranks: 1.0 / np.log2(np.maximum(ranks, 2.0)),
     "1/log2(rank + 1)": lambda ranks: 1.0 / np.log2(ranks + 1.0),
 }
-"""What a gain at a rank (1, 2, …) is multiplied by. The first gives ranks 1 and 2 the same weight."""
+"""Factor of a gain at a rank (1, 2, …). The first gives ranks 1 and 2 the same weight."""
 
 SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
     "zero": lambda size, k: np.zeros(np.broadcast(size, k).shape),
     "filled": lambda size, k: size / k,
     "capped": lambda size, k: np.ones(np.broadcast(size, k).shape),
 }
-"""What becomes of @k for a query of fewer than k documents: its value at the last document times this.
+"""Factor of @k for a query of fewer than k documents: it multiplies the value at the last document.
 
 "zero": it counts as 0; "filled": as if irrelevant documents followed (P@k = hits/k); "capped": @k means @n_q.
 """

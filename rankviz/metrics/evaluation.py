@@ -84,7 +84,15 @@ def evaluate(
 
     Raises `DataError` for scores that are not n finite numbers, `ValueError` for an unknown definition or a k
     that it does not have. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
-    eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2.
+    eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2; jarvelin2002 for NDCG.
+
+    Examples
+    --------
+    >>> from rankviz import RankingData, evaluate
+    >>> data = RankingData.from_arrays([[0.0]] * 4, y=[2, 0, 1, 1], qid=[1] * 4)
+    >>> result = evaluate([4, 3, 2, 1], data, definition="textbook", at=[1, 3])
+    >>> result.mean.drop("MeanNDCG").round(3).to_dict()
+    {'NDCG@1': 1.0, 'NDCG@3': 0.847, 'P@1': 1.0, 'P@3': 0.667, 'MAP': 0.806}
     """
     chosen = definition_of(definition)
     ranks = _checked_ranks(at, chosen)

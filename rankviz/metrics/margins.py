@@ -16,7 +16,7 @@ CHUNK = 2_000_000
 
 @dataclass(frozen=True)
 class MarginSummary:
-    """What is true of the margins t = f_i − f_j of a part's pairs.
+    """Counts and ends of the margins t = f_i − f_j of a part's pairs.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from scipy import stats
 from rankviz.common.arrays import FloatArray
 
 METHOD = "percentile bootstrap over queries, widened for small samples"
-"""What the intervals are, in words for captions and help texts."""
+"""The kind of intervals, in words for captions and help texts."""
 
 _BATCH = 500  # resamples at a time: half the seconds and a twentieth of the memory of all at once
 _ROUNDING = 1e-12  # metrics lie in [0, 1]: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more
@@ -155,13 +155,12 @@ def interval(
     covered the mean 95 times in 100 for normal values, 93 for skewed ones or 40 % zeros.
 
     Raises `ValueError` for infinite values, values that are no vector, or a confidence outside (0, 1).
-    Source: T. Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015),
-    "expanded percentile interval".
+    Source: hesterberg2015, "expanded percentile interval".
     """
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or np.isinf(given).any():
         raise ValueError(
-            "Intervals are of one finite value for each query: check the values' shape and range."
+            "An interval needs one finite value for each query: check the values' shape and range."
         )
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence={confidence} is not between 0 and 1; 0.95 is usual.")

@@ -31,6 +31,18 @@ def fit_curve(
 
     A `callback` that returns True ends the curve: with the model of that moment, if Newton steps had begun,
     else with `StopRequested`.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, fit_curve
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> for model in fit_curve(RankSVM("fourier"), data, n_components=[20, 10], C=[0.01, 0.1]):
+    ...     print(model.n_components, model.C, model.start_)
+    10 0.01 zero
+    10 0.1 the weights for C = 0.01
+    20 0.01 the weights for m = 10
+    20 0.1 the weights for m = 10
     """
     base = clone(model).set_params(random_state=model.seed())
     gammas: list[float | str] = [*sorted(gamma)] or [model.gamma]

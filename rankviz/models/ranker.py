@@ -1,24 +1,21 @@
-"""What rankers share: a feature map with everything drawn, weights for it, and scikit-learn's conventions."""
+"""Shared by rankers: a feature map with everything drawn, weights for it, and scikit-learn's conventions."""
 
 from __future__ import annotations
 
 import numbers
-import warnings
-from abc import abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+import pandas as pd
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.checks import one_of
-from rankviz.common.progress import Callback, Progress, Report, reporter
+from rankviz.common.errors import SettingError
+from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
-from rankviz.datasets.types import DataError, DataWarning, RankingData
+from rankviz.datasets.types import DataError, RankingData
 from rankviz.features import (
     FEATURE_MAPS,
     KERNELS,
@@ -29,14 +26,13 @@ from rankviz.features import (
     check_combination,
     scale_gamma,
 )
-from rankviz.metrics import evaluate
+from rankviz.models.base import LARGEST_FEATURE, Outcome, Ranker
+from rankviz.solvers.result import Status
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
-LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
-
-class Ranker(BaseEstimator):
+class FeatureRanker(Ranker):
     """Scores f(x) = w·φ(x) learned from preference pairs; what differs is how w is found.
 
     Settings, each a parameter of the constructor: feature_map, kernel, n_components, gamma, degree, coef0,
@@ -60,24 +56,11 @@ class Ranker(BaseEstimator):
     n_features_in_: int
     n_components_: int
     n_pairs_: int
-
-    @abstractmethod
-    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData`, which is checked already; see `fit`."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
-        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
-
-        `callback` is called with `Progress` several times a second; returning True stops: during the
-        solver's steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, ValueError for a setting out of its range; warns
-        with `DataWarning` where no query has two grades, so that there is nothing to learn.
-        """
-        self.fit_data(RankingData.from_arrays(X, y, qid), callback=callback)
-        if self.n_pairs_ == 0:
-            text = "no query has documents of different grades: no preference pair, every score is the same"
-            warnings.warn(text, DataWarning, stacklevel=2)
-        return self
+    objective_: float
+    status_: Status
+    trace_: pd.DataFrame
+    seconds_: dict[str, float]
+    start_: str
 
     def unfitted_map(self, gamma: float, seed: int) -> FeatureMap:
         """The feature map that the settings name, for γ and seed as numbers."""
@@ -94,19 +77,9 @@ class Ranker(BaseEstimator):
         values = {setting.name: self._value_of(setting) for setting in kind.settings}
         return kind.make(values | {"gamma": gamma})
 
-    def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
-        """Scores f(x) = w·φ(x) of documents X (n, d) -> (n,); higher ranks earlier.
-
-        `callback` is told the share done several times a second; returning True raises `StopRequested`.
-        """
-        return self._scores(self._checked(X), reporter(callback))
-
-    def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
-        """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
-        data = RankingData.from_arrays(X, y, qid)
-        return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
-
-    def _scores(self, X: FloatArray, report: Report) -> FloatArray:
+    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+        """w·φ(x) of documents X (n, d), checked already -> (n,)."""
+        refuse_huge_kernel(self.feature_map_.kernel, X)
         step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
         parts = [np.zeros(0)]
         for start in range(0, len(X), step):
@@ -115,42 +88,47 @@ class Ranker(BaseEstimator):
             parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
         return np.concatenate(parts)
 
-    def _checked(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self, "coef_")
-        try:
-            out = np.ascontiguousarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"features that are not numbers ({error})",
-                expected="a numeric matrix with one row per document",
-                remedy="Convert the features to numbers first.",
-            ) from error
-        if out.ndim != 2 or out.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"documents of shape {out.shape}",
-                expected=f"(documents, {self.n_features_in_}) as in training",
-                remedy="Score documents with the features the model was trained on.",
-            )
-        if not np.isfinite(out).all():
-            raise DataError(
-                "features that are not finite",
-                expected="finite features",
-                remedy="Fill or drop missing values first.",
-            )
-        _refuse_huge(out)
-        refuse_huge_kernel(self.feature_map_.kernel, out)
-        return out
+    def outcome(self) -> Outcome:
+        """Weights, trace, and how training ended."""
+        return Outcome(
+            status=self.status_.value,
+            stopped=self.status_ is Status.STOPPED,
+            objective=self.objective_,
+            n_components=self.n_components_,
+            weights=self.coef_,
+            trace=self.trace_,
+            seconds=self.seconds_,
+            start=self.start_,
+            solution=self.solution,
+        )
+
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """What it has found beside its weights: nothing."""
+        return {}
+
+    def take(self, weights: FloatArray, train: RankingData, objective: float, n_pairs: int) -> None:
+        """Be the fitted model with these weights: the feature map is drawn again, from the training part."""
+        self.gamma_ = self.gamma_for(train.X)
+        self.feature_map_ = self.unfitted_map(self.gamma_, self.seed()).fit(train.X)
+        self.coef_, self.objective_, self.n_pairs_ = weights, objective, n_pairs
+        self.n_components_, self.n_features_in_ = self.feature_map_.n_components, train.n_features
+
+    def keep(self, solution: dict[str, FloatArray]) -> None:
+        """Take what `solution` gave: attributes of the same names with an underscore."""
+        for name, found in solution.items():
+            setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
 
     def seed(self) -> int:
         """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
             if self.random_state < 0:
-                raise ValueError(f"random_state={self.random_state!r} must not be negative")
+                raise SettingError(f"random_state={self.random_state!r} must not be negative")
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as error:
-            raise ValueError(f"random_state={self.random_state!r} cannot seed random numbers") from error
+            raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:
         """γ for documents X (n, d), as a number; 1 where the map has none."""
@@ -177,18 +155,6 @@ class Ranker(BaseEstimator):
         return getattr(self, setting.parameter, setting.default) if known else setting.default  # type: ignore[arg-type]
 
 
-def refuse_unusable(data: RankingData) -> None:
-    """Raise `DataError` for a training part without documents or features, or with features too large."""
-    if data.n_documents == 0 or data.n_features == 0:
-        raise DataError(
-            f"{data.n_documents} documents with {data.n_features} features",
-            expected="at least one document with one feature",
-            remedy="Check the training part.",
-            path=data.name or None,
-        )
-    _refuse_huge(data.X)
-
-
 def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
     """Raise `DataError` where κ of documents X (n, d) is so large that its squares are no numbers.
 
@@ -209,12 +175,3 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
 def _part_of(report: Report, before: float, share: float) -> Report:
     """Report the features of some documents as a share of the scores of all."""
     return lambda progress: report(Progress("evaluate", before + share * (progress.fraction or 0.0)))
-
-
-def _refuse_huge(X: FloatArray) -> None:
-    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
-        raise DataError(
-            f"features beyond ±{LARGEST_FEATURE:g}",
-            expected="features whose squares are numbers",
-            remedy="Normalise the features first.",
-        )

@@ -14,15 +14,17 @@ from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
-from rankviz.models.ranker import Ranker, refuse_huge_kernel, refuse_unusable
+from rankviz.models.base import refuse_unusable
+from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, check_costs, frozen_costs, pair_costs
-from rankviz.risk.losses import LOSSES, trainable
+from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 
-class RankSVM(Ranker):
+class RankSVM(FeatureRanker):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
 
     Parameters
@@ -99,6 +101,20 @@ class RankSVM(Ranker):
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
         Seconds spent on "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM
+    >>> from rankviz.datasets import make_fold
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> model = RankSVM(feature_map="nystroem", n_components=30, gamma=0.25, C=2.0**-4)
+    >>> model = model.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+    >>> model.predict(fold.vali.X).shape == (fold.vali.n_documents,)
+    True
+    >>> print(model.status_.value)
+    converged: the Newton decrement is below the tolerance
+    >>> print(f"NDCG@10 {model.score(fold.vali.X, fold.vali.y, qid=fold.vali.qid):.1f}")
+    NDCG@10 0.6
     """
 
     def __init__(
@@ -186,16 +202,17 @@ class RankSVM(Ranker):
 
     def _risk(self, data: RankingData) -> Risk:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        return risk_of(data.y, data.ptr, trainable(self.loss), costs)
+        return risk_of(data.y, data.ptr, LOSSES[self.loss].surrogate(), costs)
 
     def _solver(self, seed: int) -> Solver:
-        settings = SolverSettings(self.loss, self.tol, self.max_iter, self.preconditioner == "auto", seed)
+        preconditioned = PRECONDITIONERS[self.preconditioner].used
+        settings = SolverSettings(LOSSES[self.loss], self.tol, self.max_iter, preconditioned, seed)
         return SOLVERS[self.solver].make(settings)
 
     def _check_settings(self) -> None:
         self.check_map_settings()
         one_of("loss", self.loss, LOSSES)
-        check_solver(self.solver, self.loss)
+        check_solver(self.solver, LOSSES[self.loss])
         check_costs(self.costs)
-        one_of("preconditioner", self.preconditioner, ("auto", "none"))
+        PRECONDITIONER.check(self.preconditioner)
         check_training(self.C, self.tol, self.max_iter, self.memory_limit)

@@ -11,9 +11,9 @@ from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import kernel_name
 from rankviz.features.settings import GAMMA, KERNEL
+from rankviz.models.base import Ranker
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.costs import frozen_costs
 
@@ -26,6 +26,13 @@ def save(model: Ranker, path: str | Path) -> Path:
     Npz and JSON, no pickle. Of the low-rank models factors or dual variables are kept, for `rankviz.duals`.
     Raises ValueError for a model that was not fitted or is none of these, or whose feature map or kernel is
     in no registry; OSError where the path is not writable.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, save
+    >>> model = RankSVM(C=1.0).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
+    >>> save(model, "model.npz").name
+    'model.npz'
     """
     kind = _kind_of(model)
     if not hasattr(model, "coef_"):
@@ -50,6 +57,14 @@ def load(path: str | Path) -> Ranker:
     """Read a model that `save` wrote, ready to `predict`; its trace is not kept.
 
     Raises `DataError` for a file that is missing, damaged, too large, or not a model of this format.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load, save
+    >>> model = RankSVM(C=1.0).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
+    >>> again = load(save(model, "model.npz"))
+    >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
+    True
     """
     path = Path(path)
     meta, arrays = read_npz(path, "model")

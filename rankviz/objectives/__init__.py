@@ -1,1 +1,1 @@
-"""What solvers minimise: regulariser and risk together, in feature space or in the kernel's own space."""
+"""Objectives for solvers: regulariser and risk together, in feature space or in the kernel's own space."""

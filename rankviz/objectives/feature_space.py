@@ -29,7 +29,7 @@ CLOSED_FORM_COLUMNS = 256
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What is known of an objective at one weight vector.
+    """Value and derivatives of an objective at one weight vector.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proved at a point about the problem that an objective stands for.
+    """A proof at a point about the problem that an objective stands for.
 
     Attributes
     ----------

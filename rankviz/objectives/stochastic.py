@@ -16,7 +16,6 @@ from scipy import sparse
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
-from rankviz.risk.losses import largest_curvature
 from rankviz.risk.pairs import PreferencePairs, count_pairs
 
 CHUNK = 4096
@@ -92,7 +91,7 @@ class QueryTerms:
         ]
         self.count = float(len(self._terms))
         spread = max((term.spread for term in self._terms), default=0.0)
-        self.curvature = objective.C * largest_curvature(risk.loss) * spread
+        self.curvature = objective.C * risk.loss.curvature * spread
         self.products = 1.0
 
     def passed(self, rng: np.random.Generator) -> Iterator[QueryTerm]:
@@ -139,7 +138,7 @@ class PairTerms:
             D = self._differences(at)
             squares = np.einsum("ij,ij->i", D, D) * self._risk.costs_of(at)
             longest = max(longest, float(squares.max()))
-        self.curvature = batch * objective.C * largest_curvature(self._risk.loss) * longest
+        self.curvature = batch * objective.C * self._risk.loss.curvature * longest
         self.products = 2.0
 
     def passed(self, rng: np.random.Generator) -> Iterator[PairTerm]:

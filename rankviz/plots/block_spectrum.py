@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.analysis.spectra import RANK_TOLERANCE, energy
 from rankviz.common.arrays import FloatArray
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 FLOOR = -17.5  # power of ten below which nothing but rounding is found
 SHORTEST = 12
@@ -88,7 +88,7 @@ def _clear_of(k: int, chosen: int, last: int) -> tuple[float, str]:
 
 
 def _add_line(fig: go.Figure, row: int, table: pd.DataFrame, column: str, method: str) -> None:
-    style = METHODS[method]
+    style = style_of(method)
     fig.add_scatter(
         row=row,
         col=1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,9 +13,9 @@ from plotly.subplots import make_subplots
 
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.labels import distinct_labels
-from rankviz.plots.style import METHODS, finished, line_of, small
-from rankviz.solvers.result import Status
+from rankviz.plots.labels import distinct_parts, without_common
+from rankviz.plots.style import finished, line_of, look_of, style_of
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 REFERENCE_TOL = 1e-10
 """Tolerance of the run that the best objective is taken from; smaller gaps are drawn at it."""
@@ -23,7 +23,7 @@ REFERENCE_TOL = 1e-10
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a vertical axis shows of a run.
+    """A quantity of a run that a vertical axis shows.
 
     Attributes
     ----------
@@ -60,80 +60,109 @@ AXES = {
 
 _SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon")
 _FADED = (1.0, 0.8, 0.7, 0.6)
-_DASHES = {"newton_yuan": "dot", "lbfgs": "longdash", "sgd_query": "dashdot", "sgd_pair": "longdashdot"}
-_DASHES |= {"sgd_query_printed": "4px,2px", "sgd_pair_printed": "8px,2px,2px,2px"}
+_DASHES = ("dot", "dashdot", "longdashdot", "4px,2px", "8px,2px,2px,2px", "longdash", "1px,4px", "12px,4px")
+"""Of a method's solvers, in the order of their registry; the first, the usual one, has its method's own."""
+_TOLD = (
+    *("iteration", "objective", "gradient_norm", "decrement", "cg_iterations", "step", "seconds"),
+    *("active_pairs", "active_share"),
+)
+"""What a trace may have of each iteration, beside what records were written without at first."""
 _MOST_MARKERS = 40
 """Longer traces are lines without markers, which would cover them."""
-
-
-def objective_key(spec: RunSpec) -> RunSpec:
-    """The reference run of a spec's objective: equal for runs that minimise the same function."""
-    return replace(spec, preconditioner="auto", solver="newton", tol=REFERENCE_TOL)
 
 
 def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
     """The traces of runs one below the other, one row per iteration.
 
     Columns are those of the trace (at the point where the iteration begins; seconds when it has ended) and
-    method, label, setting (number of the settings among those of the method), plain (no preconditioner),
-    solver, tol, cg_total and products_total (CG iterations and products by its end), reached_seconds,
-    reached_cg and reached_products (when its point was reached), relative_decrement, duality (the duality gap
-    over the objective: ½‖∇‖² where a record is older than its column), and gap = (objective − best)/best with
-    the lowest objective of all runs and references of the same objective as best (NaN without any reference).
-    Products of records older than their column are those of truncated Newton.
+    method, label, short (the label without what all have in common), setting (number of the settings among
+    those of the method), plain (no preconditioner), solver, way (number of the solver among the method's),
+    tol, cg_total and products_total (CG iterations and products by its end), reached_seconds, reached_cg and
+    reached_products (when its point was reached), relative_decrement, duality (the duality gap over the
+    objective: ½‖∇‖² where a record is older than its column), and gap = (objective − best)/|best| with the
+    lowest objective of all runs and references of the same objective as best (NaN without any reference).
+    Products of records older than their column are those of truncated Newton. NaN is what a trace does not
+    tell.
     """
     best = _best([*records, *references]) if references else {}
-    labels = distinct_labels([record.spec for record in records])
+    parts = distinct_parts([record.spec for record in records])
     settings = _settings([record.spec for record in records])
     frames = [
-        _trace(record, best.get(objective_key(record.spec))).assign(label=label, setting=setting)
-        for record, label, setting in zip(records, labels, settings, strict=True)
+        _trace(record, best.get(record.spec.problem)).assign(
+            label=", ".join(told), short=", ".join(short), setting=setting
+        )
+        for record, told, short, setting in zip(records, parts, without_common(parts), settings, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def _best(records: Sequence[RunRecord]) -> Mapping[RunSpec, float]:
-    found: dict[RunSpec, float] = {}
+def _best(records: Sequence[RunRecord]) -> Mapping[object, float]:
+    found: dict[object, float] = {}
     for record in records:
-        key = objective_key(record.spec)
+        key = record.spec.problem
         found[key] = min(found.get(key, record.objective), record.objective)
     return found
 
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
-    trace = record.trace
-    total = trace["cg_iterations"].cumsum()
+    trace = record.trace.assign(**{name: math.nan for name in _TOLD if name not in record.trace})
+    total, steps = trace["cg_iterations"].cumsum(), trace["step"].notna()
     stepped = trace["cg_iterations"] + (trace["step"] > 0) + (trace["iteration"] == 0)
     products = trace.get("products", stepped).cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
+    # a row without a step is where an iteration has led, and what it proves is of another kind
+    gap = trace.get("gap", 0.5 * trace["gradient_norm"] ** 2 / positive)
     return trace.assign(
-        method=record.spec.feature_map,
-        plain=record.spec.preconditioner == "none" and record.spec.solver == "newton",
-        solver=record.spec.solver,
-        tol=record.spec.tol,
+        method=look_of(record.spec),
+        plain=not preconditioned(record.spec),
+        solver=record.spec.get("solver", ""),
+        way=_way(record.spec),
+        tol=record.spec.get("tol", float("nan")),
         cg_total=total,
-        reached_seconds=trace["seconds"].shift(fill_value=0.0),
-        reached_cg=total.shift(fill_value=0),
+        reached_seconds=trace["seconds"].shift(fill_value=0.0).where(steps, trace["seconds"]),
+        reached_cg=total.shift(fill_value=0).where(steps),
         products_total=products,
-        reached_products=products.shift(fill_value=0.0),
-        duality=trace.get("gap", 0.5 * trace["gradient_norm"] ** 2 / positive),
+        reached_products=products.shift(fill_value=0.0).where(steps),
+        duality=gap.where(steps),
         relative_decrement=trace["decrement"] / positive,
-        gap=(trace["objective"] - best) / best if best else float("nan"),
+        gap=(trace["objective"] - best) / abs(best) if best else float("nan"),
     )
 
 
+def _way(spec: RunSpec) -> int:
+    """Number of a run's solver among those of its method; 0 is the usual one."""
+    setting = spec.declared().get("solver")
+    others = [] if setting is None else [name for name in setting.options if name != setting.default]
+    return 1 + others.index(spec.solver) if spec.get("solver") in others else 0
+
+
 def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
-    """Number of each spec among those of its feature map, with and without preconditioner alike."""
+    """Number of each spec among those of its look, with and without preconditioner alike."""
     known: dict[str, list[RunSpec]] = {}
     for spec in specs:
-        alike, same = known.setdefault(spec.feature_map, []), replace(spec, preconditioner="auto")
+        alike, same = known.setdefault(look_of(spec), []), with_preconditioner(spec)
         if same not in alike:
             alike.append(same)
         yield alike.index(same)
 
 
+def preconditioned(spec: RunSpec) -> bool:
+    """Whether a run has not been told to do without its preconditioner."""
+    return "preconditioner" not in spec or PRECONDITIONERS[spec.preconditioner].used
+
+
+def with_preconditioner(spec: RunSpec) -> RunSpec:
+    """The same run with its preconditioner, where it can have one."""
+    return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
+
+
 def figure(table: pd.DataFrame) -> go.Figure:
-    """Objective (left) and Newton decrement relative to it (right, log) with the tolerance as a line."""
+    """Objective (left) and Newton decrement relative to it (right, log) with the tolerance as a line.
+
+    The objective alone where no trace has decrements.
+    """
+    if table["relative_decrement"].isna().all():
+        return _objective(table)
     fig = make_subplots(
         cols=2, subplot_titles=("Objective", "Newton decrement / objective"), horizontal_spacing=0.12
     )
@@ -146,14 +175,29 @@ def figure(table: pd.DataFrame) -> go.Figure:
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})
 
 
+def _objective(table: pd.DataFrame) -> go.Figure:
+    fig = go.Figure()
+    _add_runs(fig, table, "iteration", "objective")
+    fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
+    fig.update_yaxes(title_text="objective")
+    return finished(fig)
+
+
+def told(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
+    """The rows of runs whose traces tell a quantity (a name in `QUANTITIES`) and an axis (in `AXES`)."""
+    known = table[QUANTITIES[y].column].notna() & table[AXES[x][1]].notna()
+    return table[table["label"].isin(table.loc[known, "label"])]
+
+
 def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     """One quantity (a name in `QUANTITIES`) of all runs against an axis (a name in `AXES`).
 
     Against seconds or CG iterations a line ends with the work that proves the last point good enough, at
-    the same height. Gaps below `REFERENCE_TOL` are drawn at it.
+    the same height. Gaps below `REFERENCE_TOL` are drawn at it. Runs whose traces do not tell both are left
+    out.
     """
     quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
-    fig = go.Figure()
+    fig, table = go.Figure(), told(table, y, x)
     if y == "cg":
         _add_runs(fig, table, ends, quantity.column)
     else:
@@ -192,6 +236,10 @@ def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
 def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any) -> None:
     hover = ["iteration", "cg_iterations", "step", "active_share", "active_pairs"]
     for label, rows in table.groupby("label", sort=False):
+        more = (
+            "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
+            "(%{customdata[3]:.1%})"
+        )
         fig.add_scatter(
             x=rows[x],
             y=rows[y],
@@ -199,11 +247,8 @@ def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any)
             legendgroup=label,
             mode="lines+markers" if len(rows) <= _MOST_MARKERS else "lines",
             customdata=rows[hover],
-            hovertemplate=(
-                f"{label}, iteration %{{customdata[0]}}: %{{y:.6g}}<br>CG iterations %{{customdata[1]}}, "
-                "step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
-                "(%{customdata[3]:.1%})<extra></extra>"
-            ),
+            hovertemplate=f"{label}, iteration %{{customdata[0]}}: %{{y:.6g}}"
+            f"{more if rows['step'].notna().any() else ''}<extra></extra>",
             **_look(rows.iloc[0]),
             **place,
         )
@@ -213,10 +258,10 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
     """The method's colour; dashes by solver and preconditioner; marker and strength by setting."""
     style, setting = line_of(str(row["method"])), int(row["setting"])
     if row["plain"]:
-        style["line"]["dash"] = "dash" if METHODS[str(row["method"])].dash == "solid" else "dashdot"
+        style["line"]["dash"] = "dash" if style_of(str(row["method"])).dash == "solid" else "dashdot"
         style["marker"]["symbol"] += "-open"
-    elif row["solver"] in _DASHES:
-        style["line"]["dash"] = _DASHES[str(row["solver"])]
+    elif row["way"]:
+        style["line"]["dash"] = _DASHES[(int(row["way"]) - 1) % len(_DASHES)]
     if setting:
         symbol = _SYMBOLS[1 + (setting - 1) % (len(_SYMBOLS) - 1)]
         style["marker"]["symbol"] = f"{symbol}-open" if row["plain"] else symbol
@@ -224,74 +269,9 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
 
 
 def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
-    if len(table):
+    if table["tol"].notna().any():
         guide = {"width": 1, "dash": "dash", "color": "#999999"}
         tol = float(table["tol"].max())
         # on a log axis an annotation is placed by exponent, a line by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
         fig.add_hline(y=tol, line=guide, **text, **place)
-
-
-def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
-    """What a run took, and what the same took without preconditioner, in one sentence."""
-    if plain is None:
-        return f"{_effort(record)} in {_time(record)}, in one run"
-    if _converged(record) and _converged(plain):
-        return (
-            f"With the preconditioner {_effort(record)} in {_time(record)}, without it {_cg(plain)} in "
-            f"{_time(plain)}, each in one run"
-        )
-    return (
-        f"With the preconditioner {_effort(record)} in {_time(record)}; without it {_effort(plain)} "
-        f"in {_time(plain)}, each in one run"
-    )
-
-
-def race(table: pd.DataFrame, within: float = 1e-4) -> str:
-    """Which runs come within a share of the best objective of their own, after how many products."""
-    came, missed = [], []
-    names = _without_common([str(label) for label in table["label"].unique()])
-    for label, rows in table.groupby("label", sort=False):
-        near = rows["reached_products"][rows["gap"] <= within]
-        if len(near):
-            came.append((float(near.iloc[0]), names[str(label)]))
-        else:
-            missed.append(names[str(label)])
-    words = ", ".join(f"{label} after {products:,.0f}" for products, label in sorted(came))
-    share = small(within).removeprefix("1.0 × ")
-    start = [f"Within {share} of the best objective of its own, in products: {words}"] if came else []
-    never = [f"{', '.join(missed)} not at all, in the steps it was given"] if missed else []
-    return "; ".join(start + never)
-
-
-def _without_common(labels: list[str]) -> dict[str, str]:
-    """Labels without the words that all of them begin with."""
-    words = [label.split(", ") for label in labels]
-    common = 0
-    while all(len(own) > common + 1 and own[common] == words[0][common] for own in words):
-        common += 1
-    return {label: ", ".join(own[common:]) for label, own in zip(labels, words, strict=True)}
-
-
-def _effort(record: RunRecord) -> str:
-    if record.spec.solver in ("newton", "newton_yuan") and record.trace["cg_iterations"].sum():
-        n, unit = int(record.trace["cg_iterations"].sum()), "CG iteration"
-    else:
-        n, unit = len(record.trace) - 1, "pass" if record.spec.solver.startswith("sgd") else "iteration"
-    noun = unit if n == 1 else "passes" if unit == "pass" else f"{unit}s"
-    aim = "the solver's own rule" if record.spec.solver == "newton_yuan" else "the tolerance"
-    verb = ("reaches" if n == 1 else "reach") if _converged(record) else "do not reach"
-    return f"{n:,} {noun} {verb} {aim}"
-
-
-def _cg(record: RunRecord) -> str:
-    return f"{int(record.trace['cg_iterations'].sum()):,}"
-
-
-def _converged(record: RunRecord) -> bool:
-    return record.status in (Status.CONVERGED.value, Status.CERTIFIED.value, Status.RULE.value)
-
-
-def _time(record: RunRecord) -> str:
-    seconds = float(record.trace["seconds"].iloc[-1])
-    return f"{seconds:.2f} s" if seconds >= 0.01 else "under 0.01 s"

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.spectra import Spectra
 from rankviz.common.arrays import IntArray
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 BINS = 10
 FADED = 0.25
@@ -75,7 +75,7 @@ SCALES = {
 
 
 def needs(found: Spectra, shuffled: Spectra, share: float, tolerance: float) -> pd.DataFrame:
-    """What every query needs, one row each; `shuffled` are the spectra of the same α shuffled.
+    """Singular values each query needs, one row each; `shuffled` are the spectra of the same α shuffled.
 
     Columns query, documents, pairs, active, largest_rank; k and k_shuffled for a `share` of the energy, rank
     and rank_shuffled counting singular values above `tolerance`·σ₁.
@@ -120,7 +120,7 @@ def members(table: pd.DataFrame, measure: str, scale: str, bins: Iterable[int]) 
 
 def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure:
     """Bars of queries, the selected ones in full; shuffled and allowed as outlines; `what` names the axis."""
-    fig, colour, n = go.Figure(), METHODS[method].colour, max(int(table["queries"].sum()), 1)
+    fig, colour, n = go.Figure(), style_of(method).colour, max(int(table["queries"].sum()), 1)
     places, picked = np.arange(BINS), int(table["selected"].sum())
     full = table["selected"] if picked else table["queries"]
     look = {"hoverinfo": "skip", "showlegend": False, "width": 0.8}

@@ -1,4 +1,4 @@
-"""What each feature is like: its correlation with the grade, and its range."""
+"""Each feature's correlation with the grade, and its range."""
 
 from __future__ import annotations
 

@@ -10,10 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.common.numbers import power_of_two
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import DATA_COLOUR, finished, line_of, power_of_two, translucent
+from rankviz.plots.style import DATA_COLOUR, finished, line_of, translucent
 
 TICKS_EVERY = 4
 """Powers of two between the ticks of C."""

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
-from rankviz.plots.style import METHODS, finished, snapped_range, translucent
+from rankviz.plots.style import finished, snapped_range, style_of, translucent
 
 BINS = 100
 """Squares a side that the common range of κ and κ̃ is cut into."""
@@ -53,7 +53,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.06,
-        subplot_titles=[METHODS[name].name for name in names],
+        subplot_titles=[style_of(name).name for name in names],
     )
     for column, name in enumerate(names, start=1):
         fig.add_trace(_density(table[table["map"] == name], name, step), row=1, col=column)
@@ -105,7 +105,7 @@ def _density(rows: pd.DataFrame, name: str, step: float) -> go.Heatmap:
         y=y,
         z=np.log10(counts),
         customdata=counts,
-        colorscale=[[0.0, translucent(name, 0.25)], [1.0, METHODS[name].colour]],
+        colorscale=[[0.0, translucent(name, 0.25)], [1.0, style_of(name).colour]],
         showscale=False,
         hovertemplate="κ ≈ %{x:.3f}, κ̃ ≈ %{y:.3f}<br>%{customdata:,} pairs<extra></extra>",
     )

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
 from rankviz.plots import kernel_variants
-from rankviz.plots.style import METHODS, finished, translucent
+from rankviz.plots.style import finished, style_of, translucent
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
@@ -96,7 +96,7 @@ def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope 
             x=ends,
             y=[slope.at(m) for m in ends],
             mode="lines",
-            line={"color": METHODS[variant.map].colour, "width": 1, "dash": "dot"},
+            line={"color": style_of(variant.map).colour, "width": 1, "dash": "dot"},
             hoverinfo="skip",
             legendgroup=name,
             showlegend=False,

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.plots.style import METHODS, finished, small
+from rankviz.common.numbers import small
+from rankviz.plots.style import finished, style_of
 
 SCALE = "PuOr"  # two hues that mean no method, and that colour-blind readers tell apart
 
@@ -73,7 +74,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
 def _title(rows: pd.DataFrame, name: str) -> str:
     """The map and its largest residual, which may be far below what the common scale can show."""
     largest = small(float(rows["residual"].abs().max()))
-    return f"{METHODS[name].name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {largest}</span>"
+    return f"{style_of(name).name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {largest}</span>"
 
 
 def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:
@@ -86,7 +87,7 @@ def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:
         customdata=fields,
         coloraxis="coloraxis",
         hovertemplate=(
-            f"{METHODS[name].name}<br>documents %{{y}} (grade %{{customdata[0]}}) and %{{x}} "
+            f"{style_of(name).name}<br>documents %{{y}} (grade %{{customdata[0]}}) and %{{x}} "
             "(grade %{customdata[1]})<br>κ = %{customdata[2]:.4f}, residual %{z:.3g}<extra></extra>"
         ),
     )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from rankviz.analysis.kernel_error import PAPERS, Variant
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import LEAST, error_axis
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import finished, style_of
 
 
 def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
             mode="lines+markers+text",
             text=_labels(variant, rows["m"].tolist()),
             textposition="bottom left" if variant.map == "nystroem" else "top right",
-            textfont={"color": METHODS[variant.map].colour},
+            textfont={"color": style_of(variant.map).colour},
             cliponaxis=False,
             customdata=rows[["m", "low", "high"]],
             error_y={

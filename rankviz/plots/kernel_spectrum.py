@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.kernel_spectrum import eigenvalues, kernel_eigenvalues
 from rankviz.common.arrays import FloatArray
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import finished, style_of
 
 ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding and are left out
 EXACT = {"color": "#000000", "dash": "dash", "width": 2}
@@ -78,13 +78,13 @@ def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> 
 
 def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None:
     exact = name == "exact"
-    label = "exact kernel" if exact else f"{METHODS[name].name}, m = {m}"
+    label = "exact kernel" if exact else f"{style_of(name).name}, m = {m}"
     fig.add_scatter(
         x=rows["i"],
         y=rows["share"],
         name=label,
         mode="lines" if len(rows) > 1 else "markers",
-        line=EXACT if exact else {"color": METHODS[name].colour, "width": 2.5},
+        line=EXACT if exact else {"color": style_of(name).colour, "width": 2.5},
         customdata=rows["eigenvalue"],
         hovertemplate=(
             f"{label}<br>eigenvalue %{{x}}: %{{customdata:.3g}}, %{{y:.2g}} of the trace<extra></extra>"

@@ -9,20 +9,20 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.kernel_error import PAPERS, Variant
 from rankviz.features import FEATURE_MAPS
-from rankviz.plots.style import METHODS, line_of
+from rankviz.plots.style import line_of, style_of
 
 OTHER_DASH = "dashdot"
 
 
 def choice_name(variant: Variant) -> str:
     """How it draws: "k-means++ landmarks"."""
-    choice = FEATURE_MAPS[variant.map].choice
+    choice = FEATURE_MAPS[variant.map].draws_by
     return "" if choice is None else f"{choice.options[variant.choice].label} {choice.name}"
 
 
 def name(variant: Variant) -> str:
     """The map, and how it draws where the papers draw otherwise: "Nyström, k-means++ landmarks"."""
-    method = METHODS[variant.map].name
+    method = style_of(variant.map).name
     return method if variant in PAPERS else f"{method}, {choice_name(variant)}"
 
 
@@ -42,7 +42,11 @@ def look(variant: Variant) -> dict[str, Any]:
     style = line_of(variant.map)
     if variant not in PAPERS:
         style["line"] |= {"dash": OTHER_DASH, "width": 2}
-        style["marker"] |= {"symbol": f"{METHODS[variant.map].symbol}-open", "size": 10, "line": {"width": 2}}
+        style["marker"] |= {
+            "symbol": f"{style_of(variant.map).symbol}-open",
+            "size": 10,
+            "line": {"width": 2},
+        }
     return style
 
 
@@ -56,7 +60,7 @@ def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
         marker={
             "symbol": "circle-open",
             "size": 20,
-            "color": METHODS[variant.map].colour,
+            "color": style_of(variant.map).colour,
             "line": {"width": 2.5},
         },
         hoverinfo="skip",

@@ -2,49 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from rankviz.experiments.description import method_label
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.plots.style import cost_words, method_label, power_of_two
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
+from rankviz.features.settings import N_COMPONENTS
+from rankviz.models.methods import USUAL
+from rankviz.models.settings import FEATURE_MAP
+
+_FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
+
+
+def short_labels(specs: Sequence[RunSpec]) -> list[str]:
+    """One label a spec: method and m where these tell them apart, else what varies too."""
+    told = [method_label(spec) for spec in specs]
+    return told if len(set(told)) == len(told) else distinct_labels(specs)
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
     """One label a spec: method and m, and of the other settings what varies."""
-    told = [method_label(spec) for spec in specs]
-    for words in _WORDS:
-        found = [words(spec) for spec in specs]
+    return [", ".join(parts) for parts in distinct_parts(specs)]
+
+
+def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
+    """The parts of `distinct_labels`."""
+    told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
+    for name in _names(specs):
+        found = [_words(spec, name) for spec in specs]
         if len({text for text in found if text}) > 1:
-            told = [f"{label}, {text}" if text else label for label, text in zip(told, found, strict=True)]
+            told = [(*parts, text) if text else parts for parts, text in zip(told, found, strict=True)]
     return told
 
 
-def _of_kernels(words: Callable[[RunSpec], str]) -> Callable[[RunSpec], str]:
-    return lambda spec: "" if spec.feature_map == "linear" else words(spec)
+def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Labels by their parts, without those that all of them begin with; each keeps one at least."""
+    common = 0
+    while all(len(own) > common + 1 and own[common] == labels[0][common] for own in labels):
+        common += 1
+    return [own[common:] for own in labels]
 
 
-def _rank(spec: RunSpec) -> str:
-    return "full rank" if spec.rank is None else f"rank {spec.rank}"
+def _names(specs: Sequence[RunSpec]) -> list[str]:
+    """Settings that labels may name: what is minimised first, then in the order of captions."""
+    return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))
 
 
-def _preconditioner(spec: RunSpec) -> str:
-    return "without preconditioner" if spec.preconditioner == "none" else "preconditioned"
+def _words(spec: RunSpec, name: str) -> str:
+    """A setting of a run in words, "" where it has none or its name tells it already."""
+    if name not in spec or name in _in_the_name(spec):
+        return ""
+    return spec.declared()[name].told(spec.get(name))
 
 
-_WORDS: tuple[Callable[[RunSpec], str], ...] = (
-    lambda spec: LOSSES[spec.loss].label,
-    lambda spec: cost_words(spec.costs),
-    lambda spec: SOLVERS[spec.solver].label,
-    lambda spec: f"C = {power_of_two(spec.C)}",
-    _of_kernels(lambda spec: f"γ = {power_of_two(spec.gamma)}"),
-    lambda spec: _rank(spec) if spec.feature_map == "nystroem" else "",
-    lambda spec: f"{LANDMARKS[spec.landmarks].label} landmarks" if spec.feature_map == "nystroem" else "",
-    lambda spec: (
-        f"{FREQUENCIES[spec.frequencies].label} frequencies" if spec.feature_map == "fourier" else ""
-    ),
-    _of_kernels(lambda spec: f"seed {spec.seed}"),
-    lambda spec: f"tolerance {spec.tol:.0e}",
-    lambda spec: _preconditioner(spec) if spec.solver == "newton" else "",
-)
+def _in_the_name(spec: RunSpec) -> set[str]:
+    """Settings that `method_label` tells."""
+    if spec.method == USUAL:
+        return {FEATURE_MAP.name, N_COMPONENTS.name}
+    return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.experiments.methods import METHODS
+from rankviz.common.numbers import small
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.low_rank_style import NAMES, style_of
-from rankviz.plots.style import finished, small
+from rankviz.plots.low_rank_style import NAMES, model_style
+from rankviz.plots.style import finished
 
 LEAST = 1e-5
 """Distances below are drawn here: far below the tolerance that the solvers end at."""
@@ -23,14 +23,13 @@ _FEW = 30
 
 
 def printed_way(spec: RunSpec) -> bool:
-    """Whether a low-rank run is solved by the paper's algorithm, the second of its model's solvers."""
-    return spec.solver != next(iter(METHODS[spec.method].solvers))
+    """Whether a low-rank run is solved by the paper's algorithm, and not by its model's usual solver."""
+    return bool(spec.solver != spec.declared()["solver"].default)
 
 
 def label_of(spec: RunSpec) -> str:
     """What a curve is called: "factorised, L-BFGS-B", "regularised, paper's steps"."""
-    name = METHODS[spec.method].solvers[spec.solver]
-    solver = "paper's steps" if printed_way(spec) else name.split()[0].rstrip(",")
+    solver = "paper's steps" if printed_way(spec) else spec.declared()["solver"].options[spec.solver].short
     return f"{NAMES[spec.method]}, {solver}"
 
 
@@ -79,7 +78,7 @@ def figure(table: pd.DataFrame, feature_map: str, x: str) -> go.Figure:
     """Distance above the best objective of the same model against an axis of `AXES`, both logarithmic."""
     fig = go.Figure()
     for label, rows in table.groupby("label", sort=False):
-        style, printed = style_of(str(rows["model"].iloc[0]), feature_map), bool(rows["printed"].iloc[0])
+        style, printed = model_style(str(rows["model"].iloc[0]), feature_map), bool(rows["printed"].iloc[0])
         fig.add_scatter(
             x=rows[x] + (x == "iteration"),
             y=rows["above"].clip(lower=LEAST),

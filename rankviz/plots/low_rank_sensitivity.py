@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.low_rank_style import LOW_RANK, marker_of, translucent_of
+from rankviz.plots.low_rank_style import marker_of, translucent_of
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
+from rankviz.plots.style import CHOSEN_COLOUR, finished, snapped_range, style_of
 
 OBJECTIVE = "objective"
 """In the place of a metric: what the model minimises, of the training part."""
@@ -27,7 +27,7 @@ CELL_SIZE = 11
 """Pixels of the numbers in cells: three decimals, which then fit on a phone; the hover text has four."""
 TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
-"""What is swept of each model."""
+"""Settings of each model that are swept."""
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def figure_of_factors(
 
     `printed` are published values by K, drawn as hollow diamonds.
     """
-    fig, lines, style = go.Figure(), over_seeds(table), LOW_RANK["factorized"]
+    fig, lines, style = go.Figure(), over_seeds(table), style_of("factorized")
     for column in ("high", "low"):
         fig.add_scatter(
             x=lines["factors"],
@@ -120,7 +120,7 @@ def _add_plain(fig: go.Figure, plain: float, feature_map: str, grid: Sequence[in
         y=[plain, plain],
         mode="lines",
         name="plain, with the hinge",
-        line={"color": METHODS[feature_map].colour, "width": 2, "dash": "dash"},
+        line={"color": style_of(feature_map).colour, "width": 2, "dash": "dash"},
         hovertemplate="plain, with the hinge: %{y:.4f}<extra></extra>",
     )
 

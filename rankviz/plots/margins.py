@@ -13,11 +13,12 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.margins import histogram, summary
-from rankviz.plots.style import METHODS, finished
+from rankviz.plots.style import finished, style_of
 from rankviz.risk.losses import LOSSES, Loss
 
 MOST_BINS = 80
 CURVE_POINTS = 241
+MARGIN = "margin t = f(preferred) − f(other)"
 LEAST_LOW, LEAST_HIGH = -1.0, 2.0
 """Losses are drawn over these margins at least."""
 
@@ -67,23 +68,37 @@ def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFram
     return pd.concat(frames, ignore_index=True)
 
 
+def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
+    """The share of pairs over the margins alone, of a model that minimises no loss of them."""
+    fig = go.Figure()
+    fig.add_bar(**bars(table, method))
+    _guides(fig, "y domain")
+    fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero")
+    fig.update_xaxes(title_text=MARGIN)
+    return finished(fig, height=360, bargap=0, margin={"l": 70, "r": 20, "t": 40, "b": 55})
+
+
 def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> go.Figure:
     """Losses, their derivatives and the share of pairs over one axis of margins; the model's loss is bold."""
     fig = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.36, 0.26, 0.38])
     for name, rows in lines.groupby("loss", sort=False):
         _add_loss(fig, rows, str(name), chosen=name == loss)
     fig.add_bar(**bars(table, method), row=3, col=1)
-    for t, text in ((0.0, "misordered ←"), (1.0, "")):
-        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
-        if text:
-            place = {"x": t, "y": 1.0, "yref": "y3 domain", "xanchor": "right", "yanchor": "top"}
-            fig.add_annotation(text=text, showarrow=False, **place)
+    _guides(fig, "y3 domain")
     own = lines[lines["loss"] == loss]
     fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0), row=1)
     fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0), row=2)
     fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero", row=3)
-    fig.update_xaxes(title_text="margin t = f(preferred) − f(other)", row=3)
+    fig.update_xaxes(title_text=MARGIN, row=3)
     return finished(fig, height=680, bargap=0, margin={"l": 70, "r": 20, "t": 90, "b": 55})
+
+
+def _guides(fig: go.Figure, panel: str) -> None:
+    """Lines at the margins 0 and 1, and what lies left of 0."""
+    for t in (0.0, 1.0):
+        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
+    place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
+    fig.add_annotation(text="misordered ←", showarrow=False, **place)
 
 
 def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
@@ -93,7 +108,7 @@ def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
         "y": table["share"],
         "width": table["right"] - table["left"],
         "name": "preference pairs",
-        "marker": {"color": METHODS[method].colour, "opacity": 0.55, "line": {"width": 0}},
+        "marker": {"color": style_of(method).colour, "opacity": 0.55, "line": {"width": 0}},
         "customdata": table[["pairs", "left", "right"]],
         "hovertemplate": "margin %{customdata[1]:.4g} to %{customdata[2]:.4g}<br>"
         "%{customdata[0]:,} pairs (%{y:.2%})<extra></extra>",

@@ -1,4 +1,4 @@
-"""Metrics against m or training seconds: a line and a band per approximation, levels of the others."""
+"""Metrics against m or training seconds: a line and a band per approximation, levels of all other models."""
 
 from __future__ import annotations
 
@@ -9,34 +9,40 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import APPROXIMATE, METHODS, finished, line_of, translucent
+from rankviz.plots.style import approximations, finished, line_of, look_of, style_of, translucent
 
-TRAINING = ("features", "pairs", "start", "newton")
-"""Stages that make up the training seconds of a run."""
+NOT_TRAINING = ("data", "evaluate")
+"""Stages of a run that are no part of its training."""
 AXES = {"m": "number of features m (log scale)", "seconds": "training seconds (log scale)"}
 _SHORT = {"m": "features m (log)", "seconds": "training seconds (log)"}
-_COLUMNS = ["metric", "method", "m", "fold", "seed", "value", "seconds", "spec"]
+_COLUMNS = ["metric", "method", "label", "m", "fold", "seed", "value", "seconds", "spec"]
 
 
 def training_seconds(record: RunRecord) -> float:
-    """Seconds that training took: features, pairs, and the Newton steps from zero on."""
-    return sum(record.seconds.get(stage, 0.0) for stage in TRAINING)
+    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
+    return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
-    """Mean metrics of each run on a part: metric, method, m, fold, seed, value, seconds, spec (its hash).
+    """Mean metrics of each run on a part.
 
-    m is 0 for the linear model and the exact kernel.
+    Columns metric, method (its look), label, m, fold, seed, value, seconds, spec (its hash). m is 0 for all
+    but RankSVM on an approximation: for the linear model, the exact kernel, other methods.
     """
+    curves = approximations()
     rows = [
         (
             metric,
-            record.spec.feature_map,
-            record.spec.n_components if record.spec.feature_map in APPROXIMATE else 0,
+            look_of(record.spec),
+            label_of(record.spec),
+            record.spec.get("n_components", 0) if look_of(record.spec) in curves else 0,
             record.spec.fold,
-            record.spec.seed,
+            record.spec.get("seed", 0),
             float(record.metrics[part][metric].mean()),
             training_seconds(record),
             record.spec.hash,
@@ -47,9 +53,21 @@ def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDC
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
+def label_of(spec: RunSpec) -> str:
+    """What a curve or a level is called; a level with an m of its own says which, others that they have none.
+
+    "Nyström", "linear (no m)", "factorised RankSVM, K = 5, m = 50".
+    """
+    look = look_of(spec)
+    name = style_of(look).name if spec.method == USUAL else method_label(spec)
+    if look in approximations():
+        return name
+    return f"{name}, m = {spec.n_components}" if spec.offers.components else f"{name} (no m)"
+
+
 def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """Over folds and seeds: metric, method, m, mean, low, high, runs, seconds (median), spec."""
-    grouped = table.groupby(["metric", "method", "m"], sort=False)
+    """Over folds and seeds: metric, method, label, m, mean, low, high, runs, seconds (median), spec."""
+    grouped = table.groupby(["metric", "method", "label", "m"], sort=False)
     return grouped.agg(
         mean=("value", "mean"),
         low=("value", "min"),
@@ -78,7 +96,7 @@ def figure(
         place = {"row": panel // columns + 1, "col": panel % columns + 1}
         shown = lines[lines["metric"] == metric]
         _panel(fig, shown, ends, x, place, legend=panel == 0)
-        if current is not None and x == "m" and shown["method"].isin(APPROXIMATE).any():
+        if current is not None and x == "m" and (shown["m"] > 0).any():
             _mark(fig, current, at_left=current > math.sqrt(ends[0] * ends[1]), place=place)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
@@ -89,7 +107,7 @@ def figure(
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
     """Where the axis begins and ends."""
-    drawn = lines if x == "seconds" else lines[lines["method"].isin(APPROXIMATE)]
+    drawn = lines[lines["seconds"] > 0] if x == "seconds" else lines[lines["m"] > 0]
     values = [*drawn[x], *(grid if x == "m" else ())] or [1.0, 2.0]
     return float(min(values)), float(max(values))
 
@@ -101,7 +119,7 @@ def _axis(
     room = max(0.06, 0.02 * (high - low))
     fig.update_xaxes(type="log", range=[low - room, high + room])
     if x == "m":
-        drawn = lines.loc[lines["method"].isin(APPROXIMATE), "m"]
+        drawn = lines.loc[lines["m"] > 0, "m"]
         fig.update_xaxes(tickvals=sorted(set(grid) or set(drawn)))
     else:
         fig.update_xaxes(dtick="D2", tickformat="~g")
@@ -116,15 +134,13 @@ def _panel(
     *,
     legend: bool,
 ) -> None:
-    for method in ("linear", "exact"):
-        for _, level in lines[lines["method"] == method].iterrows():
-            _level(fig, level, ends, x, place, legend=legend)
-    for method in APPROXIMATE:
-        line = lines[lines["method"] == method].sort_values("m")
-        if len(line):
-            if x == "m":
-                _band(fig, method, line, place)
-            _line(fig, method, line, x, place, legend=legend)
+    for _, level in lines[lines["m"] == 0].iterrows():
+        _level(fig, level, ends, x, place, legend=legend)
+    for place_in_turn, (method, line) in enumerate(lines[lines["m"] > 0].groupby("method", sort=False)):
+        rising = line.sort_values("m")
+        if x == "m":
+            _band(fig, str(method), rising, place)
+        _line(fig, str(method), rising, x, place, legend=legend, above=place_in_turn == 0)
     fig.update_yaxes(range=share_range(lines["low"].min(), lines["high"].max()), tickformat=".2f", **place)
 
 
@@ -137,29 +153,31 @@ def _level(
     *,
     legend: bool,
 ) -> None:
-    """A model without m: a level all along, with a marker at its seconds or at the right end."""
-    method, style = str(level["method"]), line_of(str(level["method"]))
-    at = float(level["seconds"]) if x == "seconds" else ends[1]
-    style["marker"]["size"] = [0, 9, 0]
+    """A model beside the curves: a level all along, with a marker at its seconds or at the right end."""
+    method, name, style = str(level["method"]), str(level["label"]), line_of(str(level["method"]))
+    told = level["seconds"] > 0
+    at = float(level["seconds"]) if x == "seconds" and told else ends[1]
+    style["marker"]["size"] = [0, 9 if told or x == "m" else 0, 0]
     about = [level["spec"], level["low"], level["high"], level["runs"], level["seconds"]]
     fig.add_scatter(
         x=[ends[0], at, ends[1]],
         y=[float(level["mean"])] * 3,
-        name=f"{METHODS[method].name} (no m)",
+        name=name,
         legendgroup=method,
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(METHODS[method].name, str(level["metric"])),
+        hovertemplate=_hover(name, str(level["metric"]), told=bool(told)),
         **style,
         **place,
     )
 
 
-def _hover(name: str, metric: str, m: str = "") -> str:
+def _hover(name: str, metric: str, m: str = "", *, told: bool = True) -> str:
+    seconds = "<br>trained in %{customdata[4]:.3g} s (median)" if told else ""
     return (
         f"{name}{m}<br>{metric} = %{{y:.4f}}, from %{{customdata[1]:.4f}} to %{{customdata[2]:.4f}} over "
-        "%{customdata[3]} run(s)<br>trained in %{customdata[4]:.3g} s (median)<extra></extra>"
+        f"%{{customdata[3]}} run(s){seconds}<extra></extra>"
     )
 
 
@@ -181,9 +199,16 @@ def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]
 
 
 def _line(
-    fig: go.Figure, method: str, line: pd.DataFrame, x: str, place: dict[str, int], *, legend: bool
+    fig: go.Figure,
+    method: str,
+    line: pd.DataFrame,
+    x: str,
+    place: dict[str, int],
+    *,
+    legend: bool,
+    above: bool,
 ) -> None:
-    name = METHODS[method].name
+    name = style_of(method).name
     bars = {
         "type": "data",
         "array": line["high"] - line["mean"],
@@ -200,8 +225,8 @@ def _line(
         showlegend=legend,
         mode="lines+markers+text" if x == "seconds" else "lines+markers",
         text=[f"m = {m}" if m in (line["m"].min(), line["m"].max()) else "" for m in line["m"]],
-        textposition="top left" if method == APPROXIMATE[0] else "bottom right",  # clear of each other
-        textfont={"color": METHODS[method].colour},
+        textposition="top left" if above else "bottom right",  # clear of each other
+        textfont={"color": style_of(method).colour},
         cliponaxis=False,
         error_y=bars,
         customdata=line[["spec", "low", "high", "runs", "seconds", "m"]],

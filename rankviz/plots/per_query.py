@@ -7,6 +7,7 @@ points' own opacity: where Plotly knows what is selected, Streamlit is not told 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,24 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, MethodStyle, finished, second_tone, style_of
 
+Sides = tuple[MethodStyle, MethodStyle]
+"""How the left and the right model are drawn, and what they are called."""
 ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
 SHOWN, FADED = 0.85, 0.12
 """Opacity of points, and of those that are not selected where some are."""
+LONGEST_TITLE = 40
+"""Letters that fit beside a panel of the strip."""
+_SHAPES = {"circle": "●", "diamond": "◆"}
+
+
+def sides(looks: tuple[str, str], names: tuple[str, str]) -> Sides:
+    """The looks of two models; where both are the same, the right has a second tone and another marker."""
+    left, right = (replace(style_of(look), name=name) for look, name in zip(looks, names, strict=True))
+    if looks[0] != looks[1]:
+        return replace(left, symbol="circle"), replace(right, symbol="circle")
+    return replace(left, symbol="circle"), replace(right, colour=second_tone(right.colour), symbol="diamond")
 
 
 def data(
@@ -41,13 +55,13 @@ def data(
 
 def figure(
     table: pd.DataFrame,
-    methods: tuple[str, str],
+    drawn: Sides,
     metric: str,
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """The left method's metric over the right one's: above the diagonal left is ahead; hollow means even."""
-    left, right = (METHODS[method] for method in methods)
+    """The left model's metric over the right one's: above the diagonal left is ahead; hollow means even."""
+    left, right = drawn
     fig = go.Figure()
     fig.add_scatter(
         x=[0, 1],
@@ -58,14 +72,12 @@ def figure(
         showlegend=False,
     )
     size = 7 + 13 * np.sqrt(table["documents"].to_numpy() / max(1, table["documents"].max()))
-    fig.add_scatter(x=table["right"], y=table["left"], **_points(table, methods, metric, selected, size))
+    fig.add_scatter(x=table["right"], y=table["left"], **_points(table, drawn, metric, selected, size))
     _add_ring(fig, table[table["query"] == chosen], "right", "left", size)
-    for text, colour, x, y, anchor in (
-        (f"{left.name} ahead", left.colour, 0.02, 0.98, "left"),
-        (f"{right.name} ahead", right.colour, 0.98, 0.02, "right"),
-    ):
+    for side, x, y, anchor in ((left, 0.02, 0.98, "left"), (right, 0.98, 0.02, "right")):
         at: dict[str, Any] = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor}
-        fig.add_annotation(text=text, showarrow=False, font_color=colour, **at)
+        text = f"{_key_of(side, drawn)}{side.name} ahead"
+        fig.add_annotation(text=text, showarrow=False, font_color=_text_colour(side, drawn), **at)
     axis = {"range": [-0.04, 1.04], "tickformat": ".1f", "dtick": 0.2, "zeroline": False}
     return finished(
         fig,
@@ -77,27 +89,39 @@ def figure(
     )
 
 
+def _key_of(side: MethodStyle, drawn: Sides) -> str:
+    """Its marker before its name, where markers tell the two models apart."""
+    return "" if drawn[0].symbol == drawn[1].symbol else f"{_SHAPES[side.symbol]} "
+
+
+def _text_colour(side: MethodStyle, drawn: Sides) -> str:
+    """Its colour, or the first tone where its own would be too light for letters."""
+    return side.colour if drawn[0].symbol == drawn[1].symbol else drawn[0].colour
+
+
 def strip(
     table: pd.DataFrame,
-    methods: tuple[str, str],
+    drawn: Sides,
     metric: str,
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
     """Queries from the smallest difference to the largest, on stems from 0; below, their Kendall's τ."""
-    left, right = (METHODS[method].name for method in methods)
+    left, right = (side.name for side in drawn)
     ordered = table.sort_values(["difference", "query"], ignore_index=True)
     ordered["place"] = np.arange(1, len(ordered) + 1)
     size = np.full(len(ordered), 9.0 if len(ordered) <= 100 else 6.0)
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.06)
-    drawn = _points(ordered, methods, metric, selected, size)
+    points = _points(ordered, drawn, metric, selected, size)
     for row, (column, base) in enumerate((("difference", 0.0), ("tau", 1.0)), start=1):
         _add_stems(fig, row, ordered, column, base, selected)
         name = "queries" if row == 1 else "tau"
-        fig.add_scatter(x=ordered["place"], y=ordered[column], row=row, col=1, **(drawn | {"name": name}))
+        fig.add_scatter(x=ordered["place"], y=ordered[column], row=row, col=1, **(points | {"name": name}))
         _add_ring(fig, ordered[ordered["query"] == chosen], "place", column, size, panel=row)
     reach = max(0.1, np.ceil(10 * ordered["difference"].abs().max()) / 10) if len(ordered) else 1.0
-    fig.update_yaxes(row=1, title=f"{left} − {right}", range=[-1.05 * reach, 1.05 * reach])
+    title = f"{left} − {right}"
+    title = title if len(title) <= LONGEST_TITLE else "left − right"
+    fig.update_yaxes(row=1, title=title, range=[-1.05 * reach, 1.05 * reach])
     fig.update_yaxes(row=1, tickformat="+.2~f", nticks=7)
     fig.update_yaxes(row=2, title="Kendall's τ", range=_tau_range(ordered["tau"]))
     fig.update_yaxes(row=2, tickformat=".2~f", nticks=4)
@@ -119,13 +143,13 @@ def _marked(table: pd.DataFrame, selected: Collection[int]) -> pd.Series[bool]:
 
 def _points(
     table: pd.DataFrame,
-    methods: tuple[str, str],
+    drawn: Sides,
     metric: str,
     selected: Collection[int],
     size: FloatArray,
 ) -> dict[str, Any]:
     """How points are drawn, whatever their coordinates: coloured by who is ahead, faded if not selected."""
-    left, right = (METHODS[method] for method in methods)
+    left, right = drawn
     ahead = np.sign(table["difference"]).to_numpy()
     columns = ["query", "documents", "left", "right", "difference", "tau"]
     return {
@@ -135,7 +159,7 @@ def _points(
         "marker": {
             "size": size,
             "color": np.select([ahead > 0, ahead < 0], [left.colour, right.colour], EVEN_COLOUR),
-            "symbol": np.where(ahead == 0, "circle-open", "circle"),
+            "symbol": np.select([ahead > 0, ahead < 0], [left.symbol, right.symbol], "circle-open"),
             "opacity": np.where(_marked(table, selected), SHOWN, FADED),
             "line": {"width": np.where(ahead == 0, 2, 1), "color": "white"},
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import METHODS, finished, snapped_range
+from rankviz.plots.style import finished, snapped_range, style_of
 
 
 def data(table: pd.DataFrame) -> pd.DataFrame:
@@ -16,7 +16,7 @@ def data(table: pd.DataFrame) -> pd.DataFrame:
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
     """Hollow markers where every pair is active: there the squared hinge bounds the rank (dashed level)."""
-    style, fig = METHODS[method], go.Figure()
+    style, fig = style_of(method), go.Figure()
     lawful = table["active"] == table["pairs"]
     for rows, symbol, name in (
         (table[~lawful], style.symbol, "some pairs inactive"),

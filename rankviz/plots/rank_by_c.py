@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, power_of_two, translucent
+from rankviz.common.numbers import power_of_two
+from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, translucent
 
 LOW, HIGH = 0.1, 0.9
 

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 DASHES = ("dot", "dash", "solid", "dashdot")
 LEAST = 1e-15
@@ -22,7 +22,7 @@ def figure(
     `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol
     (of the solver), error and rank.
     """
-    fig, style = go.Figure(), METHODS[method]
+    fig, style = go.Figure(), style_of(method)
     for place, value in enumerate(sorted(set(rough["tolerance"].tolist()))):
         rows, chosen = rough[rough["tolerance"] == value], math.isclose(value, tolerance)
         fig.add_scatter(

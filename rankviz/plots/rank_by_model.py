@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.analysis.spectra import Spectra
-from rankviz.plots.low_rank_style import MODELS, NAMES, marker_of, style_of
+from rankviz.plots.low_rank_style import MODELS, NAMES, marker_of, model_style
 from rankviz.plots.style import finished
 
 KNOWN = ["query", "documents", "grades", "pairs", "largest_rank"]
@@ -108,7 +108,7 @@ def beside(values: pd.Series, model: str) -> pd.Series[float]:
 
 
 def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:
-    """What a marker knows of its query, as lists: of arrays the browser hands back something else."""
+    """Data of a marker's query, as lists: arrays come back from the browser changed."""
     told: list[list[int]] = rows[["query", column, "documents", "pairs", "largest_rank"]].to_numpy().tolist()
     return told
 
@@ -120,7 +120,7 @@ def _add_medians(fig: go.Figure, summary: pd.DataFrame, feature_map: str) -> Non
             x=[NAMES[model]] * 2,
             y=np.maximum([low, high], NOTHING),
             mode="lines",
-            line={"color": style_of(model, feature_map).colour, "width": 5},
+            line={"color": model_style(model, feature_map).colour, "width": 5},
             opacity=0.35,
             showlegend=False,
             hoverinfo="skip",
@@ -159,7 +159,7 @@ def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:
     for grades, most in allowed[["grades", "bound"]].to_numpy(np.int64).tolist():
         fig.add_hline(
             y=most,
-            line={"width": 1, "dash": "dot", "color": style_of("factorized", "linear").colour},
+            line={"width": 1, "dash": "dot", "color": model_style("factorized", "linear").colour},
             annotation={
                 "text": f"most for {grades} grades",
                 "font": {"size": 11},

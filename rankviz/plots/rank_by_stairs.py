@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished
+from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
     """Rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
-    fig, style = go.Figure(), METHODS[method]
+    fig, style = go.Figure(), style_of(method)
     top = max(int(table[["stairs", "rank"]].to_numpy().max()), 1) if len(table) else 1
     fig.add_scatter(
         x=[0, top],

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import METHODS, finished, line_of, translucent
+from rankviz.plots.style import finished, line_of, style_of, translucent
 
 MEASURES = {"tau": "Kendall's τ to the exact ranking", "overlap": "share of the exact first 10"}
 LEAST = 1e-12
@@ -59,7 +59,7 @@ def figure(table: pd.DataFrame, measure: str, grid: Sequence[int], current: int 
 
 
 def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None:
-    style, method = line_of(name), METHODS[name]
+    style, method = line_of(name), style_of(name)
     if line["seeds"].max() > 1:
         fig.add_scatter(
             x=[*line["m"], *line["m"][::-1]],
@@ -134,7 +134,7 @@ def _tolerance(fig: go.Figure, tol: float) -> None:
 
 
 def _distance(fig: go.Figure, name: str, line: pd.DataFrame) -> None:
-    style, method = line_of(name), METHODS[name]
+    style, method = line_of(name), style_of(name)
     symbol = style["marker"]["symbol"]
     style["marker"]["symbol"] = np.where(line["distance"] < 0, f"{symbol}-open", symbol)
     fig.add_scatter(

@@ -1,4 +1,4 @@
-"""What is lost where dual variables are cut down to rank k: in α, in w and in the ranking."""
+"""Losses in α, in w and in the ranking where dual variables are cut down to rank k."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.plots.style import CHOSEN_COLOUR, METHODS, finished, snapped_range
+from rankviz.plots.style import CHOSEN_COLOUR, finished, snapped_range, style_of
 
 METRIC = "NDCG@10"
 TICKS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
@@ -34,8 +34,8 @@ def figure(table: pd.DataFrame, method: str, part: str, *, chosen: int, last: in
     for scope, dash in (("all", "solid"), ("query", "dash")):
         rows = table[(table["scope"] == scope) & (table["k"] <= max(last, chosen))]
         _add_line(fig, 1, rows, "alpha_error", f"α, {SCOPES[scope]}", CHOSEN_COLOUR, dash)
-        _add_line(fig, 1, rows, "w_error", f"w, {SCOPES[scope]}", METHODS[method].colour, dash)
-        _add_line(fig, 2, rows, METRIC, f"{METRIC}, {SCOPES[scope]}", METHODS[method].colour, dash)
+        _add_line(fig, 1, rows, "w_error", f"w, {SCOPES[scope]}", style_of(method).colour, dash)
+        _add_line(fig, 2, rows, METRIC, f"{METRIC}, {SCOPES[scope]}", style_of(method).colour, dash)
     fig.data[2].showlegend = fig.data[5].showlegend = False
     whole = float(table[METRIC].iloc[-1])
     fig.add_hline(row=2, y=whole, line={"width": 1, "dash": "dot", "color": "#999999"})

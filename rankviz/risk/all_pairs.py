@@ -1,4 +1,4 @@
-"""What the risk would be with every pair active: sums over groups of equal query and grade, no list."""
+"""The risk with every pair active: sums over groups of equal query and grade, no list."""
 
 from __future__ import annotations
 

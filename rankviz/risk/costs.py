@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import SettingError
 from rankviz.risk.pairs import GradeCodes, count_pairs, grade_codes
 
 Costs = str | tuple[object, ...] | None
@@ -69,35 +71,38 @@ PLAIN = PairCosts(np.ones((1, 1, 1)))
 def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
     """The costs that `costs` names, for grades y (n,) in queries with offsets ptr (Q + 1,).
 
-    Raises ValueError for a table that is too small for the grades, or grades too large for a rule.
+    Raises `SettingError` for a table that is too small for the grades, or grades too large for a rule.
     """
     check_costs(costs)
     if costs is None or len(y) == 0:
         return PLAIN
     codes = grade_codes(y, ptr)
     if isinstance(costs, str):
-        return RULES[costs](codes, y, ptr)
+        return RULES[costs].costs(codes, y, ptr)
     if costs[0] == "query":
         return PairCosts(_by_query(codes, y, ptr).weight * _from_table(costs[1], codes))
     return PairCosts(_from_table(costs, codes))
 
 
 def check_costs(costs: object) -> None:
-    """Raise ValueError for what is no choice of costs."""
+    """Raise `SettingError` for what is no choice of costs."""
     if costs is None or (isinstance(costs, str) and costs in RULES):
         return
     if isinstance(costs, str):
-        raise ValueError(f"costs={costs!r} is not known; choose one of {_choices()}")
+        raise SettingError(f"costs={costs!r} is not known; choose one of {choices_in_words()}")
     if isinstance(costs, tuple | list) and len(costs) == 2 and costs[0] == "query":
         costs = costs[1]
     table = _as_table(costs)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-        raise ValueError(f"costs=a table of shape {table.shape}; it needs a row and a column for every grade")
+        raise SettingError(
+            f"costs=a table of shape {table.shape}; it needs a row and a column for every grade"
+        )
     if not (np.isfinite(table) & (table >= 0)).all():
-        raise ValueError("costs=a table with entries that are negative or not finite")
+        raise SettingError("costs=a table with entries that are negative or not finite")
 
 
-def _choices() -> str:
+def choices_in_words() -> str:
+    """What costs may be, in words."""
     return f"None, {', '.join(map(repr, RULES))}, a table, or ('query', a table)"
 
 
@@ -105,14 +110,16 @@ def _as_table(costs: object) -> FloatArray:
     try:
         return np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"costs={costs!r} is no table of numbers; choose one of {_choices()}") from error
+        raise SettingError(
+            f"costs={costs!r} is no table of numbers; choose one of {choices_in_words()}"
+        ) from error
 
 
 def _from_table(costs: object, codes: GradeCodes) -> FloatArray:
     """λ of the grades that occur, (1, R, R), from a table indexed by grade: row preferred to column."""
     table, levels = _as_table(costs), codes.levels
     if levels[-1] >= len(table):
-        raise ValueError(
+        raise SettingError(
             f"a table of costs for grades 0 … {len(table) - 1}, but there are grades up to {levels[-1]}; "
             f"give {levels[-1] + 1} rows and columns"
         )
@@ -153,7 +160,7 @@ def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
 
 
 def dcg_differences(codes: GradeCodes) -> FloatArray:
-    """What swapping two documents of the ideal ranking costs in DCG, (Q, R, R): symmetric, 0 for none.
+    """DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for none.
 
     δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs| with D_qr the mean discount 1/log₂(p + 1) over the places p that
     grade r takes in the ideal ranking of query q. Places within a grade are arbitrary, hence the mean.
@@ -161,9 +168,9 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
     """
     counts, levels = codes.counts(), codes.levels
     if counts.size * len(levels) > LARGEST_TABLE or levels[-1] > 1000:
-        raise ValueError(
-            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries are too "
-            "many or too large numbers; choose fewer, smaller grades, or costs='query'"
+        raise SettingError(
+            f"costs by DCG for {len(levels)} grades up to {levels[-1]} in {codes.n_queries} queries need too "
+            "large a table or too large numbers; choose fewer, smaller grades, or costs='query'"
         )
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, counts.sum(1).max() + 2.0)))))
     end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # places up to and including a grade
@@ -175,14 +182,23 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
     return delta
 
 
-RULES: dict[str, Callable[[GradeCodes, IntArray, IntArray], PairCosts]] = {
-    "query": _by_query,
-    "grade": _by_grade,
-    "grade_query": _by_grade_and_query,
-    "slack": _slack,
-    "margin": _margin,
+@dataclass(frozen=True)
+class CostRule:
+    """A rule for costs of pairs: what to call it, and its costs for grades y (n,), offsets ptr (Q + 1,)."""
+
+    label: str
+    costs: Callable[[GradeCodes, IntArray, IntArray], PairCosts]
+
+
+RULES = {
+    "query": CostRule("μ by query", _by_query),
+    "grade": CostRule("λ by grades", _by_grade),
+    "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
+    "slack": CostRule("slack rescaling by DCG", _slack),
+    "margin": CostRule("margin rescaling by DCG", _margin),
 }
-"""Rules for costs by the names that `RankSVM(costs=...)` and the app use."""
+"""Rules for costs by the names that `RankSVM(costs=...)` and the app use: he2009's λ and μ, chapelle2010's
+rescaling."""
 
 
 def frozen_costs(costs: object) -> Costs:
@@ -193,5 +209,25 @@ def frozen_costs(costs: object) -> Costs:
         return (costs[0], frozen_costs(costs[1]))
     table = _as_table(costs)
     if table.ndim != 2:
-        raise ValueError(f"costs={costs!r} is no table; choose one of {_choices()}")
+        raise SettingError(f"costs={costs!r} is no table; choose one of {choices_in_words()}")
     return tuple(tuple(float(v) for v in row) for row in table)
+
+
+_SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def cost_words(costs: Costs) -> str:
+    """Costs of pairs in words: "λ by grades", "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3"."""
+    if costs is None:
+        return "every pair costs 1"
+    if isinstance(costs, str):
+        return RULES[costs].label
+    pairs = [f"{r}{s}".translate(_SUBSCRIPT) for r in range(12) for s in range(r)]
+    words = ", ".join(f"λ{pair} = {value:g}" for pair, value in zip(pairs, triangle(costs), strict=False))
+    return f"{words}, × μ by query" if costs[0] == "query" else words
+
+
+def triangle(costs: tuple[object, ...]) -> list[float]:
+    """λ₁₀, λ₂₀, λ₂₁, λ₃₀, … of a table of costs, alone or as ("query", table)."""
+    table: Any = costs[1] if costs[0] == "query" else costs
+    return [float(table[r][s]) for r in range(len(table)) for s in range(r)]

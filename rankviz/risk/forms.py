@@ -37,7 +37,7 @@ def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
 
 
 def risk_sizes(y: IntArray, ptr: IntArray, loss: Loss) -> tuple[int, int]:
-    """What the faster way keeps in memory: preference pairs that it lists, or (R − 1)·n where it sorts."""
+    """Entries that the faster way keeps: preference pairs that it lists, or (R − 1)·n where it sorts."""
     pairs, cuts = int(count_pairs(y, ptr).sum()), (len(grade_codes(y, ptr).levels) - 1) * len(y)
     return (0, cuts) if sorting_pays(pairs, cuts, loss) else (pairs, 0)
 

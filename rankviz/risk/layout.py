@@ -1,4 +1,4 @@
-"""Documents by grade, query and score: what of it the grades decide, and cuts between partners."""
+"""Documents sorted by grade, query and score: the layout that grades decide, and cuts between partners."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GradeLayout:
         codes = grade_codes(y, ptr)
         self.n_grades, n_queries = len(codes.levels), codes.n_queries
         self.first = ptr[:-1].repeat(np.diff(ptr))
-        group = codes.code * n_queries + codes.query
+        group = codes.code * n_queries + codes.query  # grades outermost: the documents of a grade are a slice
         sizes = np.bincount(group, minlength=self.n_grades * n_queries)
         self._digits = _digits(group, len(sizes))
         end = np.cumsum(sizes).reshape(self.n_grades, n_queries)
@@ -53,6 +53,8 @@ class GradeLayout:
         shape = max(self.n_grades - 1, 0), len(y)
         self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
         for grade, other in itertools.permutations(range(self.n_grades), 2):
+            # the cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's lies after its last partner and a
+            # loser's before its first (partners ascend by score)
             places = other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
             self.anchor[places] = (end if other < grade else start)[other].repeat(sizes[grade])
             self.role[places] = 1.0 if other < grade else -1.0
@@ -71,13 +73,13 @@ class GradeLayout:
 
     def order(self, f: FloatArray) -> IntArray:
         """Documents by grade, query and score f (n,)."""
-        order = np.argsort(f)
+        order = np.argsort(f)  # then a radix sort: each stable pass keeps the order of the one before it
         for digit in self._digits:
             order = order.take(np.argsort(digit.take(order), kind="stable"))
         return order
 
     def scaled(self, b: float) -> FloatArray | float:
-        """B times the margin of each pair, (R − 1, n), or b where all margins are 1."""
+        """The margin of each pair times b, (R − 1, n), or b where all margins are 1."""
         return b if self._margin is None else b * self._margin
 
     def cuts(self, f: FloatArray, zones: Iterable[Zone]) -> list[tuple[Zone, IntArray, IntArray]]:
@@ -97,25 +99,28 @@ class GradeLayout:
         for winners in range(1, self.n_grades):
             w = slice(self._borders[winners], self._borders[winners + 1])
             if isinstance(margin, float):
-                reached.imag[w] = f[w] - margin
+                reached.imag[w] = f[w] - margin  # t < b exactly if f_i − b < f_j
             for losers in range(winners):
                 x = slice(self._borders[losers], self._borders[losers + 1])
                 if not isinstance(margin, float):
                     reached.imag[w] = f[w] - margin[losers, w]
                 for_winners, for_losers = _merged(reached[w], keys[x])
                 cut[losers, w] = x.start + for_winners
-                cut[winners - 1, x] = w.start + for_losers
+                cut[winners - 1, x] = w.start + for_losers  # seen from a lower grade, grade r is row r − 1
         return cut
 
 
 def _merged(low: FloatArray, keys: FloatArray) -> tuple[IntArray, IntArray]:
     """For each sorted `low` the number of sorted `keys` ≤ it; for each key the number of lows < it.
 
-    The shorter side is searched for in the longer, the other counted from the result.
+    The shorter side is searched for in the longer, the other counted from the result: a pair is thereby
+    decided once, and rounding cannot make it active for one of its two documents only.
     """
     if len(low) <= len(keys):
+        # low_i < key_j exactly if first_i ≤ j, so the lows below key_j are the i with first_i ≤ j
         first = np.searchsorted(keys, low, side="right")
         return first, np.cumsum(np.bincount(first, minlength=len(keys) + 1))[: len(keys)]
+    # key_j ≤ low_i exactly if first_j ≤ i, so the keys up to low_i are the j with first_j ≤ i
     first = np.searchsorted(low, keys, side="left")
     return np.cumsum(np.bincount(first, minlength=len(low) + 1))[: len(low)], first
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from rankviz.common.arrays import FloatArray
-from rankviz.risk.losses import LOSSES, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.risk.losses import LOSSES, SmoothedHinge
 from rankviz.risk.point import Risk, RiskPoint
 
 
 def adapted_risk(risk: Risk, C: float) -> Risk:
     """The risk as it is trained at C: he2009's smooth hinge takes its η from C and Σc_ij."""
-    if not isinstance(risk.loss, SmoothHinge):
-        return risk
-    return risk.with_loss(SmoothHinge(eta_for(C, risk.all_pairs.weight)))
+    loss = risk.loss.at(C, lambda: risk.all_pairs.weight)
+    return risk if loss is risk.loss else risk.with_loss(loss)
 
 
 def smoothed_risk(risk: Risk, h: float) -> Risk:

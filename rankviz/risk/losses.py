@@ -1,16 +1,17 @@
 """Losses ℓ(t) on margins t = f_i − f_j of preference pairs; a loss sees margins only, never features.
 
 A piecewise-quadratic loss is its zones: where ℓ'' is not zero, and what it is there. Its risk is computed
-by sorting, without a list of pairs; every other loss goes through explicit pairs. To add a loss: write a
-class with `value`, `derivative` and `second_derivative`, or name the zones of a `PiecewiseQuadratic`, and
-enter it in `LOSSES`.
+by sorting, without a list of pairs; every other loss goes through explicit pairs. To add a loss: derive one
+from `Loss`, or name the zones of a `PiecewiseQuadratic`, and enter it in `LOSSES`.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -18,30 +19,58 @@ from scipy.special import expit
 from rankviz.common.arrays import FloatArray
 
 
-class Loss(Protocol):
-    """A convex function of the margin, applied entry by entry."""
+class Loss(ABC):
+    """A function of the margin, applied entry by entry, and what solvers need to know of it.
 
-    @property
-    def label(self) -> str:
-        """What to call it."""
-        ...
+    Derive a loss from this class: it then has the defaults of what few losses do otherwise.
 
-    @property
-    def formula(self) -> str:
-        """What it computes, in one line."""
-        ...
+    Attributes
+    ----------
+    label, formula : str
+        What to call it, and what it computes, in one line.
+    convex : bool
+        Without it no solver can say how far from a minimum it is.
+    smooth : bool
+        Whether ℓ' is continuous, so that `derivative` is the derivative everywhere.
+    curvature : float
+        The largest ℓ''(t), infinite where there is none; at a corner too.
+    by_continuation : bool
+        Whether it is the limit of smoothed hinges (see `rankviz.solvers.hinge`).
+    unlisted : str
+        For a loss whose pairs are listed, the name of the nearest one that needs no list; "" for none.
+    """
 
+    label: str
+    formula: str
+    curvature: float
+    convex: ClassVar[bool]
+    smooth: ClassVar[bool]
+    by_continuation: ClassVar[bool] = False
+    unlisted: ClassVar[str] = ""
+
+    @abstractmethod
     def value(self, t: FloatArray) -> FloatArray:
         """ℓ(t)."""
-        ...
 
+    @abstractmethod
     def derivative(self, t: FloatArray) -> FloatArray:
         """ℓ'(t)."""
-        ...
 
+    @abstractmethod
     def second_derivative(self, t: FloatArray) -> FloatArray:
         """A generalised ℓ''(t); zero exactly where a pair does not enter the Hessian."""
-        ...
+
+    def surrogate(self) -> Loss:
+        """The loss that training begins with: itself, or a smooth one that stands for it."""
+        return self
+
+    def at(self, C: float, total_cost: Callable[[], float]) -> Loss:
+        """The loss as it is trained at C with pairs that cost Σc_ij in all: itself for most."""
+        return self
+
+    def ended_with(self, smoothing: float) -> Loss:
+        """The loss whose slopes are the dual variables, where training ended at this smoothing: itself."""
+        return self
 
 
 class Zone(NamedTuple):
@@ -58,7 +87,7 @@ class Zone(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PiecewiseQuadratic:
+class PiecewiseQuadratic(Loss):
     """ℓ(t) = Σ_k a_k·max(0, b_k − t)² as a sum over zones, each quadratic within and linear below.
 
     With u = min(max(0, high − t), width) a zone adds bend·u·(2·max(0, high − t) − u) to ℓ and −2·bend·u to
@@ -75,6 +104,14 @@ class PiecewiseQuadratic:
     label: str
     formula: str
     zones: tuple[Zone, ...]
+
+    convex = True
+    smooth = True
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]  # follows from the zones
+        """Twice the largest bend."""
+        return 2.0 * max(zone.bend for zone in self.zones)
 
     @property
     def terms(self) -> tuple[tuple[float, float], ...]:
@@ -119,14 +156,18 @@ class SmoothedHinge(PiecewiseQuadratic):
         super().__init__(f"hinge smoothed over {h:g}", f"u²/{2 * h:g} for u = 1 − t < {h:g}", (zone,))
 
 
-class Hinge:
-    """ℓ(t) = max(0, 1 − t), the L1-loss of Joachims' RankSVM; it has no second derivative.
+class Hinge(Loss):
+    """ℓ(t) = max(0, 1 − t), the loss of RankSVM (joachims2002, herbrich2000); it has no second derivative.
 
     It is trained as the limit of smoothed hinges, with a duality gap as certificate.
     """
 
     label = "hinge"
     formula = "max(0, 1 − t)"
+    convex = True
+    smooth = False
+    by_continuation = True
+    curvature = math.inf
 
     def value(self, t: FloatArray) -> FloatArray:
         """ℓ(t) = max(0, 1 − t)."""
@@ -142,12 +183,29 @@ class Hinge:
         """Zero, where it exists."""
         return np.zeros_like(t)
 
+    def surrogate(self) -> Loss:
+        """The widest smoothed hinge."""
+        return SmoothedHinge(1.0)
 
-class Logistic:
-    """ℓ(t) = log(1 + e^−t), the loss of RankNet (chapelle2010 §4.1)."""
+    def ended_with(self, smoothing: float) -> Loss:
+        """The last smoothed hinge; ValueError where its width is not known (any more)."""
+        if not smoothing > 0.0:
+            raise ValueError(
+                "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
+                "trace, and this model has no trace (a stored one keeps none); fit it again"
+            )
+        return SmoothedHinge(smoothing)
+
+
+class Logistic(Loss):
+    """ℓ(t) = log(1 + e^−t), the loss of RankNet (burges2005; chapelle2010 §4.1)."""
 
     label = "logistic"
     formula = "log(1 + e^−t)"
+    convex = True
+    smooth = True
+    curvature = 0.25
+    unlisted = "logistic_pwq"
 
     def value(self, t: FloatArray) -> FloatArray:
         """ℓ(t) = log(1 + e^−t)."""
@@ -166,7 +224,7 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class SmoothHinge:
+class SmoothHinge(Loss):
     """ℓ(t) = p(t)² with p the hinge smoothed on (1 − η, 1 + η), twice differentiable (he2009 §2.1).
 
     With u = (1 − t)/η in (−1, 1): p = η(1 + u)³(3 − u)/16, p' = −(1 + u)²(2 − u)/4, p'' = 3(1 − u²)/(4η).
@@ -181,9 +239,17 @@ class SmoothHinge:
     eta: float
 
     label = "smooth hinge"
+    convex = True
+    smooth = True
+    curvature = 2.32813
+    unlisted = "squared_hinge"
+
+    def at(self, C: float, total_cost: Callable[[], float]) -> Loss:
+        """With the η that C and the costs ask for."""
+        return SmoothHinge(eta_for(C, total_cost()))
 
     @property
-    def formula(self) -> str:
+    def formula(self) -> str:  # type: ignore[override]  # says which η
         """What it computes, in one line."""
         return f"p(t)², p the hinge smoothed over 1 ± {self.eta:.2g}"
 
@@ -248,23 +314,13 @@ LOSSES: dict[str, Loss] = {
 }
 """Losses by the names that `RankSVM(loss=...)` and the app use.
 
-The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1. The smooth
-hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is for drawing.
+The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1 (after
+huber1964). The smooth hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is
+for drawing.
 """
-
-
-def trainable(name: str) -> Loss:
-    """The loss of a name as something with a second derivative: for the hinge the widest smoothed one."""
-    return SmoothedHinge(1.0) if name == "hinge" else LOSSES[name]
 
 
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:
     """The largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
     t = np.arange(low, high, 1e-3)
     return float(np.abs(approximation.value(t) - exact.value(t)).max())
-
-
-def largest_curvature(loss: Loss) -> float:
-    """The largest ℓ''(t), on margins 1 ± 10^k, k from −12 to 2 in steps of 1/200."""
-    distance = np.concatenate(([0.0], 10.0 ** (np.arange(-2400, 401) / 200.0)))
-    return float(loss.second_derivative(np.concatenate((1.0 - distance, 1.0 + distance))).max())

@@ -1,4 +1,4 @@
-"""What the rest of the program may ask of a risk, whichever way it is computed."""
+"""The interface of a risk, whichever way it is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ActivePairs(NamedTuple):
 
 
 class RiskPoint(Protocol):
-    """What is known of risk(f) = Σ_P c_ij·ℓ(f_i − f_j) at one vector of scores."""
+    """Value and derivatives of risk(f) = Σ_P c_ij·ℓ(f_i − f_j) at one vector of scores."""
 
     @property
     def value(self) -> float:
@@ -76,7 +76,7 @@ class Risk(Protocol):
 
     @property
     def costs(self) -> PairCosts:
-        """What pairs cost."""
+        """The costs of pairs."""
         ...
 
     @property

@@ -61,6 +61,7 @@ class SortedRiskPoint:
         """Diagonal of the Hessian in sorted order, (n,)."""
         total = np.zeros(self.layout.role.shape)
         for zone, upper, lower in self.ends:
+            # ℓ'' = 2·bend in a zone; a loser's count lower − upper is negative, as its signed weight is
             total += 2.0 * zone.bend * (lower - upper)
         return _summed(self.layout.signed_weight, total)
 
@@ -84,6 +85,7 @@ class SortedRiskPoint:
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
         """R v, (n,) -> (n,): one cumulative sum, then a difference for each other grade. No sort."""
+        # (R v)_i = Σ_j c_ij·ℓ''_ij·(v_i − v_j) over the partners j of i, be it the winner or the loser
         v = v.take(self.order)
         sums, total = cumulated(v), None
         for zone, upper, lower in self.ends:
@@ -147,7 +149,7 @@ class SortedRiskPoint:
         zone, row, winner = np.unravel_index(at, self._active_counts.shape)
         uppers = [upper for _, upper, _ in self.ends]
         first = np.array([uppers[z][r, i] for z, r, i in zip(zone, row, winner, strict=True)], np.int64)
-        loser = first + drawn - (last[at] - counts[at])
+        loser = first + drawn - (last[at] - counts[at])  # less the pairs of all winners before this one
         bends = np.array([zone.bend for zone, _, _ in self.ends])
         weight = self.layout.signed_weight[row, winner]
         return ActivePairs(self.order[winner], self.order[loser], 2.0 * bends[zone] * weight)
@@ -174,7 +176,7 @@ class SortedRisk:
 
     @cached_property
     def layout(self) -> GradeLayout:
-        """What does not depend on the scores."""
+        """Parts of the risk that do not depend on the scores."""
         return GradeLayout(self.y, self.ptr, self.costs)
 
     @cached_property
@@ -212,18 +214,21 @@ class SortedRisk:
         for zone, upper, lower in at:
             high, width = layout.scaled(zone.high), layout.scaled(zone.width)
             reach = role * high - f
-            inside = _shortfall(sums, upper, lower, reach)
-            force += 2.0 * zone.bend * inside
+            inside = _shortfall(sums, upper, lower, reach)  # Σ_j s, s = high − t, over partners in the zone
+            force += 2.0 * zone.bend * inside  # −ℓ' = 2·bend·s
+            # s² = s·(½high − f_i) + s·(½high + f_j): the winner's share, and the loser's, with its sign
             value += zone.bend * _total(weight, inside * (role * (0.5 * high) - f))
             if np.isfinite(zone.low):
+                # below the zone ℓ goes on as its tangent there: slope −2·bend·width
                 below = _shortfall(sums, lower, layout.anchor, reach)
                 number = role * (layout.anchor - lower)
                 force += 2.0 * zone.bend * width * number
+                # each role adds half of width·(2s − width)
                 value += zone.bend * _total(weight, role * (width * (below - 0.5 * width * number)))
             ends.append((zone, upper, lower))
         gradient = np.empty_like(f)
         gradient[order] = -_summed(weight, force)
-        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)
+        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)  # each pair is there in both roles
         return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
 
 

@@ -22,7 +22,7 @@ MEMORY = 10
 
 @dataclass(frozen=True)
 class LBFGS:
-    """Minimise an objective in Euclidean weights by L-BFGS.
+    """Minimise an objective in Euclidean weights by L-BFGS (byrd1995, in SciPy zhu1997's code).
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class _Run:
         return TraceRow.at(self.objective, self.point, len(self.rows), seconds, products=products)
 
     def result(self, status: Status | None = None) -> SolverResult:
-        """What is there; without a status, by what ended it."""
+        """The result so far; its status, if none is given, by what ended it."""
         if status is None and self.proved:
             status = Status.CERTIFIED
         elif status is None:

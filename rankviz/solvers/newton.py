@@ -24,7 +24,7 @@ def unpreconditioned(r: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class TruncatedNewton:
-    """Minimise an objective by truncated Newton steps (chen2017 Algorithm 3, chapelle2010 §3.2).
+    """Minimise an objective by truncated Newton steps (dembo1983; chen2017 Algorithm 3, chapelle2010 §3.2).
 
     Attributes
     ----------
@@ -159,5 +159,5 @@ class _Run:
         )
 
     def result(self, point: Point, status: Status) -> SolverResult:
-        """What is there, ending at a point."""
+        """The result so far, ending at a point."""
         return SolverResult(point, status, tuple(self.trace), self.precondition)

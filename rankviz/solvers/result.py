@@ -1,4 +1,4 @@
-"""What solvers return: weights, how it ended, and one record per iteration. A solver never prints."""
+"""Results of solvers: weights, how it ended, and one record per iteration. A solver never prints."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class TraceRow:
 
 
 class Solver(Protocol):
-    """What trains an objective."""
+    """A way to minimise an objective."""
 
     @property
     def preconditioned(self) -> bool:

@@ -22,11 +22,12 @@ REFINED, MOST_REFINEMENTS = 1e-10, 100
 
 @dataclass(frozen=True)
 class NewtonYuan:
-    """Minimise an objective with he2009's steps (§2.3): d = −H^-1 g, and w ← w + d, but every third time
+    """Minimise an objective by the steps of he2009 §2.3, which takes their length from yuan2004.
 
-    w ← w + d/(√‖g‖ + 1). Nothing looks at the objective, so that a step may raise it; for the squared hinge
-    and losses like it nothing proves convergence either. The Hessian is formed and factored in every step,
-    which takes an objective in the weights of features.
+    d = −H^-1 g, and w ← w + d, but every third time w ← w + d/(√‖g‖ + 1). Nothing looks at
+    the objective, so that a step may raise it; for the squared hinge and losses like it nothing proves
+    convergence either. The Hessian is formed and factored in every step, which takes an objective in the
+    weights of features.
 
     Attributes
     ----------

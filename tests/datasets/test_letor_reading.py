@@ -1,4 +1,4 @@
-"""What the reader accepts and the writer writes, by example and on the real folds."""
+"""Files that the reader accepts and the writer writes, by example and on the real folds."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_queries_that_stand_apart_are_regrouped_with_a_warning(tmp_path: Path) -
     with pytest.warns(DataWarning) as caught:
         data = read_letor(path)
     assert str(caught[0].message).startswith(f"{path}, line 4: query 1 comes back after other queries")
-    assert "(so do 1 more)" in str(caught[0].message)
+    assert "(and so do 1 more)" in str(caught[0].message)
     assert caught[0].filename == __file__
     assert data.X[:, 0].tolist() == [1, 3, 2, 5, 4]
     assert data.rows.tolist() == [0, 2, 1, 4, 3]

@@ -141,7 +141,7 @@ def test_remove_deletes_uploads_and_nothing_else(tmp_path):
         accepted.folder / "Fold1",
         tmp_path / "mine" / ".." / "theirs",
     ):
-        with pytest.raises(DataError, match="no upload of yours"):
+        with pytest.raises(DataError, match="is not one of your uploads"):
             remove(folder, tmp_path / "mine")
     remove(accepted.folder, tmp_path / "mine")
     assert list((tmp_path / "mine").iterdir()) == []

@@ -24,7 +24,7 @@ these two, and finds it one level up. Chromium logs the 404s as errors; they are
 
 
 class Watch:
-    """What went wrong in the pages of a browser context, and whom they asked."""
+    """Faults in the pages of a browser context, and the hosts they asked."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.faults: list[str] = []

@@ -1,4 +1,4 @@
-"""What the browser tests do and read: controls by their labels, figures by their keys."""
+"""Helpers of the browser tests: controls by their labels, figures by their keys."""
 
 from __future__ import annotations
 

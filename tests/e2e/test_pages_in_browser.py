@@ -1,4 +1,4 @@
-"""What holds on every page in `pages/`, whatever it is about."""
+"""Checks of every page in `pages/`, whatever it is about."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tools.browser import REPOSITORY, Server, open_page, wait_settled
 PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
 OHSUMED = {"data": "OHSUMED", "m": "100", "c": "-7", "g": "-6", "clin": "-13"}
 SMALLER = {"ndcg_vs_m": {"upto": "100"}, "kernel_approximation": {"draws": "2", "errupto": "100"}}
-"""What keeps the pages with a curve over m short on the real folds."""
+"""Settings that keep the pages with a curve over m short on the real folds."""
 
 STATES = [
     ("train", "One query", {"query": "7"}),

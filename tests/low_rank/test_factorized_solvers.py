@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from naive_low_rank import PROBLEMS, factor_problem, gram_of
@@ -31,8 +33,12 @@ def solved(
     return chosen.solve(problem, chosen.start(problem, seed))
 
 
+solved_once = cache(solved)
+"""The same for tests that look at what others have solved."""
+
+
 def projected_gradient(problem: FactorProblem, point: FactorPoint) -> np.ndarray:
-    """What of the gradient the box lets a step follow."""
+    """The part of the gradient that the box lets a step follow."""
     inside = np.clip(point.V - 1e-6 * point.gradient, 0.0, problem.ceiling)
     return (point.V - inside) / 1e-6
 
@@ -40,7 +46,7 @@ def projected_gradient(problem: FactorProblem, point: FactorPoint) -> np.ndarray
 @each_solver
 @each_problem
 def test_ends_are_stationary(solver: type[FactorSolver], name: str) -> None:
-    problem, result = factor_problem(name), solved(solver, name)
+    problem, result = factor_problem(name), solved_once(solver, name)
     assert result.status is Status.STATIONARY
     first = projected_gradient(problem, problem.at(problem.start(0)))
     assert np.abs(projected_gradient(problem, result.point)).max() <= 3e-3 * np.abs(first).max()
@@ -53,20 +59,22 @@ def test_ends_are_stationary(solver: type[FactorSolver], name: str) -> None:
 @each_problem
 def test_objectives_fall_steadily(name: str) -> None:
     for solver in SOLVERS.values():
-        values = np.array([row.objective for row in solved(solver, name).trace])
+        values = np.array([row.objective for row in solved_once(solver, name).trace])
         assert (np.diff(values) <= 1e-12 * np.abs(values[1:])).all()
 
 
 @each_problem
 def test_all_end_at_about_the_same_height(name: str) -> None:
     """Not at the same: the problem is not convex. The best of a few starts are within two in a hundred."""
-    best = [min(solved(solver, name, seed).point.value for seed in range(4)) for solver in SOLVERS.values()]
+    best = [
+        min(solved_once(solver, name, seed).point.value for seed in range(4)) for solver in SOLVERS.values()
+    ]
     assert best == pytest.approx([best[0]] * len(SOLVERS), rel=2e-2)
 
 
 @each_solver
 def test_a_trace_has_a_row_for_each_iteration(solver: type[FactorSolver]) -> None:
-    result = solved(solver)
+    result = solved_once(solver)
     frame = result.frame
     assert frame["iteration"].tolist() == list(range(len(frame)))
     assert frame["seconds"].is_monotonic_increasing
@@ -103,7 +111,7 @@ def test_rounding_ends_it_at_last(solver: type[FactorSolver]) -> None:
     result = solved(solver, tol=1e-17, max_iter=800)
     assert result.status in (Status.STALLED, Status.MAX_ITERATIONS, Status.STATIONARY)
     assert result.trace[-1].gap < 1e-5
-    assert result.point.value <= solved(solver).point.value
+    assert result.point.value <= solved_once(solver).point.value
 
 
 def test_queries_at_rest_keep_their_step_length() -> None:
@@ -153,7 +161,7 @@ def test_every_iteration_is_told_with_its_scores(solver: type[FactorSolver]) -> 
 def test_steps_by_query_need_rows_of_features() -> None:
     X, y, ptr = PROBLEMS["three grades"]
     problem = FactorProblem(Cells(y, ptr), KernelGram(kernel_matrix(X, RBF(0.5), 1e9), RBF(0.5)), 0.1, 2)
-    with pytest.raises(ValueError, match="choose solver='lbfgs'"):
+    with pytest.raises(ValueError, match="Choose solver='lbfgs'"):
         QuerySteps().solve(problem, problem.start(0))
     assert BoxedLBFGS().solve(problem, problem.start(0)).status is Status.STATIONARY
 

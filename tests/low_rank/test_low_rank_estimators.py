@@ -201,7 +201,7 @@ def test_unknown_solvers_are_told_the_known_ones() -> None:
 def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     monkeypatch.setattr(ranker, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
-    with pytest.raises(ValueError, match="choose solver='lbfgs', which can, or feature_map='nystroem'"):
+    with pytest.raises(ValueError, match="Choose solver='lbfgs', or feature_map='nystroem'"):
         model("factorised, query_steps", "exact").fit_data(DATA)
 
 
@@ -281,5 +281,5 @@ def test_dual_variables_of_other_documents_are_refused(name: str) -> None:
         np.vstack((X, X[:3])), np.append(Y, [1, 1, 1]), np.append(DATA.qid, [9, 9, 9])
     )
     if name.startswith("factorised"):  # the entries of pairs are as many
-        with pytest.raises(DataError, match="documents that take"):
+        with pytest.raises(DataError, match="documents that need"):
             rankviz.duals(fitted, longer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,11 +48,17 @@ def test_alternating_steps_put_a_curvature_right_that_is_too_small(name: str, sh
     assert (np.diff(values) <= 1e-12 * np.abs(values[1:])).all()
 
 
+@cache
+def optimum(name: str) -> float:
+    problem = regularized_problem(name)
+    return Fista(tol=1e-6, max_iter=5000).solve(problem, drawn(problem)).point.value
+
+
 @each_problem
 @pytest.mark.parametrize("share", [1e-6, 1e-3, 0.1, 100.0])
 def test_a_wrong_curvature_is_put_right(name: str, share: float) -> None:
     problem = regularized_problem(name)
-    expected = Fista(tol=1e-6, max_iter=5000).solve(problem, drawn(problem)).point.value
+    expected = optimum(name)
     wrong = replace(problem, curvature=share * problem.curvature)
     result = Fista(tol=1e-6, max_iter=20_000).solve(wrong, drawn(problem))
     assert result.status is Status.CERTIFIED

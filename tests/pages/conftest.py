@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 from conftest_pages import APP, EDGES
+from runs_once import RunsOnce
+from streamlit.components.v2 import manifest_scanner
+from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
 
 
+@pytest.fixture(scope="session", autouse=True)
+def packages_looked_through_once() -> Iterator[None]:
+    """Let Streamlit look for components in all installed packages once, not for every app under test anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session")
+def parsed_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where parsed files are kept, by path, size and time: the bundled folds are parsed once for all."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def runs_once() -> RunsOnce:
+    return RunsOnce()
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the tests away from the user's caches and data, and from each other's cached runs."""
-    monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))
+def own_folders(
+    tmp_path: Path, parsed_files: Path, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep tests away from the user's caches and data, and pages from what they remember of other tests."""
+    monkeypatch.setattr("ui.shared.runs.execute_all", runs_once)
+    monkeypatch.setenv("RANKVIZ_CACHE", str(parsed_files))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))

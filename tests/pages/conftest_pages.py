@@ -1,4 +1,4 @@
-"""What the tests of pages read off an app under test, and the data at the edges that they show it."""
+"""Helpers of the tests of pages: what they read off an app, and data at the edges that they show it."""
 
 from __future__ import annotations
 

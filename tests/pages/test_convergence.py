@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from conftest_pages import figures, words
@@ -24,7 +23,7 @@ def names(app: AppTest) -> list[str]:
 
 def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
-    runs = [execute(replace(SPEC, preconditioner=name)) for name in ("auto", "none")]
+    runs = [execute(SPEC.but(preconditioner=name)) for name in ("auto", "none")]
     shown = app.dataframe[0].value
     assert shown["CG iterations"].tolist() == [int(r.trace["cg_iterations"].sum()) for r in runs]
     assert shown["objective"].tolist() == [r.objective for r in runs]
@@ -65,7 +64,7 @@ def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
 
 
 def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) -> None:
-    many = [token(replace(SPEC, seed=seed)) for seed in range(MOST)]
+    many = [token(SPEC.but(seed=seed)) for seed in range(MOST)]
     app = open_page("convergence", m=10, pins=".".join(["nonsense", "linear_c99_t6", *many]))
     assert "cannot be read" in app.warning[0].value
     assert len(names(app)) == 1 + MOST  # seed 0 is the sidebar's, and it is drawn without preconditioner too
@@ -76,10 +75,10 @@ def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) ->
     [
         SPEC,
         SPEC.linear(2.0**10),
-        replace(SPEC, feature_map="fourier", seed=2**31 - 1),
-        replace(SPEC, rank=3, tol=1e-8, C=2.0**-15, gamma=2.0**-12, n_components=2000),
-        replace(SPEC, rank=3, landmarks="kmeans++"),
-        replace(SPEC, feature_map="fourier", frequencies="orthogonal"),
+        SPEC.but(feature_map="fourier", seed=2**31 - 1),
+        SPEC.but(rank=3, tol=1e-8, C=2.0**-15, gamma=2.0**-12, n_components=2000),
+        SPEC.but(rank=3, landmarks="kmeans++"),
+        SPEC.but(feature_map="fourier", frequencies="orthogonal"),
     ],
 )
 def test_a_pin_is_its_spec(spec: RunSpec) -> None:
@@ -110,8 +109,8 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     app.multiselect(key="losses").set_value(["hinge"]).run()
     assert not app.exception
     told = words(app)
-    assert "Within 10⁻⁴ of the best objective of its own" in told
-    assert "have objectives of their own, which do not compare" in told
+    assert "Products until within 10⁻⁴ of its own best objective" in told
+    assert "has an objective of its own, and these do not compare" in told
     assert "Left out" in told
     assert "hinge with Newton-YUAN" in told
     assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from conftest_pages import figures, words
@@ -52,7 +51,7 @@ def test_home_draws_the_exact_level_beside_the_approximations(open_page: Opener)
 def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
     app = open_page("convergence", plain=False, **EXACT)
     assert list(lines(figures(app)[0])) == ["exact kernel"]
-    assert app.dataframe[0].value["objective"].tolist() == [execute(replace(SPEC, start="zero")).objective]
+    assert app.dataframe[0].value["objective"].tolist() == [execute(SPEC.but(start="zero")).objective]
 
 
 # a grid of exact runs, as the page on C and costs draws it, is work for a job
@@ -78,10 +77,10 @@ def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str],
     assert "(kernel factored)" in words(open_page("train", data="edge", **EXACT))
 
 
-@pytest.mark.parametrize("spec", [SPEC, replace(SPEC, gamma=2.0**4, C=2.0**-15, tol=1e-8)])
+@pytest.mark.parametrize("spec", [SPEC, SPEC.but(gamma=2.0**4, C=2.0**-15, tol=1e-8)])
 def test_a_pin_is_its_spec(spec: RunSpec) -> None:
     assert token(spec).startswith("exact_g")
-    assert from_token(token(spec), replace(SPEC, seed=3)) == spec
+    assert from_token(token(spec), SPEC.but(seed=3)) == spec
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +44,7 @@ def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
 
 def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
     app = open_page(None, m=50)
-    runs = [execute(replace(SPEC, n_components=m)) for m in (5, 500)]
+    runs = [execute(SPEC.but(n_components=m)) for m in (5, 500)]
     values = metric_vs_m.data(runs, "vali")["value"].tolist()
     shown = lines(figures(app)[0])["Nyström"]
     assert [shown[0], shown[-1]] == pytest.approx(values)
@@ -53,7 +52,7 @@ def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
 
 def test_ndcg_against_m_shows_means_and_ranges_over_seeds(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", m=50, upto=10, seeds=2, metric="MAP")
-    runs = [execute(replace(SPEC, n_components=10, seed=seed)) for seed in (0, 1)]
+    runs = [execute(SPEC.but(n_components=10, seed=seed)) for seed in (0, 1)]
     expected = np.mean([r.metrics["vali"]["MAP"].mean() for r in runs])
     assert lines(figures(app)[0])["Nyström"][-1] == pytest.approx(expected)
 
@@ -83,7 +82,7 @@ def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
 
 def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
     app = open_page("train", m=10, curve="P@k")
-    record = execute(replace(SPEC, n_components=10))
+    record = execute(SPEC.but(n_components=10))
     expected = [record.metrics["vali"][f"P@{k}"].mean() for k in range(1, 11)]
     assert lines(figures(app)[0])["Nyström, m = 10"] == pytest.approx(expected)
 

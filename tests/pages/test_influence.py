@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from conftest_pages import figures, words
@@ -21,7 +20,7 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
     table = app.dataframe[0].value
     assert table["value"].tolist() == [2.0**c for c in range(-15, 11)]
     for row in (0, 11, 25):
-        record = execute(replace(SPEC, C=table["value"][row], start="zero"))
+        record = execute(SPEC.but(C=table["value"][row], start="zero"))
         assert table["mean"][row] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=5e-3)
     assert "NDCG@10 is highest at C = " in words(app)
 
@@ -44,7 +43,7 @@ def test_costs_come_from_the_sliders(open_page: Opener) -> None:
     app = open_page("influence", **COSTS, scope="this fold", l10=2.0, l20=4.0, vary="λ₂₁", mu="true")
     assert "λ₁₀ = 2, λ₂₀ = 4, λ₂₁ = 1.3, × μ by query" in words(app)
     table = ((0.0, 2.0, 4.0), (2.0, 0.0, 3.0), (4.0, 3.0, 0.0))
-    record = execute(replace(SPEC, costs=("query", table)))
+    record = execute(SPEC.but(costs=("query", table)))
     shown = app.dataframe[0].value.set_index("value")
     assert shown.loc[3.0, "mean"] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=1e-9)
     app.toggle(key="mu").set_value(False).run()

@@ -15,9 +15,9 @@ from test_home_train import lines
 from rankviz.analysis.kernel_error import PAPERS, VARIANTS, kernel_errors
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
+from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
 from rankviz.features import RBF
-from rankviz.plots.style import small
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
@@ -216,7 +216,7 @@ def test_words_on_variants() -> None:
     ("bounds", "m", "said"),
     [
         ((40.2, 40.24), 25, ("is 40.2", "No K̃ of m = 25 features can have as many")),
-        ((40.2, 40.24), 60, ("is 40.2", "not many more")),
+        ((40.2, 40.24), 60, ("is 40.2", "about that or little more")),
         ((40.2, 60.0), 500, ("is between 40.2 and 60.0", "has room for all of them")),
         ((0.0021, 0.0021), 5, ("is 0.0021", "has room")),
         ((900.2, 1234.4), 5, ("is between 900 and 1,234", "No K̃")),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.plots.style import COST_NAMES
+from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 from ui.shared.costs import CHOICES, costs_of, state_of_costs
 from ui.shared.pins import from_token, token
@@ -19,15 +18,13 @@ from ui.shared.settings import query_params, state_of
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
-COSTS = (None, *COST_NAMES, TABLE, ("query", TABLE))
+COSTS = (None, *RULES, TABLE, ("query", TABLE))
 
 
 def combinations() -> list[RunSpec]:
     """Each loss and each costs once, the two lists running side by side."""
     losses = list(LOSSES)
-    return [
-        replace(SPEC, loss=losses[k % len(losses)], costs=costs) for k, costs in enumerate((*COSTS, None))
-    ]
+    return [SPEC.but(loss=losses[k % len(losses)], costs=costs) for k, costs in enumerate((*COSTS, None))]
 
 
 @pytest.mark.parametrize("spec", combinations())
@@ -63,7 +60,7 @@ def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sente
 
 @pytest.mark.parametrize("costs", COSTS)
 def test_costs_are_their_widgets_and_their_pin(costs: object) -> None:
-    spec = replace(SPEC, costs=costs, loss="logistic_pwq", solver="sgd_pair")
+    spec = SPEC.but(costs=costs, loss="logistic_pwq", solver="sgd_pair")
     state = state_of_costs(spec.costs)
     assert costs_of(state["costs"], state.get("lam", "")) == spec.costs
     assert from_token(token(spec), SPEC) == spec

@@ -125,7 +125,7 @@ def test_nothing_to_show_has_its_reason() -> None:
     ("k", "shuffled", "allowed", "share", "said"),
     [
         (2, 3, 20, 0.9, "in any order** (3 against 2)"),
-        (2, 3, 20, 0.9, "Larger shares show what order does"),
+        (2, 3, 20, 0.9, "A larger share shows what the order does"),
         (2, 9, 20, 0.9, "4.5 times as many"),
         (4, 7, 7, 0.999, "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)"),
         (4, 7, 7, 0.999, "its order saves 3, its values alone 0."),
@@ -144,9 +144,9 @@ def test_shuffled_values_are_said_to_matter_only_where_they_differ(
 
 def test_no_larger_share_is_spoken_of_where_there_is_none(open_page: Opener) -> None:
     needs = pd.DataFrame({"k": [2], "k_shuffled": [3], "largest_rank": [20]})
-    assert "Larger shares" not in what_shuffled_says(needs, 0.999)
+    assert "A larger share" not in what_shuffled_says(needs, 0.999)
     text = words(open_page("low_rank", t="99.9 %"))
-    assert "Larger shares" not in text
+    assert "A larger share" not in text
     assert "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)" in text
 
 

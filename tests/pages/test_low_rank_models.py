@@ -44,7 +44,7 @@ def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found() -> Iterator[Spectra]:
     fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
-    plain = replace(SPEC, loss="hinge")
+    plain = SPEC.but(loss="hinge")
     for spec in (plain, SPEC.factorized(2, SPEC.C), SPEC.regularized(0.01, 1.0, SPEC.C)):
         record = execute(spec, fold=fold)
         blocks = thresholded_blocks if spec.method == "regularized" else run_duals
@@ -154,7 +154,7 @@ def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
 @pytest.mark.parametrize("sweep", list(low_rank_sweeps.SWEEPS))
 def test_sweeps_are_compared_with_the_plain_hinge(sweep: str, open_page: Opener) -> None:
     fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
-    plain = execute(replace(SPEC, loss="hinge", C=2.0**-8), fold=fold).metrics["vali"]["MAP"].mean()
+    plain = execute(SPEC.but(loss="hinge", C=2.0**-8), fold=fold).metrics["vali"]["MAP"].mean()
     app = open_page(
         "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS[sweep], fseeds=1, clow="2⁻⁸", **LINK
     )
@@ -178,7 +178,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
         app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
         assert len(figures(app)) == 3
         assert "the plain model with the hinge" not in words(app)
-        assert "What is missing comes" in words(app)
+        assert "The rest appears" in words(app)
 
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
@@ -261,14 +261,14 @@ def test_records_with_large_solutions_are_let_go_first(any_record: RunRecord) ->
     memory = RunMemory(1024, solution_bytes=10 * 8 * 100)
     for seed in range(80):
         large = {"alpha": np.zeros(100)}
-        memory.put(replace(any_record, spec=replace(any_record.spec, seed=seed), solution=large))
-    kept = [seed for seed in range(80) if memory.get(replace(any_record.spec, seed=seed)) is not None]
+        memory.put(replace(any_record, spec=any_record.spec.but(seed=seed), solution=large))
+    kept = [seed for seed in range(80) if memory.get(any_record.spec.but(seed=seed)) is not None]
     assert kept == list(range(80 - RunMemory.LATEST, 80))
     small = RunMemory(3)
     for seed in range(5):
-        small.put(replace(any_record, spec=replace(any_record.spec, seed=seed)))
-    assert small.get(replace(any_record.spec, seed=1)) is None
-    assert small.get(replace(any_record.spec, seed=2)) is not None
+        small.put(replace(any_record, spec=any_record.spec.but(seed=seed)))
+    assert small.get(any_record.spec.but(seed=1)) is None
+    assert small.get(any_record.spec.but(seed=2)) is not None
 
 
 @pytest.fixture

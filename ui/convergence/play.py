@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold, RankingData
+from rankviz.experiments.description import describe
 from rankviz.experiments.playback import PLAYABLE, Playback, play
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
 from rankviz.plots import playback as plot
-from rankviz.plots.style import describe, with_minus
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
 from ui.shared.show import bold_sentence, show_figure
@@ -30,7 +29,7 @@ def playback(spec: RunSpec) -> None:
         st.info("Only Newton's iterations can be played. Choose truncated Newton or Newton-YUAN as solver.")
         return
     fold = fold_of(spec)
-    found = _made(replace(spec, digest=fold.digest, start="zero"), fold)
+    found = _made(spec.but(digest=fold.digest, start="zero"), fold)
     if found is None:
         return
     train = fold.train
@@ -83,8 +82,8 @@ def _query(train: RankingData) -> int:
         key="pq",
         bind="query-params",
         width=260,
-        help="Whose documents are ranked. Then press Play, or step with the slider: a click left or right of "
-        "its handle moves one iteration.",
+        help="The query whose ranked documents are shown. Then press Play, or step with the slider: a click "
+        "left or right of its handle moves one iteration.",
     )
     return ids.index(int(chosen))
 
@@ -116,7 +115,7 @@ def _reading(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
     if last <= first_step:
         return (
             f"The first {top} ranks of this query are settled after the first step: "
-            f"the other {max(shown[-1] - 1, 0)} move scores, not ranks"
+            f"the other {max(shown[-1] - 1, 0)} change scores, not ranks"
         )
     return (
         f"The first {top} ranks of this query are settled from iteration {last} of {shown[-1]} on; after the "

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.numbers import small
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
-from rankviz.plots.style import describe, small
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS, check_solver
 from ui.shared import pins
 from ui.shared.jobs import run_or_wait
-from ui.shared.settings import C_EXPONENTS
+from ui.shared.offers import C_EXPONENTS
 from ui.shared.show import bold_sentence, show_figure
 
 AXIS_NAMES = {
@@ -31,15 +32,15 @@ AXIS_NAMES = {
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = (
-    "A product is one with Φ and then Φᵀ, or with the kernel: a Newton step takes one for each CG iteration "
-    "and one more for line search and gradient, L-BFGS one for each gradient, a pass of SGD one by query and "
-    "two by pair. Hessians and preconditioners that are formed are not counted"
+    "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
+    "iteration and one more for line search and gradient; L-BFGS takes one for each gradient; a pass of SGD "
+    "takes one by query and two by pair. Forming Hessians and preconditioners is not counted"
 )
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the page's own controls say: quantity, axis, and the specs to draw, the sidebar's first."""
+    """The choice made by the page's own controls: quantity, axis, and specs to draw, the sidebar's first."""
 
     y: str
     x: str
@@ -87,7 +88,7 @@ def controls(spec: RunSpec) -> Choice:
 
 
 def _axes() -> tuple[str, str]:
-    """What is drawn, and against what."""
+    """Choice of the quantity that is drawn, and of the axis."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y = row.selectbox(
         "Quantity",
@@ -97,8 +98,8 @@ def _axes() -> tuple[str, str]:
         bind="query-params",
         width=260,
         help="The best objective is the lowest that any run has found, one of them with tolerance 10⁻¹⁰. The "
-        "Newton decrement is the drop that the quadratic model promises. The duality gap proves how far the "
-        "objective can be from its optimum at most, without knowing it. A pair is active where the loss is "
+        "Newton decrement is the drop that the quadratic model promises. The duality gap is a proved upper "
+        "bound on the distance of the objective from its optimum. A pair is active where the loss is "
         "curved: for the squared hinge, margins below 1.",
     )
     x = row.selectbox(
@@ -127,8 +128,8 @@ def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) 
         max_selections=MOST_OTHERS,
         placeholder="Add some",
         width=260,
-        help=f"Up to {MOST_OTHERS} beside the sidebar's, each with every other choice of this row. What does "
-        "not go together is left out.",
+        help=f"Up to {MOST_OTHERS} beside the sidebar's, each combined with every other choice of this row. "
+        "Combinations that cannot be trained are left out.",
     )
     return found
 
@@ -136,13 +137,13 @@ def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) 
 def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]) -> list[RunSpec]:
     """The sidebar's spec with every loss, solver and C that go together, itself first."""
     chosen = [
-        replace(spec, loss=loss, solver=solver, C=C)
+        spec.but(loss=loss, solver=solver, C=C)
         for loss, solver, C in product([spec.loss, *losses], [spec.solver, *solvers], Cs)
     ]
     refused = [one for one in chosen if refusal(one)]
     if refused:
         told = dict.fromkeys(f"{LOSSES[one.loss].label} with {SOLVERS[one.solver].label}" for one in refused)
-        st.caption(f"Left out, for the solver needs a derivative that the loss has not: {', '.join(told)}.")
+        st.caption(f"Left out, because the solver needs a derivative that the loss lacks: {', '.join(told)}.")
     return [one for one in chosen if one not in refused]
 
 
@@ -160,9 +161,9 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
     for one in chosen:
         found.append(one)
         if both and one.solver == "newton":
-            found.append(replace(one, preconditioner="none"))
+            found.append(one.but(preconditioner="none"))
     # a run that starts near its end would hide the way there
-    specs = list(dict.fromkeys(replace(one, start="zero") for one in [*found, *pinned]))
+    specs = list(dict.fromkeys(one.but(start="zero") for one in [*found, *pinned]))
     if len(specs) > MOST_RUNS:
         st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
     return tuple(specs[:MOST_RUNS])
@@ -193,7 +194,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         f"{AXIS_NAMES[choice.x]}.",
         caption=_caption(record, choice),
     )
-    plain = next((r for r in records if r.spec == replace(record.spec, preconditioner="none")), None)
+    plain = next((r for r in records if r.spec == record.spec.but(preconditioner="none")), None)
     plain = plain if record.spec.solver == "newton" else None
     compared = choice.compares and choice.y == "gap"
     st.markdown(bold_sentence(plot.race(table) if compared else plot.reading(record, plain)))
@@ -202,18 +203,18 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
 def _caption(record: RunRecord, choice: Choice) -> str:
     words = [f"{describe(record.spec, 'train')}, {record.n_pairs:,} preference pairs"]
     if len({plot.objective_key(spec) for spec in choice.specs}) > 1:
-        words.append("Losses and values of C have objectives of their own, which do not compare")
+        words.append("Each loss and each C has an objective of its own, and these do not compare")
     if choice.y == "gap":
         words.append(
-            "Each gap is to the best of the run's own objective: the lowest of all runs of it, one of them "
-            f"with tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn there"
+            "Each gap is to the lowest value that any run has found of the same objective, one of them with "
+            f"tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn as if they were that large"
         )
     if choice.x == "products":
         words.append(PRODUCTS)
     if choice.x == "seconds":
         words.append("Seconds of one run on this machine, features and pairs not counted")
     if choice.x != "iteration" and choice.y != "cg":
-        words.append("A level end is the work that proves the last point good enough")
+        words.append("Where a curve ends level, the work went into proving its last point good enough")
     return ". ".join(words) + "."
 
 

@@ -56,13 +56,13 @@ def add_data() -> None:
         with generate:
             _generator()
         st.caption(
-            "What you add is shown to nobody else. It is kept until you remove it or have not been here "
-            f"for {KEEP_DAYS} days."
+            "Nobody else sees what you add. It is kept until you remove it, or until your last visit was "
+            f"{KEEP_DAYS} days ago."
         )
 
 
 def own_data(dataset: str) -> None:
-    """What to know about the chosen data set if it is the visitor's own, and the button to remove it."""
+    """A note on the chosen data set if it is the visitor's own, and the button to remove it."""
     found = datasets().get(dataset)
     if found is None or found.root != own_root().resolve():
         return
@@ -87,14 +87,14 @@ def _upload_form() -> None:
     name = left.text_input(
         "Name",
         key=f"upload-name-{version}",
-        placeholder="after the file, unless you name it",
+        placeholder="if left empty: the name of the file",
         help="What the data set is called in the menu on the left.",
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
         _accept([Upload(file.name, file) for file in files], name)
     if _ERROR in st.session_state:
         st.error(st.session_state[_ERROR], icon=":material/error:")
-        st.caption("Nothing was added, and the data set shown is the one chosen before.")
+        st.caption("Nothing was added. The data set shown is still the one chosen before.")
 
 
 def _accept(files: list[Upload], name: str) -> None:
@@ -138,7 +138,7 @@ def _generator() -> None:
     recipe = _knobs()
     st.caption(
         f"About {recipe.expected_documents:,.0f} documents, of which 60 % are for training. The name "
-        f"**{recipe.name}** says everything: a link with this data set makes it again for whoever follows it."
+        f"**{recipe.name}** is the whole recipe: whoever follows a link to this data set gets the same data."
     )
     present = recipe.name in datasets()
     label = "Choose it" if present else "Generate"
@@ -183,7 +183,7 @@ def _knobs() -> Recipe:
         _KNOBS.noise,
         0.1,
         key="gn",
-        help="Standard deviation, where the signal has about 1.",
+        help="Standard deviation of the noise; that of the signal is about 1.",
         **bound,
     )
     grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)

@@ -17,9 +17,9 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets.statistics import CORRELATION
+from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
-from rankviz.plots.style import PART_NAMES, describe_data
 from ui.data.words import counted, features_reading, normalisation_reading, reading, rows, synthetic
 from ui.shared import reveal
 from ui.shared.show import bold_sentence, show_figure, tiles

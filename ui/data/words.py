@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
-from rankviz.plots.style import with_minus
 
 
 def synthetic(dataset: str) -> str:
-    """What a synthetic data set is in one sentence, nothing of any other."""
+    """One sentence on a synthetic data set; "" for any other."""
     if dataset == DEMONSTRATION:
         return (
             "These data are synthetic: the demonstration set that comes with rankviz, no public collection."

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.experiments.description import describe, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import APPROXIMATE, choices, describe, in_a_sentence
+from rankviz.plots.style import look_of, style_of
+from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.jobs import run_or_submit
-from ui.shared.settings import COMPONENTS, linear_C, spec_from_state
+from ui.shared.offers import COMPONENTS
+from ui.shared.settings import baseline, spec_from_state
 from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRIC = "NDCG@10"
@@ -33,46 +35,55 @@ PAGES = (
 
 
 def headline(state: Any, data: RankingData) -> None:
-    """NDCG@10 against m, both approximations over the linear level, with the sidebar's m or map marked."""
-    spec = spec_from_state(state)
-    linear = spec_from_state(state, "linear").linear(linear_C(state))
-    kernels = [spec_from_state(state, name) for name in APPROXIMATE]
-    grid = sorted({*GRID, *(kernel.n_components for kernel in kernels)})
-    wanted = [linear, *(replace(kernel, n_components=m) for kernel in kernels for m in grid)]
-    wanted += [spec] if spec.feature_map == "exact" else []
-    title = f"NDCG against m, {linear.dataset}"
-    baseline, *others = run_or_submit(wanted, title=title)
-    others = [record for record in others if record is not None]
-    if baseline is None or not others:
+    """NDCG@10 against m, all approximations over the linear level, with the sidebar's m or model marked."""
+    spec, linear, curves = spec_from_state(state), baseline(state), kernels(state)
+    own = None if spec in (linear, *curves) else spec
+    found = _trained(linear, curves, own)
+    if not found:
         return
-    say_if_nothing_was_learned(baseline)
-    table = metric_vs_m.data([baseline, *others], "vali", [METRIC])
-    m = kernels[0].n_components
-    beside = "; the exact kernel beside them" if spec.feature_map == "exact" else ""
+    say_if_nothing_was_learned(found[0])
+    table = metric_vs_m.data(found, "vali", [METRIC])
     show_figure(
-        metric_vs_m.figure(table, m if spec.feature_map in APPROXIMATE else None),
+        metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
         table,
         key="ndcg-against-m",
-        alt="NDCG at 10 against the number of features, Nyström and random Fourier over the linear level.",
-        caption=f"{describe(kernels[0], 'vali')}; random Fourier alike{choices(kernels[1])}{beside}. "
-        f"Mean over queries; {definition_caption(data)}.",
+        alt=f"NDCG at 10 against the number of features, {names()} over the linear level.",
+        caption=f"{_about(curves, own)}. Mean over queries; {definition_caption(data)}.",
     )
-    _reading(baseline, others, spec if spec.feature_map == "exact" else kernels[0])
+    _reading(found[0], found[1:], own or curves[0])
+
+
+def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
+    """The records that are there, the linear one first; none without that and one other."""
+    grid = sorted({*GRID, *(curve.n_components for curve in curves)})
+    wanted = [linear, *(curve.but(n_components=m) for curve in curves for m in grid)]
+    wanted += [own] if own else []
+    first, *others = run_or_submit(wanted, title=f"NDCG against m, {linear.dataset}")
+    there = [record for record in others if record is not None]
+    return [first, *there] if first is not None and there else []
+
+
+def _about(curves: list[RunSpec], own: RunSpec | None) -> str:
+    """The first curve in words, and what differs with the others."""
+    words = [str(describe(curves[0], "vali"))]
+    words += [f"{style_of(look_of(curve)).name} alike{choices(curve)}" for curve in curves[1:]]
+    words += [f"{in_a_sentence(own)} beside them"] if own else []
+    return "; ".join(words)
 
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> None:
     """What the queries say about one model, if it is there, beside the linear one."""
-    model = next((r for r in others if replace(r.spec, digest="") == spec), None)
+    model = next((r for r in others if r.spec.but(digest="") == spec), None)
     if model is None:
         return
-    name = in_a_sentence(spec.feature_map)
-    name += f" with m = {spec.n_components}" if spec.feature_map in APPROXIMATE else ""
+    name = in_a_sentence(spec)
+    name += f" with m = {spec.n_components}" if is_curve(spec) else ""
     found = compare(model.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
     st.markdown(bold_sentence(found.sentence(name, "the linear model", METRIC)))
 
 
 def what_is_true(dataset: str) -> None:
-    """What the figure does and does not say about real data."""
+    """Says what the figure does and does not tell about real data."""
     synthetic = (
         f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
         if dataset == DEMONSTRATION

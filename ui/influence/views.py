@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import describe, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
-from rankviz.plots.style import cost_words, describe, in_a_sentence, power_of_two
+from rankviz.plots.style import cost_words
 from rankviz.risk.costs import Costs
 from ui.shared.costs import table
 from ui.shared.folds import ALL, chosen_folds
 from ui.shared.jobs import run_or_wait
+from ui.shared.offers import C_EXPONENTS
 from ui.shared.runs import fold_of, normalised
-from ui.shared.settings import C_EXPONENTS, linear_C
+from ui.shared.settings import baseline
 from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
@@ -32,7 +35,7 @@ CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page adds to the sidebar: metric and folds."""
+    """Controls that the page adds to the sidebar: metric and folds."""
 
     metric: str
     folds: tuple[str, ...]
@@ -51,7 +54,7 @@ def model(spec: RunSpec) -> RunSpec:
         help="The linear model takes about a second for all values of C together. It has a C of its own "
         "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
     )
-    return spec.linear(linear_C(st.session_state)) if chosen == "linear" else spec
+    return baseline(st.session_state) if chosen == "linear" else spec
 
 
 def controls(spec: RunSpec) -> Settings:
@@ -73,7 +76,7 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     every, (first, last) = 1 if spec.feature_map == "linear" else 2, C_EXPONENTS
     first += (round(np.log2(spec.C)) - first) % every  # even steps, the sidebar's C among them
     Cs = [2.0**c for c in range(first, last + 1, every)]
-    wanted = [replace(spec, fold=fold, C=C) for fold in settings.folds for C in Cs]
+    wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
     found = run_or_wait(wanted, title=f"Influence of C, {spec.dataset}")
     say_if_nothing_was_learned(found[0])
     groups = {C: [record for record in found if record.spec.C == C] for C in Cs}
@@ -125,13 +128,11 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         )
         return
     varied, values, by_query = _sliders(grades)
-    plain = replace(spec, costs=None)
+    plain = spec.but(costs=None)
     grid = sorted({*LAMBDA_GRID, values[varied]})
     costs = {value: _table(values | {varied: value}, by_query) for value in grid}
-    specs = {
-        value: [replace(spec, fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()
-    }
-    bases = [replace(plain, fold=f) for f in settings.folds]
+    specs = {value: [spec.but(fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()}
+    bases = [plain.but(fold=f) for f in settings.folds]
     wanted = [*bases, *(one for group in specs.values() for one in group)]
     found = dict(zip(wanted, run_or_wait(wanted, title=f"Influence of λ, {spec.dataset}"), strict=True))
     groups = {value: [found[one] for one in group] for value, group in specs.items()}
@@ -188,8 +189,8 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
                 key=key,
                 bind="query-params",
                 disabled=key not in keys,
-                help="What a document of the first grade below one of the second costs. he2009 has 1, 2 "
-                "and 1.3.",
+                help="Cost of ranking a document of the first grade below one of the second. he2009 has "
+                "1, 2 and 1.3.",
             )
         )
     by_query = row.toggle(
@@ -227,12 +228,12 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words
 
 
 def _grades(spec: RunSpec, settings: Settings) -> list[int]:
-    folds = [fold_of(replace(spec, fold=fold)) for fold in settings.folds]
+    folds = [fold_of(spec.but(fold=fold)) for fold in settings.folds]
     return sorted({int(grade) for fold in folds for grade in np.unique(fold.train.y)})
 
 
 def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
-    """What is shown, in words: as `describe` says it, of all the folds, with or without C."""
+    """The page's subject in words: as `describe` says it, of all the folds, with or without C."""
     words = describe(spec, part).split(" · ")
     if len(settings.folds) > 1:
         words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"
@@ -246,7 +247,7 @@ def _folds(settings: Settings) -> str:
 def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
     """Which definition the metrics follow, and how many queries count 0 for what they lack."""
     if len(settings.folds) == 1:
-        return definition_caption(normalised(replace(spec, fold=settings.folds[0])).parts[part])
-    parts = [fold_of(replace(spec, fold=fold)).parts[part] for fold in settings.folds]
+        return definition_caption(normalised(spec.but(fold=settings.folds[0])).parts[part])
+    parts = [fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds]
     empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
     return f"LETOR 4.0 definition, {empty} of them without a relevant document (they count as 0)"

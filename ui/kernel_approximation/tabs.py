@@ -7,6 +7,7 @@ import streamlit as st
 
 from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import fitted_slope
+from rankviz.common.numbers import power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.plots import (
     kernel_entries,
@@ -16,7 +17,7 @@ from rankviz.plots import (
     kernel_spectrum,
     kernel_variants,
 )
-from rankviz.plots.style import METHODS, power_of_two, small, with_minus
+from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, seconds_words
@@ -43,7 +44,7 @@ def entries(asked: Asked) -> None:
         "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
     )
     rows = found.deviations.to_dict("records")
-    words = [f"{small(row['rms'])} with {METHODS[row['map']].name}" for row in rows]
+    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
     most = [f"{small(row['largest'])}" for row in rows]
     st.markdown(
         bold_sentence(
@@ -114,7 +115,7 @@ def residual(asked: Asked) -> None:
         "far smaller residual looks blank; its largest stands above it.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
-    words = " and ".join(f"{small(value)} with {METHODS[str(name)].name}" for name, value in largest.items())
+    words = " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in largest.items())
     st.markdown(bold_sentence(f"The largest |κ̃ − κ| in this query is {words}"))
 
 
@@ -150,8 +151,8 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     st.dataframe(pd.DataFrame(slopes), hide_index=True)
     st.caption(
-        "Powers of m fitted by least squares to logarithms of mean errors; left out are errors below one "
-        "part in a billion, and m from which on all distinct documents are landmarks."
+        "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
+        "billion are left out, and so are the m at which all distinct documents are landmarks."
     )
 
 
@@ -167,7 +168,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 
 def _drawn(asked: Asked) -> str:
-    """What is drawn at the sidebar's m, in words."""
+    """The maps drawn at the sidebar's m, in words."""
     others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
     return ", ".join(words)

@@ -7,13 +7,15 @@ import streamlit as st
 
 from rankviz.analysis.kernel_error import CHOICES, MAPS, NORMS, PAPERS, VARIANTS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import kernel_error, kernel_variants
-from rankviz.plots.style import METHODS, power_of_two
+from rankviz.plots.style import style_of
 from ui.kernel_approximation.words import kernel_words, reading, variant_words
 from ui.kernel_approximation.work import Asked, errors
-from ui.shared.settings import COMPONENTS, spec_from_state
+from ui.shared.offers import COMPONENTS
+from ui.shared.settings import spec_from_state
 from ui.shared.show import bold_sentence, show_figure
 
 LARGEST_AT_ONCE = 500
@@ -41,7 +43,7 @@ def _what_is_compared(spec: RunSpec, kernel: RunSpec) -> None:
     if spec.feature_map == "exact":
         words += "  \nThe sidebar's model uses the exact kernel: these are the two maps that approximate it."
     elif spec.feature_map not in MAPS:
-        name = METHODS[spec.feature_map].name if spec.feature_map in METHODS else spec.feature_map
+        name = style_of(spec.feature_map).name if spec.feature_map in METHODS else spec.feature_map
         words += f"  \nThe {name} model chosen in the sidebar has no kernel; these are the two maps that do."
     if kernel.rank is not None:
         words += f"  \nNyström is shown here with all its eigenvalues, not cut to rank {kernel.rank}."
@@ -127,7 +129,7 @@ def _seeds(asked: Asked, draws: int) -> str:
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Below the axis, for it is rounding: {hidden} of {len(table)} points." if hidden else ""
+    return f" Rounding, so below the axis: {hidden} of {len(table)} points." if hidden else ""
 
 
 def finish(asked: Asked, draws: int) -> None:

@@ -1,4 +1,4 @@
-"""What the errors come to in words: which map's is lower, how fast they fall, what K is like."""
+"""The errors in words: which map's is lower, how fast they fall, what K is like."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pandas as pd
 
 from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
+from rankviz.common.numbers import small
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
-from rankviz.plots.style import METHODS, small
+from rankviz.plots.style import style_of
 
 TINY = "one part in a billion"
 ALIKE, UNLIKE = 0.99, 0.01
@@ -29,7 +30,7 @@ def reading(
 ) -> str:
     """Which map's error is lower at m where the draws can tell, and how fast each falls."""
     draws = int(errors.table["seed"].nunique())
-    falls = (f"{METHODS[v.map].name}'s {_fall(summary, v, slopes.get(v))}" for v in PAPERS)
+    falls = (f"{style_of(v.map).name}'s {_fall(summary, v, slopes.get(v))}" for v in PAPERS)
     return f"At m = {m} {_compared(summary, norm, m, draws)}; {', '.join(falls)}"
 
 
@@ -47,7 +48,7 @@ def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int) -> str:
     if less == PAPERS[1]:
         subject = f"random Fourier's relative {NORM_NAMES[norm]} error"
         ours, theirs = theirs, ours
-    other = METHODS[next(v for v in PAPERS if v != less).map].name
+    other = style_of(next(v for v in PAPERS if v != less).map).name
     return (
         f"{subject} is {_times(theirs / ours)} lower than {other}'s in all {draws} draws "
         f"({small(ours)} against {small(theirs)})"
@@ -77,7 +78,7 @@ def _fall(summary: pd.DataFrame, variant: Variant, slope: Slope | None) -> str:
 
 
 def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
-    """What each other way to draw does to the error at m, where the draws can tell."""
+    """The effect of each other way to draw on the error at m, where the draws can tell."""
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_variants.variants_in(summary):
         if variant not in PAPERS:
@@ -105,7 +106,7 @@ def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, d
 
 
 def kernel_words(errors: KernelErrors, gamma: str) -> str:
-    """What K is like at this γ, where that explains the curves, and where landmarks run out."""
+    """Says what K is like at this γ, where that explains the curves, and where landmarks run out."""
     words = []
     if errors.mean_kernel > ALIKE:
         words.append(
@@ -115,7 +116,7 @@ def kernel_words(errors: KernelErrors, gamma: str) -> str:
     elif errors.mean_kernel < UNLIKE:
         words.append(
             f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
-            "two on average, K is nearly the identity, and only about as many features as documents do."
+            "two on average, K is nearly the identity, and it takes about as many features as documents."
         )
     elif not math.isnan(errors.mean_kernel):
         words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")
@@ -144,7 +145,7 @@ def dimension_words(bounds: tuple[float, float], C: str, m: int, n: int) -> tupl
             f"{means}m = {m} has room for all of them: what a larger m adds is mostly in directions that are "
             "shrunk away."
         )
-    return what, f"{means}m = {m} is about as many or not many more: a larger m may still change the model."
+    return what, f"{means}m = {m} is about that or little more: a larger m may still change the model."
 
 
 def _bracket(low: float, high: float) -> str:

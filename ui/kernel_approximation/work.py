@@ -1,4 +1,4 @@
-"""What the Kernel approximation page computes: kept by digest and settings, with progress shown meanwhile.
+"""Computations of the Kernel approximation page: kept by digest and settings, with progress shown meanwhile.
 
 Moving γ leaves the draws as they are; asking for more draws or another variant adds to what is there.
 """
@@ -39,7 +39,7 @@ TOGETHER = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What the page is asked.
+    """The page's settings.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class AtM:
-    """What the tabs show for the m of the sidebar, on the compared documents."""
+    """Figures' data for the m of the sidebar, on the compared documents."""
 
     entries: pd.DataFrame
     deviations: pd.DataFrame

@@ -1,4 +1,4 @@
-"""What the plain, the factorised and the regularised model cost and give, beside each other."""
+"""Seconds, objectives and metrics of the plain, the factorised and the regularised model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
+from rankviz.common.numbers import power_of_two
 from rankviz.dual.hinge_values import hinge_values
 from rankviz.dual.variables import Duals
+from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import PART_NAMES, describe, low_rank_words, power_of_two, training_words
 from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.reveal import part_shown
@@ -34,7 +35,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     st.dataframe(
         table,
         column_config={
-            "objective": number(format="%.6g", help="What the model itself minimises: not comparable."),
+            "objective": number(format="%.6g", help="Each model minimises something else: not comparable."),
             "hinge": number(
                 "½‖w‖² + C·hinge", format="%.6g", help="The hinge's objective at its weights, at its C."
             ),

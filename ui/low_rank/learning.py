@@ -10,7 +10,6 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import learning_curves_low_rank as plot
-from rankviz.plots.style import low_rank_words
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
     Records,
@@ -55,9 +54,9 @@ def show(what: Shown, others: Records) -> None:
         required=True,
         key="learnaxis",
         bind="query-params",
-        help="Iterations differ in what they cost: all factors there are once (first one, then as many as "
-        "each divisor of K, then K), all queries once, one accelerated step, or a round of ten steps. "
-        "Seconds do not.",
+        help="An iteration costs something else for each solver: it is a step of all factors there are "
+        "(first one, then as many as each divisor of K, then K), a pass over all queries, an accelerated "
+        "step, or a round of ten steps. Seconds can be compared.",
     )
     plain = bare(what.spec)
     if in_kernel_space(plain):
@@ -67,7 +66,7 @@ def show(what: Shown, others: Records) -> None:
     if there:
         _curves(what, there, str(axis or "seconds"))
     if len(there) < len(records):
-        wait("The figure comes" if not there else "What is missing comes")
+        wait("The figure appears" if not there else "The rest appears")
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
@@ -80,7 +79,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         alt="Distance of the objective above the best one of the same model against "
         f"{AXES[axis]}, for two solvers of the factorised and two of the regularised model.",
         caption=f"{capital('; '.join(own))}. Best: the lowest objective of the runs of the same model drawn "
-        f"here; distances below {words.power(plot.LEAST)} are drawn there. Dashed: the paper's algorithms, "
+        f"here; distances below {words.power(plot.LEAST)} are drawn at it. Dashed: the paper's algorithms, "
         "with step lengths by backtracking or from the curvature. Seconds on this machine, one run each, "
         "features not counted; the start of FISTA, a trained plain hinge, is counted, and so are the "
         "iterations with fewer factors that L-BFGS-B goes through before K. "
@@ -110,8 +109,8 @@ def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
             "gap": number(
                 "gap",
                 format="%.1e",
-                help="By how much a step within the box could lower the objective at most, to first order, "
-                "over the objective. The regularised problem is convex: there it bounds the distance to the "
+                help="The most that a step within the box could lower the objective by, to first order, as "
+                "a share of it. The regularised problem is convex: there it bounds the distance to the "
                 "minimum. The factorised one is not: there 0 only means that no small step helps.",
             ),
             "start": "started from",

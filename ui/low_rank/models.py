@@ -11,11 +11,11 @@ from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.progress import Progress
 from rankviz.dual.variables import Duals
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import describe, low_rank_words
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
@@ -188,10 +188,11 @@ def _ranks(
         key=key,
         alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
         "factorised and regularised model, and medians.",
-        caption=f"One marker per query and model, darker where several lie on each other; models are drawn "
-        f"a little apart sideways, markers tell the true numbers. Here {counted}. Right: medians, bars from "
-        f"10 to 90 % of the queries. Of the regularised model: {words.MATRIX_WORDS[which]}. Dotted: "
-        f"what K factors allow. {capital(own)}; both train the hinge. Plain: {describe(plain, 'train')}.",
+        caption=f"One marker per query and model, darker where several overlap; models are drawn a "
+        f"little beside each other, and pointing at a marker tells its true numbers. Here {counted}. Right: "
+        f"medians, bars from 10 to 90 % of the queries. Of the regularised model: "
+        f"{words.MATRIX_WORDS[which]}. Dotted: what K factors allow. {capital(own)}; both train the hinge. "
+        f"Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
     shown = what.only_picked(table)
@@ -242,4 +243,4 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
         return
     with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
         st.dataframe(shown[columns], hide_index=True, column_config=config)
-        st.caption("A click on a heading sorts. 0: the matrix is 0.")
+        st.caption("Click a heading to sort. 0: the matrix is 0.")

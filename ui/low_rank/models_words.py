@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, small
+from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import APPROXIMATE, describe, low_rank_words, power_of_two, small
 from rankviz.risk.losses import LOSSES
 from ui.low_rank.settings import Settings
 from ui.low_rank.words import middle, off, percent, queries
@@ -116,8 +117,8 @@ def _percent(share: float) -> str:
 
 
 NO_QUERY_STEPS = (
-    ":gray[The paper's steps query by query need rows of features, which an exact kernel of so many "
-    "documents has not; they are left out. Nyström features have them.]"
+    ":gray[The paper's steps query by query are left out: they need rows of features, and the exact kernel "
+    "of so many documents has none. Nyström features have them.]"
 )
 
 
@@ -127,7 +128,7 @@ def power(value: float) -> str:
 
 
 def of_the_paper(table: pd.DataFrame) -> str:
-    """What xu2019 says of its two algorithms, and which of them took less here."""
+    """The claim of xu2019 on its two algorithms, and which of them took less here."""
     printed = reached(table[table["printed"]], 0.01).set_index("model")
     if len(printed) < 2:
         return ""
@@ -171,7 +172,7 @@ TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the 
 
 
 def line_of(seeds: int) -> str:
-    """What the line and the band over seeds are."""
+    """Says what the line and the band over seeds are."""
     if seeds == 1:
         return "Line: one seed so far, so there is no band. "
     return f"Line: mean over {seeds} seeds, band from least to greatest. "

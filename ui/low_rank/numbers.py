@@ -8,14 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.plots.style import describe, small
+from rankviz.common.numbers import small
+from rankviz.experiments.description import describe
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
 
 
 def table_of(what: Shown) -> pd.DataFrame:
-    """What is known of every query, in the order of the columns shown."""
+    """Numbers of every query, in the order of the columns shown."""
     needs, more = what.needs, what.found.table.reset_index(drop=True)
     documents = needs["documents"]
     return pd.DataFrame(
@@ -72,7 +73,7 @@ def show(what: Shown) -> None:
     )
     which = f"{len(table)} of " if len(table) < len(every) else ""
     st.caption(
-        f"{which}{words.queries(len(every))}; {words.left_out(what.found)}. A click on a heading sorts; tick "
+        f"{which}{words.queries(len(every))}; {words.left_out(what.found)}. Click a heading to sort; tick "
         f"rows to select queries everywhere on this page. {describe(what.spec, 'train')}. {accuracy(what)}"
     )
 
@@ -99,7 +100,7 @@ def _columns(what: Shown) -> dict[str, Any]:
         ),
         "rank": number("rank", help=f"Numerical rank: singular values above {zero} of the largest."),
         "rank_shuffled": number("rank, shuffled", help="The same, of the shuffled α."),
-        "largest_rank": number("largest rank", help="What the grades allow, were every α arbitrary."),
+        "largest_rank": number("largest rank", help="The largest that the grades allow, whatever the α."),
         "law": number(
             "rank if all active", help="Largest rank under the plain squared hinge if every pair is active."
         ),

@@ -10,8 +10,8 @@ import streamlit as st
 
 from rankviz.dual.truncation import BlockSVD
 from rankviz.dual.variables import DualBlock
+from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
-from rankviz.plots.style import PART_NAMES, describe
 from ui.low_rank import words
 from ui.low_rank.work import PART, RANKS, Cut, Shown, cut_losses, duals_of
 from ui.shared.show import bold_sentence, show_figure
@@ -69,8 +69,8 @@ def _chosen(what: Shown) -> tuple[Query, str]:
         queries,
         key="block",
         bind="query-params",
-        help="A query of the training part that has dual variables; of the selected ones where some are. The "
-        "first shown is the one with the most pairs.",
+        help="A query of the training part that has dual variables; if some are selected, one of these. The "
+        "one with the most pairs is shown first.",
     )
     k = row.container(width=210).select_slider(
         "Cut down to rank k",
@@ -79,7 +79,7 @@ def _chosen(what: Shown) -> tuple[Query, str]:
         key="k",
         bind="query-params",
         help="The closest matrix of rank k: the k largest singular values with their vectors, read at the "
-        "pairs. Always of A, also where A + Aᵀ is looked at.",
+        "pairs. Always of A, also where A + Aᵀ is shown.",
     )
     sorted_by = row.segmented_control(
         "Documents sorted by",
@@ -129,7 +129,7 @@ def _limits(query: Query) -> tuple[float, float]:
 
 
 def _thinned(query: Query, table: pd.DataFrame) -> str:
-    """What is drawn of a matrix too large to be drawn whole."""
+    """Says which part is drawn of a matrix too large to be drawn whole."""
     sides = [len(side) for side in dual_heatmap.SIDES[query.what.choice.matrix](query.block)]
     if max(sides) <= dual_heatmap.MOST:
         return ""

@@ -1,19 +1,19 @@
-"""What the tabs on the factorised and the regularised model share: their settings, and records by spec."""
+"""Shared by the tabs on the factorised and the regularised model: their settings, and records by spec."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets import DataError
 from rankviz.experiments.estimate import check_budget
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import power_of_two
 from ui.shared.jobs import predicted
-from ui.shared.settings import C_EXPONENTS
+from ui.shared.offers import C_EXPONENTS
 
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`, None where they are not there yet."""
@@ -40,12 +40,12 @@ class Settings:
 
     @property
     def threshold(self) -> float:
-        """What the singular values of A are cut by."""
+        """The amount that is cut off the singular values of A."""
         return self.nuclear / (2.0 * self.coupling)
 
 
 def settings(spec: RunSpec) -> Settings:
-    """What is set: of controls that are not drawn yet, where they start."""
+    """The settings; for controls that are not drawn yet, the values they start with."""
     state = st.session_state
     chosen = state.get(C_KEY, SIDEBAR)
     return Settings(
@@ -114,7 +114,7 @@ def control_of_C() -> None:
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
     """The plain model that trains what the other two do; None where that is the sidebar's."""
     same = (spec.loss, spec.costs, spec.rank, spec.C) == ("hinge", None, None, C)
-    return None if same else replace(spec, loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
+    return None if same else spec.but(loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
 
 
 def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
@@ -141,7 +141,7 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
 
 def bare(spec: RunSpec) -> RunSpec:
     """A spec without the digest of its data, as the page asks for it."""
-    return replace(spec, digest="")
+    return spec.but(digest="")
 
 
 def refusal(spec: RunSpec) -> str:
@@ -172,8 +172,8 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure comes") -> None:
+def wait(what: str = "This figure appears") -> None:
     """Where a record is missing."""
     st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
+        f"{what} once its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )

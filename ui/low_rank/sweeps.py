@@ -1,18 +1,17 @@
-"""What K, nuclear and coupling do to a metric, as background sweeps on the Low rank page (Tables 7, 8)."""
+"""Metrics over K, nuclear and coupling, as background sweeps on the Low rank page (Tables 7, 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 
 import pandas as pd
 import streamlit as st
 
+from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
-from rankviz.plots.style import PART_NAMES, describe
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
     Records,
@@ -64,7 +63,7 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
     if state.get(SWEEP_KEY, "factors") == "weights":
         return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
     seeds = range(spec.seed, spec.seed + int(state.get(SEEDS_KEY, SEEDS)))
-    return [replace(spec, seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
+    return [spec.but(seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
 
 
 def show(what: Shown, others: Records) -> None:
@@ -84,7 +83,7 @@ def show(what: Shown, others: Records) -> None:
         draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
     if plain is None or len(there) < len(wanted):
-        wait("The figure comes" if not there else "What is missing comes")
+        wait("The figure appears" if not there else "The rest appears")
 
 
 def _controls() -> tuple[str, str]:
@@ -107,9 +106,9 @@ def _controls() -> tuple[str, str]:
         METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
         key="sweepmetric",
         bind="query-params",
-        help="Mean over queries. Of the factorised model also its objective, ½‖w‖² − Σα, which training "
-        "minimises: it is that of the training part. Under other weights the regularised model minimises "
-        "something else, so that its objectives do not compare.",
+        help="Metrics are means over queries. For the factorised model there is also the objective that "
+        "training minimises, ½‖w‖² − Σα, on the training part. The regularised model minimises something "
+        "else for each pair of weights, so its objectives do not compare.",
     )
     with row.container(width=190):
         control_of_C()
@@ -166,7 +165,7 @@ def _factors(
 
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
-    """What the factorised model minimises, against K."""
+    """The factorised model's objective against K."""
     show_figure(
         plot.figure_of_factors(table, spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
@@ -206,7 +205,7 @@ def _weights(
 
 
 def _about(plain: RunRecord | None, part: str, start: str) -> str:
-    """What the plain model is, for captions, where it is there."""
+    """Description of the plain model for captions, where it is there."""
     return "" if plain is None else f"{start} {describe(plain.spec, part)}."
 
 

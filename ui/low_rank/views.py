@@ -9,10 +9,10 @@ import streamlit as st
 
 from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
-from rankviz.plots.style import describe
 from ui.low_rank import learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
@@ -20,8 +20,8 @@ from ui.shared import selection
 from ui.shared.show import bold_sentence, show_figure
 
 HOW = (
-    "A click takes the queries of a bar, once more lets them go; a box takes those of the bars whose middle "
-    "it holds. They stay selected in every view of this page."
+    "Click a bar to select its queries, click it again to let them go; a box selects those of the bars whose "
+    "middle lies in it. They stay selected in every view of this page."
 )
 SLIDER_WIDTH = 420
 """Pixels: what follows it goes to another line on narrow pages."""
@@ -34,13 +34,13 @@ SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Learning curves": learning.specs,
     "Sensitivity": sweeps.specs,
 }
-"""What tabs need besides the run itself."""
+"""Specs of the runs that tabs need besides the page's own."""
 OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
 """Tabs on models that have dual variables of their own."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """What the open tab needs besides the run itself; the page asks before anything is trained."""
+    """Specs of the open tab's runs besides the page's own; the page asks before anything is trained."""
     selection.turn_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
@@ -80,7 +80,7 @@ def _controls() -> Choice:
         key="t",
         bind="query-params",
         help="k is the least number of singular values whose squares hold this share of the sum of squares; "
-        "xu2019 takes 90 %. Instant: the singular values are kept.",
+        "xu2019 takes 90 %. Changing it trains nothing anew.",
     )
     scale = row.segmented_control(
         "Dimensions counted as",
@@ -90,9 +90,9 @@ def _controls() -> Choice:
         required=True,
         key="counted",
         bind="query-params",
-        help="xu2019 divides by the number of documents, the size of A. But grades allow far less: with two "
-        "grades no more than the smaller of both. The number itself tells 1 from 10 where a query has many "
-        "documents.",
+        help="xu2019 divides by the number of documents, the size of A. But grades allow far lower ranks: "
+        "with two, no higher than the documents of the rarer one. The number itself tells 1 from 10 also "
+        "where a query has many documents.",
     )
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     matrix = row.container(width=SLIDER_WIDTH).segmented_control(

@@ -16,10 +16,10 @@ from rankviz.analysis.spectra import RANK_TOLERANCE
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.dual.variables import DualBlock, Duals, GivenDuals
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
-from rankviz.plots.style import describe
 from ui.low_rank import why_words as words
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
@@ -33,10 +33,10 @@ Records = Sequence[RunRecord | None]
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Trained for this tab: the plain squared hinge over C, the hinge, this model to other accuracies."""
-    plain = replace(spec, loss="squared_hinge", costs=None, solver=RunSpec.solver)
-    hinge = replace(spec, loss="hinge", solver=RunSpec.solver)
-    over_C = [replace(plain, C=2.0**exponent) for exponent in EXPONENTS]
-    return [*over_C, plain, hinge, *(replace(spec, tol=tol) for tol in SOLVER_TOLERANCES)]
+    plain = spec.but(loss="squared_hinge", costs=None, solver=RunSpec.solver)
+    hinge = spec.but(loss="hinge", solver=RunSpec.solver)
+    over_C = [plain.but(C=2.0**exponent) for exponent in EXPONENTS]
+    return [*over_C, plain, hinge, *(spec.but(tol=tol) for tol in SOLVER_TOLERANCES)]
 
 
 def show(what: Shown, records: Records) -> None:
@@ -77,7 +77,7 @@ def _law(what: Shown, records: Records) -> None:
             key="rank-by-c",
             alt="Median numerical rank against C, and the share of pairs that are active.",
             caption=f"Median over {len(queries)} queries, band from the 10 % to the 90 % quantile; "
-            f"{words.ZERO}. Dotted: the C of the sidebar. Else as {describe(plain.spec, 'train')}.",
+            f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain.spec, 'train')}.",
         )
     st.markdown(bold_sentence(words.law(at_hand, over_C)))
     st.markdown(words.trained_for_this(what.spec, plain.spec))
@@ -123,7 +123,7 @@ def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
 
 
 def _accuracy(what: Shown, records: Records) -> None:
-    """What errors in α do to the rank, and what errors this solver makes."""
+    """The effect of errors in α on the rank, and the errors this solver makes."""
     st.markdown(words.ACCURACY)
     st.markdown(words.errors_speak_of(what.spec.loss))
     fits = [record for record in records if record is not None]
@@ -145,8 +145,9 @@ def _accuracy(what: Shown, records: Records) -> None:
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
         "1 + error × a standard normal number; one line for each share of the largest singular value up to "
         "which others count as 0, the chosen one thick. Diamonds: the same settings trained to solver "
-        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}, of which some may coincide; "
-        f"their error is the distance to {power_of_ten(SOLVER_TOLERANCES[-1])}, which lies at the left end. "
+        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}; some may coincide. Their error "
+        f"is the distance from the α at tolerance {power_of_ten(SOLVER_TOLERANCES[-1])}, which is drawn at "
+        "the left end. "
         f"{describe(what.spec, 'train')}.",
     )
     st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))
@@ -157,7 +158,7 @@ def _queries(what: Shown) -> tuple[int, ...]:
 
 
 def _wait() -> None:
-    st.info("This figure comes when its models are trained: see the end of the page.")
+    st.info("This figure appears once its models are trained: see the end of the page.")
 
 
 @st.cache_resource(max_entries=16, show_spinner="Taking singular values for each C …")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, small
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import power_of_two, small
 from rankviz.risk.losses import LOSSES
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 
@@ -30,7 +30,7 @@ to the **rank**.
 
 ACCURACY = """
 #### An artefact: a solver's errors fill the rank
-A solver of the dual problem that stops early leaves errors in every αᵢⱼ, alike to nothing in its row or
+A solver of the dual problem that stops early leaves errors in every αᵢⱼ, unlike all others in its row and
 column. However small, they make the rank as large as the grades allow, once they exceed what counts as zero.
 Here such errors are put in on purpose. This app's solvers work on w and take α from the slope of the loss at
 the scores. Stopped early they change α as well, but under the squared hinge it keeps its form; under the
@@ -42,7 +42,7 @@ PAPER = """
 **What this says of the paper.** xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries of OHSUMED. In
 fold 1 the grades of these queries allow A no rank above 4, 46 and 117, exactly half: the ranks seem to be
 those of A + Aᵀ, and as large as they can be, as errors of a solver make them. That 90 % of the energy lies in
-few dimensions holds here too; how much of that is owed to α being nowhere negative, the shuffled α show.
+few dimensions holds here too; the shuffled α show how much of that comes from α never being negative.
 """
 
 
@@ -86,7 +86,7 @@ def errors_speak_of(loss: str) -> str:
         return ""
     return (
         f":gray[What is said of stopping early holds for the hinge and the squared hinge. The diamonds below "
-        f"are of the sidebar's {LOSSES[loss].label} loss, under which it may as well lower the rank.]"
+        f"are of the sidebar's {LOSSES[loss].label} loss, with which it may also lower the rank.]"
     ).replace("hinge loss", "hinge")
 
 

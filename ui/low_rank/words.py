@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from rankviz.analysis.spectra import Spectra
+from rankviz.common.numbers import small
 from rankviz.metrics.significance import compare
-from rankviz.plots.style import small
 from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 
@@ -138,7 +138,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
         if usual > k:
             return f"{needed} (medians): its order saves {usual - k}, its values alone {allowed - usual}."
         return f"{needed} (medians): its order saves none."
-    more = " Larger shares show what order does." if 100 * share < SHARES[-1] else ""
+    more = " A larger share shows what the order does." if 100 * share < SHARES[-1] else ""
     return (
         f"At this share a matrix of such numbers is low-rank **in any order** ({usual} against {k}): "
         f"none is negative, so their mean alone holds much of the energy.{more}"
@@ -146,7 +146,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
 
 
 def energy_reading(model: pd.DataFrame, shuffled: pd.DataFrame) -> str:
-    """What the first singular value keeps of the energy and the second of the rest, in order and shuffled."""
+    """Energy kept by the first singular value, and by the second of the rest, in order and shuffled."""
     (first, second), (usual, usual_second) = (_first_two(table["mean"]) for table in (model, shuffled))
     return (
         f"The first singular value keeps {percent(first)} of the energy on average, shuffled still "
@@ -172,7 +172,7 @@ def superscript(k: int) -> str:
 
 
 def lost(query: int, k: int, cut: Cut) -> str:
-    """What cutting one query's block to rank k loses of its α and of the model's w."""
+    """Losses in α and in the model's w from cutting one query's block to rank k."""
     row = _at(cut.table, "query", k)
     return (
         f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
@@ -182,7 +182,7 @@ def lost(query: int, k: int, cut: Cut) -> str:
 
 
 def lost_by_all(k: int, cut: Cut) -> str:
-    """What cutting every block to rank k loses of α, w and the ranking of other queries."""
+    """Losses in α, w and the ranking of other queries from cutting every block to rank k."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
     if all(off(row[error]) == "nothing" for error in ("alpha_error", "w_error")):
         return (

@@ -1,4 +1,4 @@
-"""What the views of the Low rank page share: its choices, and the spectra of a run, kept by its spec."""
+"""Shared by the views of the Low rank page: its choices, and the spectra of a run, kept by its spec."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.shared.runs import normalised
 BLOCK = "block"
 """Key of the menu of queries."""
 PART = "vali"
-"""What rankings are judged on where dual variables are cut down."""
+"""The part that rankings are judged on where dual variables are cut down."""
 ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
 """Shares of the largest singular value up to which others may count as zero."""
 SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
@@ -36,7 +36,7 @@ RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 
 @dataclass(frozen=True)
 class Choice:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     matrix: str
     share: float
@@ -58,7 +58,7 @@ class Shown:
 
     @property
     def spec(self) -> RunSpec:
-        """What was trained."""
+        """The spec that was trained."""
         return self.record.spec
 
     def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def duals_of(record: RunRecord, train: RankingData) -> RunDuals:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """What is lost by cutting one query, or all, to each of `RANKS`.
+    """Losses from cutting one query, or all, to each of `RANKS`.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Cut:
 
 
 def cut_losses(what: Shown, query: int) -> Cut:
-    """What cutting this query alone, and all, loses at each k; computed once, with progress."""
+    """Losses at each k from cutting this query alone, and all; computed once, with progress."""
     part = normalised(what.spec).parts[PART]
     position = what.train.query_ids.tolist().index(query)
     truncator, every = _truncated(what.spec, what.record, what.train, part)
@@ -172,7 +172,7 @@ class _Ranked:
 def _truncated(
     spec: RunSpec, _record: RunRecord, _train: RankingData, _part: RankingData
 ) -> tuple[Truncator, _Ranked]:
-    """What cuts a run's blocks, and all of them cut."""
+    """A `Truncator` of a run's blocks, and all of them cut."""
     line = st.empty()
 
     def tell(progress: Progress) -> None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
+from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import APPROXIMATE, METHODS, describe, method_label
+from rankviz.plots.style import approximations, look_of, style_of
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, marked
-from ui.ndcg_vs_m.words import agreement, of_map
+from ui.ndcg_vs_m.words import agreement, of_look
+from ui.shared.curves import described, is_curve, listed, names
 from ui.shared.selection import QUERY
 from ui.shared.show import bold_sentence, show_figure
 
@@ -32,8 +35,9 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     feature_map, length = _rankings_drawn(row, spec)
     here = [r for r in found if r.spec.fold == spec.fold]
-    runs = [r for r in of_map(here, feature_map) if r.spec.seed == int(st.session_state["seed"])]
-    exact = next(iter(of_map(here, "exact")), None)
+    seed = int(st.session_state[SEED.key])
+    runs = [r for r in of_look(here, feature_map) if r.spec.get(SEED.name, seed) == seed]
+    exact = next(iter(of_look(here, EXACT)), None)
     if not runs:
         st.info("No run of this map is there yet.", icon=":material/hourglass_empty:")
         return
@@ -47,8 +51,8 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
         rank_vs_m.figure(table, k),
         table,
         key="rank-against-m",
-        alt=f"Ranks of the documents of query {query} against m, {METHODS[feature_map].name}, {last}.",
-        caption=f"Query {query}, {n} documents, {METHODS[feature_map].name}, {last}; "
+        alt=f"Ranks of the documents of query {query} against m, {style_of(feature_map).name}, {last}.",
+        caption=f"Query {query}, {n} documents, {style_of(feature_map).name}, {last}; "
         f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
     )
     st.markdown(bold_sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)))
@@ -57,20 +61,18 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
 def _about(runs: list[RunRecord], part: str) -> str:
     """Their spec in words, with the range of m."""
     ms = [r.spec.n_components for r in runs]
-    first, last = min(ms), max(ms)
-    words = describe(replace(runs[0].spec, n_components=first), part)
-    return words.replace(f" m = {first}", f" m = {first} to {last}") if first < last else words
+    return str(described([runs[0].spec], part, min(ms), max(ms)))
 
 
 def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
     feature_map = row.segmented_control(
         "Approximation",
-        list(APPROXIMATE),
-        default=spec.feature_map if spec.feature_map in APPROXIMATE else APPROXIMATE[0],
+        list(approximations()),
+        default=look_of(spec) if is_curve(spec) else approximations()[0],
         required=True,
-        format_func=lambda name: METHODS[name].name,
+        format_func=lambda name: style_of(name).name,
         key="bump",
-        help="Whose rankings are drawn, with the sidebar's seed.",
+        help="The map whose rankings are drawn, with the sidebar's seed.",
     )
     length = row.segmented_control(
         "Documents",
@@ -80,7 +82,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         format_func=LENGTHS.__getitem__,
         key="documents",
         bind="query-params",
-        help="Those that some ranking puts first, or all of the query.",
+        help="The documents that some ranking puts first, or all of the query.",
     )
     return str(feature_map), str(length)
 
@@ -117,15 +119,15 @@ def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exa
     ends = [f"{kept.iloc[place]} at m = {labels[kept.index[place]]}" for place in sorted({0, len(kept) - 1})]
     goal = "in the exact ranking" if exact else f"at m = {labels.iloc[-1]}"
     return (
-        f"Of the first {k} documents of query {query} {goal}, {METHODS[feature_map].name} has "
+        f"Of the first {k} documents of query {query} {goal}, {style_of(feature_map).name} has "
         f"{', '.join(ends)} among its first {k}"
     )
 
 
 def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
-    exact = [record for record in of_map(found, "exact") if record.objective > 0]
-    if of_map(found, "exact") and not exact:
+    exact = [record for record in of_look(found, EXACT) if record.objective > 0]
+    if of_look(found, EXACT) and not exact:
         st.info("Without preference pairs there is nothing to train, and no ranking to compare.")
         return
     if not exact:
@@ -149,7 +151,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
                 ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, both maps.",
+                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, {names()}.",
                 caption=f"{_MEASURE_WORDS[measure]} {about}",
             )
     st.markdown(bold_sentence(agreement(errors, m)))
@@ -167,25 +169,41 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
     table = pd.concat(each, names=["fold"]).reset_index("fold")
     show_figure(
         ranking_error_vs_m.objective_figure(
-            ranking_error_vs_m.objectives(table), spec.tol, chosen.grid, marked(spec, chosen)
+            ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
         ),
         table,
         key="objective-distance",
-        alt="Distance of both maps' objectives from the exact model's against m, both axes logarithmic.",
+        alt=f"Distance of the objectives of {names()} from the exact model's against m, both axes "
+        "logarithmic.",
         caption=f"{in_short(chosen, 'train')}. F̃ is the objective reached with an approximate kernel, F that "
-        "of the exact kernel, means over runs. Nyström searches a part of what the exact kernel spans, so "
-        "its F̃ is never lower but by the tolerance; random Fourier's may be (hollow).",
+        f"of the exact kernel, means over runs. {_which_may_be_lower()}",
     )
 
 
+def _which_may_be_lower() -> str:
+    """On which side of the exact objective those of the maps may lie."""
+    within = [style_of(name).name for name in approximations() if FEATURE_MAPS[name].expands]
+    beyond = [style_of(name).name for name in approximations() if not FEATURE_MAPS[name].expands]
+    told = []
+    if within:
+        verb = "searches" if len(within) == 1 else "search"
+        told.append(
+            f"{listed(within)} {verb} a part of what the exact kernel spans, so its F̃ is never "
+            "lower, to the tolerance"
+        )
+    if beyond:
+        told.append(f"that of {listed(beyond)} may be lower (hollow)")
+    return f"{'; '.join(told)}."
+
+
 def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
-    return [r for r in found if r.spec.fold == fold and r.spec.feature_map in APPROXIMATE]
+    return [r for r in found if r.spec.fold == fold and is_curve(r.spec)]
 
 
 def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
     """τ and overlap of every approximate run with its fold's exact run: map, choice, m, seed, query, fold."""
     tables, line = [], st.empty()
-    pairs = [(one, r) for one in of_map(found, "exact") for r in _approximate(found, one.spec.fold)]
+    pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
     for done, (one, record) in enumerate(pairs):
         if done % 20 == 19:
             line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)} runs")
@@ -206,18 +224,18 @@ def _errors(
 def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     """The means behind the figure, one row per m, one column per method and metric; and every run."""
     table = metric_vs_m.data(found, part, chosen.metrics)
-    wide = table.assign(method=[METHODS[name].name for name in table["method"]]).pivot_table(
-        index="m", columns=["method", "metric"], values="value", aggfunc="mean", sort=False
+    wide = table.pivot_table(
+        index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False
     )
-    wide.columns = [f"{method}, {metric}" for method, metric in wide.columns]
+    wide.columns = [f"{label}, {metric}" for label, metric in wide.columns]
     st.dataframe(wide.sort_index().round(4))
-    st.caption("Means over queries, folds and seeds; m = 0 is the linear model and the exact kernel.")
+    st.caption("Means over queries, folds and seeds; m = 0 stands for the models that are no curve over m.")
     st.markdown("**Every run**")
     runs = pd.DataFrame(
         {
             "model": [method_label(r.spec) for r in found],
             "fold": [r.spec.fold for r in found],
-            "seed": [r.spec.seed for r in found],
+            "seed": pd.array([r.spec.get(SEED.name) for r in found], "Int64"),
             **{
                 name: [round(float(r.metrics[part][name].mean()), 4) for r in found]
                 for name in chosen.metrics

@@ -1,25 +1,29 @@
-"""The NDCG-against-m page: what to compute, the figure, and what it says. Its tabs: ndcg_vs_m_tabs.py."""
+"""The NDCG-against-m page: what to compute, the figure, and what it says. Its tabs: tabs.py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
+from rankviz.experiments.description import in_a_sentence, method_label
 from rankviz.experiments.estimate import check_budget
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import APPROXIMATE, METHODS, choices, describe, method_label
 from ui.ndcg_vs_m.words import reading, seconds_in_words
+from ui.shared.curves import described, is_curve, kernels, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.jobs import predicted, run_or_submit
+from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
-from ui.shared.settings import COMPONENTS, linear_C, open_run, spec_from_state
+from ui.shared.settings import baseline, open_run, spec_from_state
 from ui.shared.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
@@ -35,7 +39,7 @@ SECONDS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     metrics: tuple[str, ...]
     seeds: int
@@ -105,7 +109,7 @@ def _switches() -> tuple[bool, bool]:
         True,
         key="exact",
         bind="query-params",
-        help="The model that both approximations approximate, dashed: one run per fold. Its time and "
+        help="The model that the approximations approximate, dashed: one run per fold. Its time and "
         "memory grow with the square of the documents; switch it off where that is too long.",
     )
     four = row.toggle(
@@ -117,69 +121,72 @@ def _switches() -> tuple[bool, bool]:
     return exact, four
 
 
-def specs(chosen: Settings) -> list[RunSpec]:
-    """The linear model of every fold, then both approximations by seed and fold, then the exact kernel."""
+def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """The linear model of every fold, approximations by seed and fold, the exact kernel, the sidebar's."""
     state = st.session_state
-    linear = spec_from_state(state, "linear").linear(linear_C(state))
-    kernels = [spec_from_state(state, name) for name in APPROXIMATE]
-    first = int(state["seed"])
-    runs = [replace(linear, fold=fold) for fold in chosen.folds] + [
-        replace(kernel, n_components=m, seed=first + k, fold=fold)
+    linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
+    runs = [linear.but(fold=fold) for fold in chosen.folds] + [
+        seeded(curve, k).but(n_components=m, fold=fold)
         for k in range(chosen.seeds)
-        for kernel in kernels
+        for curve in curves
         for fold in chosen.folds
         for m in chosen.grid
     ]
-    return runs + (_exact(chosen.folds) if chosen.exact else [])
+    own = [] if spec in (linear, exact, *curves) else [spec]
+    for level in [exact] * chosen.exact + own:
+        runs += _affordable(level, chosen.folds)
+    return list(dict.fromkeys(runs))
 
 
-def _exact(folds: Sequence[str]) -> list[RunSpec]:
-    """The exact runs, or none where one would not fit into memory, which is said then."""
-    runs = [replace(spec_from_state(st.session_state, "exact"), fold=fold) for fold in folds]
+def seeded(spec: RunSpec, k: int) -> RunSpec:
+    """The same with the k-th seed from its own on, where a seed decides anything."""
+    return spec.but(seed=spec.seed + k) if SEED.name in spec else spec
+
+
+def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
+    """The runs of every fold, or none where one would not fit into memory, which is said then."""
+    runs = [spec.but(fold=fold) for fold in folds]
     try:
         for run in runs:
             check_budget(predicted(run))
     except DataError as error:
-        st.caption(f"The exact kernel is left out: {error}")
+        st.caption(f"{capital(in_a_sentence(spec))} is left out: {error}")
         return []
     return runs
 
 
 def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
     """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet."""
-    wanted = specs(chosen)
+    wanted = specs(spec, chosen)
     found = run_or_submit(wanted, title=f"NDCG against m, {spec.dataset}")
     there = [record for record in found if record is not None]
     counts: dict[RunSpec, int] = {}
     for record in there:
-        model = replace(record.spec, fold="", digest="")
+        model = record.spec.but(fold="", digest="")
         counts[model] = counts.get(model, 0) + 1
-    whole = [r for r in there if counts[replace(r.spec, fold="", digest="")] == len(chosen.folds)]
-    if not any(r.spec.feature_map in APPROXIMATE for r in whole):
-        said = "No run of this curve has finished yet; it is drawn here as they do."
+    whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
+    if not any(is_curve(r.spec) for r in whole):
+        said = "No run of this curve has finished yet. The curve grows here as they finish."
         st.info(said, icon=":material/hourglass_empty:")
         st.stop()
     if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs are there; the figures show what they give.")
+        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
     return whole
 
 
 def in_short(chosen: Settings, part: str) -> str:
-    """What the page shows, in words: both maps over a range of m, with the sidebar's other settings."""
-    kernel, fourier = (spec_from_state(st.session_state, name) for name in APPROXIMATE)
-    maps = f"Nyström and random Fourier{choices(fourier)}, m = {chosen.grid[0]} to {chosen.grid[-1]}"
-    folds = kernel.fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"
-    words = describe(replace(kernel, fold=folds), part)
-    words = words.replace(f"{METHODS[APPROXIMATE[0]].name} m = {kernel.n_components}", maps)
-    last = kernel.seed + chosen.seeds - 1
-    return (
-        words.replace(f"seed {kernel.seed}", f"seeds {kernel.seed} to {last}") if chosen.seeds > 1 else words
-    )
+    """The page's subject in words: all maps over a range of m, with the sidebar's other settings."""
+    first = int(st.session_state[SEED.key])
+    told = {SEED.name: f"seeds {first} to {first + chosen.seeds - 1}"} if chosen.seeds > 1 else {}
+    curves = kernels(st.session_state)
+    folds = curves[0].fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"
+    curves = [curve.but(fold=folds) for curve in curves]
+    return str(described(curves, part, chosen.grid[0], chosen.grid[-1], **told))
 
 
 def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
     """A part of a fold, normalised as the spec says."""
-    return normalised(replace(spec, fold=fold)).parts[part]
+    return normalised(spec.but(fold=fold)).parts[part]
 
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
@@ -191,7 +198,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x),
         table,
         key="ndcg-against-m",
-        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}, both maps and the levels without an m.",
+        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}, {names()} and the levels beside them.",
         caption=f"{in_short(chosen, part)}. {_band_in_words(chosen)}; {definition}. "
         f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
         on_select="rerun",
@@ -209,8 +216,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
 
 def marked(spec: RunSpec, chosen: Settings) -> int | None:
     """The sidebar's m, where it counts and is in the grid."""
-    counts = spec.feature_map in APPROXIMATE and spec.n_components in chosen.grid
-    return spec.n_components if counts else None
+    return spec.n_components if is_curve(spec) and spec.n_components in chosen.grid else None
 
 
 def _band_in_words(chosen: Settings) -> str:
@@ -246,7 +252,7 @@ def _open_selected(event: Any, found: list[RunRecord]) -> None:
     """A button that opens the run behind the point that was clicked."""
     chosen = {point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")}
     for record in (r for r in found if r.spec.hash in chosen):
-        drawn = f", seed {record.spec.seed}" if record.spec.feature_map in APPROXIMATE else ""
+        drawn = f", seed {record.spec.seed}" if SEED.name in record.spec else ""
         st.button(
             f"Open {method_label(record.spec)}{drawn}, {record.spec.fold} on the Train page",
             icon=":material/open_in_new:",

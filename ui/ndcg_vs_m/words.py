@@ -1,39 +1,43 @@
-"""What the NDCG-against-m page says: differences that the queries support, seconds, agreement of rankings."""
+"""Sentences of the NDCG-against-m page: differences the queries support, seconds, agreement of rankings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
+from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import APPROXIMATE, METHODS, in_a_sentence
+from rankviz.plots.style import approximations, look_of, style_of
+from ui.shared.curves import is_curve, listed, names
 
 VERDICTS = {1: "better", -1: "worse", 0: "not distinguishable"}
 
 
-def of_map(found: Iterable[RunRecord], feature_map: str, m: int | None = None) -> list[RunRecord]:
-    """The runs of one map, or of one map and m."""
-    return [r for r in found if r.spec.feature_map == feature_map and m in (None, r.spec.n_components)]
+def of_look(found: Iterable[RunRecord], look: str, m: int | None = None) -> list[RunRecord]:
+    """The runs of one look, RankSVM's of one map or those of another method; or those with one m."""
+    return [r for r in found if look_of(r.spec) == look and m in (None, r.spec.get("n_components"))]
 
 
 def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
     """A metric by fold and query, the mean over seeds."""
-    each = {(r.spec.fold, r.spec.seed): r.metrics[part][metric] for r in found}
+    each = {(r.spec.fold, r.spec.get("seed", 0)): r.metrics[part][metric] for r in found}
     long = pd.concat(each, names=["fold", "seed"])
     return long.groupby(level=["fold", "query"], sort=False).mean()
 
 
 def reading(found: Sequence[RunRecord], part: str, metric: str) -> list[str]:
-    """What the queries support, beside the linear model and beside the exact kernel where these are there."""
-    told = [words for name in ("linear", "exact") if (words := against(found, part, metric, name))]
+    """Verdicts of the queries, beside the linear model and the exact kernel where these are there."""
+    told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name))]
     if not told:
         return []
-    some = of_map(found, found[0].spec.feature_map, found[0].spec.n_components)
+    some = of_look(found, look_of(found[0].spec), found[0].spec.get("n_components"))
     folds, same = len({r.spec.fold for r in some}), _compared(some, some, part, metric)
     of_folds = f" of {folds} folds" if folds > 1 else ""
     if same.n_queries < same.n_needed:
@@ -47,27 +51,37 @@ def reading(found: Sequence[RunRecord], part: str, metric: str) -> list[str]:
 def against(found: Sequence[RunRecord], part: str, metric: str, reference: str) -> str | None:
     """Where each approximation can be told from the linear or the exact model; None where that is missing.
 
-    Compared with the linear model, the exact kernel is told about too.
+    Compared with the linear model, all others that are no curve over m are told about too.
     """
-    level = of_map(found, reference)
+    level = of_look(found, reference)
     if not level:
         return None
-    each = {name: in_words(verdicts_by_m(found, level, part, metric, name)) for name in APPROXIMATE}
-    told = [f"{METHODS[name].name} {words}" for name, words in each.items()]
-    if len(set(each.values())) == 1 and told[0].startswith(f"{METHODS[APPROXIMATE[0]].name} is "):
-        told = [f"{' and '.join(METHODS[name].name for name in APPROXIMATE)} are {each[APPROXIMATE[0]][3:]}"]
-    exact = of_map(found, "exact") if reference == "linear" else []
-    if exact:
-        told.append(f"the exact kernel is {VERDICTS[_verdict(_compared(exact, level, part, metric))]}")
-    return f"compared with {in_a_sentence(reference)}, {'; '.join(told)}"
+    verdicts = {name: verdicts_by_m(found, level, part, metric, name) for name in approximations()}
+    first, *rest = verdicts.values()
+    told = [f"{style_of(name).name} {in_words(of_map)}" for name, of_map in verdicts.items()]
+    if rest and first and all(of_map == first for of_map in rest):
+        told = [f"{names()} {in_words(first, 'are')}"]
+    told += _others(found, level, part, metric) if reference == LINEAR else []
+    return f"compared with {in_a_sentence(level[0].spec)}, {'; '.join(told)}"
+
+
+def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> list[str]:
+    """Of the models that are no curve over m, where each can be told from those of `level`."""
+    specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
+    specs.pop(look_of(level[0].spec))
+    told = []
+    for look, spec in specs.items():
+        verdict = _verdict(_compared(of_look(found, look), level, part, metric))
+        told.append(f"{in_a_sentence(spec)} is {VERDICTS[verdict]}")
+    return told
 
 
 def verdicts_by_m(
     found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str, name: str
 ) -> dict[int, int]:
     """m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds averaged."""
-    ms = sorted({r.spec.n_components for r in of_map(found, name)})
-    return {m: _verdict(_compared(of_map(found, name, m), level, part, metric)) for m in ms}
+    ms = sorted({r.spec.n_components for r in of_look(found, name)})
+    return {m: _verdict(_compared(of_look(found, name, m), level, part, metric)) for m in ms}
 
 
 def _compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
@@ -91,20 +105,21 @@ def _verdict(found: Comparison) -> int:
     return int(np.sign(found.difference)) if found.distinguishable else 0
 
 
-def in_words(verdicts: Mapping[int, int]) -> str:
+def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
     """Say of m → better (1), worse (−1) or not distinguishable (0) which stretches of m are which."""
     if not verdicts:
         return "has no run yet"
     if len(set(verdicts.values())) == 1:
         (same,) = set(verdicts.values())
-        return f"is {VERDICTS[same]} at {'every' if same else 'any'} m"
+        return f"{verb} {VERDICTS[same]} at {'every' if same else 'any'} m"
     stretches: list[list[int]] = []
     for m in sorted(verdicts):
         if stretches and verdicts[stretches[-1][-1]] == verdicts[m]:
             stretches[-1].append(m)
         else:
             stretches.append([m])
-    return "is " + ", ".join(f"{VERDICTS[verdicts[ms[0]]]} at m = {_stretch(ms)}" for ms in stretches)
+    told = (f"{VERDICTS[verdicts[ms[0]]]} at m = {_stretch(ms)}" for ms in stretches)
+    return f"{verb} {', '.join(told)}"
 
 
 def _stretch(ms: list[int]) -> str:
@@ -112,31 +127,36 @@ def _stretch(ms: list[int]) -> str:
 
 
 def seconds_in_words(found: Sequence[RunRecord], largest: int) -> str:
-    """What training took at the largest m, and without an m: medians over runs."""
-    runs = {f"{METHODS[name].name} with m = {largest}": of_map(found, name, largest) for name in APPROXIMATE}
-    runs |= {in_a_sentence(name): of_map(found, name) for name in ("linear", "exact")}
-    told = [
-        f"{np.median([training_seconds(r) for r in some]):.2g} s for {name}"
-        for name, some in runs.items()
-        if some
-    ]
-    return f"Training took {', '.join(told)}."
+    """How long training took at the largest m, and of the models beside the curves: medians over runs."""
+    runs = {
+        f"{style_of(name).name} with m = {largest}": of_look(found, name, largest)
+        for name in approximations()
+    }
+    specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
+    runs |= {in_a_sentence(spec): of_look(found, look) for look, spec in specs.items()}
+    medians = {
+        name: float(np.median([training_seconds(r) for r in some])) for name, some in runs.items() if some
+    }
+    told = [f"{seconds:.2g} s for {name}" for name, seconds in medians.items() if seconds > 0]
+    untold = [name for name, seconds in medians.items() if seconds == 0]
+    none = f" Seconds of {listed(untold)} were not told." if untold else ""
+    return f"Training took {', '.join(told)}.{none}"
 
 
 def agreement(errors: pd.DataFrame, m: int) -> str:
-    """How alike the rankings at one m are to the exact one's, and whether the two maps can be told apart."""
+    """How alike the rankings at one m are to the exact one's, and which of the maps can be told apart."""
     at_m = errors[errors["m"] == m]
     taus = {
         name: at_m[at_m["map"] == name].groupby(["fold", "query"], sort=False)["tau"].mean().dropna()
-        for name in APPROXIMATE
+        for name in approximations()
     }
     medians = {name: float(tau.median()) for name, tau in taus.items() if len(tau)}
     if not medians:
         return f"at m = {m} there is no query to compare rankings on"
     first, *others = medians.items()
-    told = f"{METHODS[first[0]].name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
-    told += "".join(f", {METHODS[name].name}'s at {_short(median)}" for name, median in others)
-    return f"at m = {m} {told}{_apart(taus)}"
+    told = f"{style_of(first[0]).name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
+    told += "".join(f", {style_of(name).name}'s at {_short(median)}" for name, median in others)
+    return f"at m = {m} {told}{''.join(_apart(taus, *pair) for pair in combinations(medians, 2))}"
 
 
 def _short(tau: float) -> str:
@@ -144,17 +164,20 @@ def _short(tau: float) -> str:
     return f"{tau:.2f}" if tau == 1 or tau < 0.995 else f"{min(tau, 0.999):.3f}"
 
 
-def _apart(taus: Mapping[str, pd.Series[float]]) -> str:
-    common = taus[APPROXIMATE[0]].index.intersection(taus[APPROXIMATE[1]].index)
+def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
+    """Which of two maps comes nearer to the exact ranking, as far as the queries support it."""
+    common = taus[one].index.intersection(taus[two].index)
     if not len(common):
         return ""
-    found = compare(*(taus[name].loc[common] for name in APPROXIMATE))
+    found = compare(taus[one].loc[common], taus[two].loc[common])
     if not found.distinguishable:
-        return f"; by τ the two are not distinguishable with {found.n_queries} queries"
+        both = f"{style_of(one).name} and {style_of(two).name}"
+        return f"; by τ {both} are not distinguishable with {found.n_queries} queries"
     low, high = found.interval.low, found.interval.high
-    nearer, other = APPROXIMATE if low > 0 else APPROXIMATE[::-1]
+    nearer, other = (one, two) if low > 0 else (two, one)
     near, far = sorted((abs(low), abs(high)))
+    interval = f"95 % interval [{near:.3f}, {far:.3f}], {found.n_queries} queries"
     return (
-        f": {METHODS[nearer].name} is nearer to it than {METHODS[other].name} by {abs(found.difference):.3f} "
-        f"mean τ (95 % interval [{near:.3f}, {far:.3f}], {found.n_queries} queries)"
+        f"; {style_of(nearer).name} is nearer to it than {style_of(other).name} by "
+        f"{abs(found.difference):.3f} mean τ ({interval})"
     )

@@ -1,1 +1,1 @@
-"""What the pages share: settings, cached data and runs, jobs, and how figures are shown."""
+"""Shared by the pages: settings, cached data and runs, jobs, and how figures are shown."""

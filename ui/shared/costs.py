@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from rankviz.datasets import DataError
-from rankviz.plots.style import COST_NAMES, triangle
-from rankviz.risk.costs import Costs
+from rankviz.risk.costs import RULES, Costs, triangle
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 CHOICES = {
     PLAIN: "every pair costs 1",
-    **{name: label[0].upper() + label[1:] for name, label in COST_NAMES.items()},
+    **{name: rule.label[0].upper() + rule.label[1:] for name, rule in RULES.items()},
     TABLE: "λ as below",
     TABLE_QUERY: "λ as below × μ by query",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -29,7 +28,7 @@ LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
 UNASKED = "unasked-job"
 """Where the session keeps the id of such a job, which ends when its visitor moves on."""
-NOTE = "This takes longer than predicted. The figure comes by itself; other settings end it."
+NOTE = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
 
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
@@ -51,7 +50,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     """
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
-    known = [replace(spec, digest=digests[spec.dataset, spec.fold]) for spec in specs]
+    known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
     _let_go(known)
     named = _named_job()  # before the records are looked for: what it has finished by now is found
     found = _found(known)

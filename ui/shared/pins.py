@@ -17,13 +17,15 @@ from typing import Any
 
 import streamlit as st
 
+from rankviz.common.settings import LARGEST_SEED
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.style import APPROXIMATE, triangle
+from rankviz.plots.style import triangle
 from rankviz.risk.costs import Costs, check_costs
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import check_solver
+from rankviz.solvers.settings import TOLERANCES
 from ui.shared.costs import numbers, table
-from ui.shared.settings import C_EXPONENTS, COMPONENTS, GAMMA_EXPONENTS, LARGEST_SEED, TOLERANCES
+from ui.shared.offers import C_EXPONENTS, COMPONENTS, GAMMA_EXPONENTS
 
 KEY = "pins"
 MOST = 6

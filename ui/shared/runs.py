@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
+import traceback
 from argparse import ArgumentParser
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -14,13 +16,15 @@ from threading import Lock
 
 import streamlit as st
 
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
 from rankviz.datasets.upload_folders import visitor_root
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute_all
-from rankviz.experiments.spec import STARTS, RunSpec
+from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
+from rankviz.models.settings import STARTS
 from ui.shared.visitors import visitor
 
 STAGES = {
@@ -144,7 +148,9 @@ def recall(spec: RunSpec) -> RunRecord | None:
 
 def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
     """The specs of the same runs that say something else on where to start from."""
-    return [replace(spec, start=start) for spec in specs for start in STARTS if start != spec.start]
+    return [
+        spec.but(start=start) for spec in specs if "start" in spec for start in STARTS if start != spec.start
+    ]
 
 
 def remember(record: RunRecord) -> None:
@@ -162,7 +168,7 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
     Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
     """
     line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
-    known = [replace(spec, digest=fold_of(spec).digest) for spec in specs]
+    known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
     found = {spec: record for spec in known if (record := recall(spec)) is not None}
 
     def tell(progress: Progress) -> None:
@@ -189,12 +195,32 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there."""
+    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there.
+
+    Any other exception is a fault of the program: it is logged and shown with its details, to be copied.
+    """
     try:
         yield
-    except ValueError as error:  # a DataError, or settings that the core refuses
+    except (DataError, SettingError) as error:
         st.error(str(error), icon=":material/error:")
         st.stop()
     except StopRequested:
         st.info("Stopped before there was a model.")
         st.stop()
+    except Exception as error:  # Streamlit's own signals, such as Stop, are no Exceptions
+        show_fault(error)
+        st.stop()
+
+
+def show_fault(error: Exception) -> None:
+    """Say that the program is at fault, with the details to copy, and log them."""
+    LOG.error("a page failed", exc_info=error)
+    st.error(
+        "This is a fault of the program, not of your data or settings. What you have set stays in the address; "
+        "other settings may work. The details below say what happened; copy them if you report it.",
+        icon=":material/bug_report:",
+    )
+    st.code("".join(traceback.format_exception(error)), language=None, wrap_lines=True)
+
+
+LOG = logging.getLogger("rankviz.app")

@@ -19,7 +19,7 @@ import streamlit as st
 KEY = "picked"
 QUERY = "query"
 TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
-"""What selects queries in charts, by Plotly's name of the drag mode."""
+"""Names of the tools that select queries in charts, by Plotly's name of the drag mode."""
 _CHANGES, _CHANGES_ELSEWHERE = "selection-changes", "selection-changes-elsewhere"
 _OF, _ASIDE = "selection-of", "selections-aside"
 _DIGITS = 18
@@ -81,13 +81,13 @@ def query(table: pd.DataFrame) -> int:
         bind="query-params",
         placeholder=f"{widest}, which differs most" if sizes.max() > 0 else f"{widest}; none differs",
         width=260,
-        help="Circled in the figures above. Selecting queries there shows the one of them that differs most.",
+        help="The query circled in the figures above. Select queries there to see the one that differs most.",
     )
     return widest if chosen is None else chosen
 
 
 def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
-    """What a gesture in the charts does, how many queries are selected, and how to be rid of that.
+    """Says what a gesture in the charts does, how many queries are selected, and how to be rid of that.
 
     Returns the chosen one of `tools`, which are keys of `TOOLS`; `how` explains them.
     """
@@ -127,7 +127,7 @@ def _numbered(name: str, counter: str) -> str:
 
 
 def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
-    """What a chart calls when its selection changes: the queries marked in it become the shared selection.
+    """A callback for a chart whose selection changes: the queries marked in it become the shared selection.
 
     A click on the query that alone is selected ends its selection.
     """
@@ -143,7 +143,7 @@ def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
 
 
 def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> Callable[[], None]:
-    """What a histogram calls whose bars carry their number: `members` of those marked become selected.
+    """A callback for a histogram whose bars carry their number: `members` of those marked become selected.
 
     A click on the bar whose queries alone are selected ends their selection.
     """
@@ -160,7 +160,7 @@ def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> 
 def taken_from_rows(
     key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]
 ) -> Callable[[], None]:
-    """What a table calls whose rows are the queries `shown`: those ticked are handed to `take_over`."""
+    """A callback for a table whose rows are the queries `shown`: those ticked are handed to `take_over`."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]

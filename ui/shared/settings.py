@@ -1,12 +1,11 @@
-"""The settings in the sidebar: their ranges and defaults, and the RunSpec that they stand for.
+"""The settings in the sidebar: where they start from, and the RunSpec that they stand for.
 
-Every widget is bound to the URL under its key, so the address of a page is its whole state. A value equal to
-its default is left out of the URL; `v` there says which set of defaults is meant.
+Every widget is bound to the URL under the key of its setting, so the address of a page is its whole state. A
+value equal to its default is left out of the URL; `v` there says which set of defaults is meant.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,40 +13,67 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
-from rankviz.experiments.spec import RunSpec
-from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.plots.style import APPROXIMATE, METHODS
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS, check_solver
-from ui.shared.costs import CHOICES, DEFAULT_TABLE, costs_of, state_of_costs
+from rankviz.experiments.spec import DataSpec, RunSpec
+from rankviz.features import LINEAR
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.risk.settings import COSTS, LOSS_WEIGHT
+from ui.shared.costs import CHOICES
+from ui.shared.state import TABLE_KEY, held, value_from
 
 VERSION = "1"
-MAPS = ("linear", "nystroem", "fourier", "exact")
-COMPONENTS = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
-TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-LARGEST_SEED = 2**31 - 1
-C_EXPONENTS = (-15, 10)
-GAMMA_EXPONENTS = (-12, 4)
-DEFAULTS: dict[str, Any] = {
-    "map": "nystroem",
-    "m": 200,
-    "c": -4,
-    "g": -2,
-    "fold": "Fold1",
-    "norm": "none",
-    "seed": 0,
-    "clin": -10,
-    "tol": 1e-6,
-    "rank": 0,
-    "landmarks": RunSpec.landmarks,
-    "freq": RunSpec.frequencies,
-    "loss": RunSpec.loss,
-    "solver": RunSpec.solver,
-    "costs": "none",
-    "lam": DEFAULT_TABLE,
-}
-"""Values the widgets start from, chosen for the bundled folds; part of what VERSION promises."""
+
+METHOD = Setting(
+    name="method",
+    symbol="method",
+    label="Method",
+    domain=Choice(METHODS),
+    default=USUAL,
+    help="What learns the scores. "
+    + " ".join(f"{m.label}: minimises {m.minimises}." for m in METHODS.values() if m.minimises),
+    key="method",
+)
+
+NORMALISATION = Setting(
+    name="normalisation",
+    symbol="normalisation",
+    label="Normalisation",
+    domain=Choice(NORMALISATIONS),
+    default=DataSpec.normalisation,
+    help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
+    key="norm",
+)
+
+BASELINE_C = replace(
+    LOSS_WEIGHT,
+    name="baseline_C",
+    label="C of the linear baseline",
+    start=2.0**-10,
+    help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
+    key="clin",
+)
+
+SHARED = (METHOD, *every(METHODS[USUAL].settings), NORMALISATION, BASELINE_C)
+"""Settings that the sidebar always has: those of RankSVM, for pages draw its models beside any other."""
+
+
+def own_settings(method: str) -> list[Setting]:
+    """The settings that a method has beside the shared ones."""
+    declared = every(METHODS[method].settings)
+    return [setting for setting in declared if setting not in SHARED and setting.key]
+
+
+def defaults() -> dict[str, Any]:
+    """What the controls start from, by key; chosen for the bundled folds, and part of what VERSION promises."""
+    found: dict[str, Any] = {"fold": "Fold1"}
+    for setting in SHARED:
+        found |= held(setting, setting.first) if setting.key else {}
+    return found
+
+
+DEFAULTS = defaults()
 
 PRESETS = {
     "Bundled folds": DEFAULTS,
@@ -56,69 +82,73 @@ PRESETS = {
 """Settings worth starting from. They change the model, not the data."""
 
 
-def spec_from_state(state: Any, feature_map: str | None = None) -> RunSpec:
-    """The RunSpec that the sidebar's widgets stand for, or the same for another feature map.
+def spec_from_state(state: Any, feature_map: str | None = None, **changes: Any) -> RunSpec:
+    """The RunSpec that the sidebar's widgets stand for, or the same with another map or other settings.
 
-    The digest is filled in when the fold is open. Raises ValueError for a solver that cannot train the loss,
-    `DataError` for costs that are no numbers.
+    A map that is named makes it one of RankSVM. The digest is filled in when the fold is open. Raises
+    `SettingError` for settings that do not go together, `DataError` for costs that are no numbers.
     """
-    feature_map = feature_map or state["map"]
-    rank = int(state.get("rank", 0))
-    spec = RunSpec(
-        dataset=state["data"],
-        fold=state["fold"],
-        normalisation=state["norm"],
-        feature_map=feature_map,
-        n_components=int(state.get("m", DEFAULTS["m"])),
-        C=2.0 ** int(state["c"]),
-        gamma=2.0 ** int(state.get("g", DEFAULTS["g"])),
-        seed=int(state["seed"]),
-        tol=float(state["tol"]),
-        rank=rank if rank and feature_map == "nystroem" else None,
-        loss=state.get("loss", RunSpec.loss),
-        costs=costs_of(state.get("costs", DEFAULTS["costs"]), state.get("lam", DEFAULTS["lam"])),
-        solver=state.get("solver", RunSpec.solver),
-    )
-    check_solver(spec.solver, spec.loss)
-    if feature_map == "nystroem":
-        return replace(spec, landmarks=state.get("landmarks", RunSpec.landmarks))
-    if feature_map == "fourier":
-        return replace(spec, frequencies=state.get("freq", RunSpec.frequencies))
-    if feature_map == "exact":
-        return spec.exact()
-    return spec.linear(spec.C) if feature_map == "linear" else spec
+    method = USUAL if feature_map else state.get(METHOD.key, USUAL)
+    given = changes | ({FEATURE_MAP.name: feature_map} if feature_map else {})
+
+    def value_of(setting: Setting) -> Any:
+        return given[setting.name] if setting.name in given else value_from(setting, state)
+
+    values = {setting.name: value for setting, value in METHODS[method].active(value_of)}
+    data = DataSpec(state["data"], state["fold"], normalisation=state[NORMALISATION.key])
+    spec = RunSpec(data.dataset, data.fold, "", data.normalisation, method=method, **(values | given))
+    spec.kind.check(spec.values)
+    return spec
 
 
-def linear_C(state: Any) -> float:
-    """C of the linear model that is drawn as the baseline."""
-    return 2.0 ** int(state["c"] if state["map"] == "linear" else state.get("clin", DEFAULTS["clin"]))
+def baseline(state: Any) -> RunSpec:
+    """The linear model that is drawn beside others: with the sidebar's C where that is what is set there."""
+    spec = spec_from_state(state, LINEAR)
+    chosen = state.get(METHOD.key, USUAL), state[FEATURE_MAP.key]
+    return spec if chosen == (USUAL, LINEAR) else spec.but(C=value_from(BASELINE_C, state))
 
 
 def state_of(spec: RunSpec) -> dict[str, Any]:
-    """Values of the widgets that its map knows: the inverse of `spec_from_state` for powers of two."""
-    state = {"data": spec.dataset, "fold": spec.fold, "norm": spec.normalisation, "map": spec.feature_map}
-    state |= {"c": round(math.log2(spec.C)), "tol": spec.tol}
-    state |= {"loss": spec.loss, "solver": spec.solver} | state_of_costs(spec.costs)
-    if spec.feature_map != "linear":
-        state |= {"g": round(math.log2(spec.gamma))}
-    if spec.feature_map in APPROXIMATE:
-        state |= {"m": spec.n_components, "seed": spec.seed}
-    if spec.feature_map == "nystroem":
-        state |= {"rank": spec.rank or 0, "landmarks": spec.landmarks}
-    if spec.feature_map == "fourier":
-        state |= {"freq": spec.frequencies}
+    """Values of the widgets of the settings it has: the inverse of `spec_from_state`."""
+    state = {"data": spec.dataset, "fold": spec.fold, NORMALISATION.key: spec.normalisation}
+    state |= {METHOD.key: spec.method}
+    for name, setting in spec.declared().items():
+        state |= held(setting, spec.get(name)) if setting.key else {}
     return state
 
 
 def query_params(values: dict[str, Any]) -> dict[str, str]:
     """Widget values as query parameters; Streamlit reads options there by their labels."""
-    return {"v": VERSION} | {key: LABELS.get(key, str)(value) for key, value in values.items()}
+    return {"v": VERSION} | {key: label_of(key)(value) for key, value in values.items()}
+
+
+def label_of(key: str) -> Callable[[Any], str]:
+    """What an option of a widget is called, in menus and in the URL, by the key of the widget."""
+    if key == COSTS.key:
+        return CHOICES.__getitem__
+    setting = next((one for one in all_settings() if one.key == key), None)
+    if setting is None or key == TABLE_KEY:
+        return str
+    if setting.options:
+        return lambda name: str(setting.options[name].label)
+    if isinstance(setting.first, float) and setting.offer is not None and setting.caption is not None:
+        return lambda value: f"{value:.0e}"
+    return str
+
+
+def all_settings() -> list[Setting]:
+    """The settings of every method, and the sidebar's own."""
+    found = list(SHARED)
+    for method in METHODS:
+        found += [setting for setting in own_settings(method) if setting not in found]
+    return found
 
 
 def frozen_link() -> str:
     """The address of the page with every setting of the sidebar in it, also those equal to the defaults."""
     state = st.session_state
-    sidebar_s = query_params({key: state[key] for key in ("data", *DEFAULTS) if key in state})
+    keys = ("data", *DEFAULTS, *(s.key for s in own_settings(state.get(METHOD.key, USUAL))))
+    sidebar_s = query_params({key: state[key] for key in keys if key in state})
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
 
 
@@ -155,20 +185,3 @@ def say_what_was_not_offered(link: dict[str, str]) -> None:
 
 
 _DESTINATION, _LINK, _TAKEN = "go-to", "link", "taken-from-link"
-
-
-def _tolerance(tol: float) -> str:
-    return f"{tol:.0e}"
-
-
-LABELS: dict[str, Callable[[Any], str]] = {
-    "map": lambda name: METHODS[name].name + (" (RBF)" if name == "exact" else ""),
-    "norm": lambda name: NORMALISATIONS[name].label,
-    "tol": _tolerance,
-    "landmarks": lambda name: LANDMARKS[name].label,
-    "freq": lambda name: FREQUENCIES[name].label,
-    "loss": lambda name: LOSSES[name].label,
-    "solver": lambda name: SOLVERS[name].label,
-    "costs": CHOICES.__getitem__,
-}
-"""What an option is called, in menus and in the URL, by the key of its widget."""

@@ -14,10 +14,11 @@ from plotly.io import from_json
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
-from rankviz.plots.style import GRADE_COLOURS, describe
+from rankviz.plots.style import GRADE_COLOURS
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 
@@ -48,7 +49,7 @@ def show_figure(
     )
     row = st.container(horizontal=True, wrap=False, vertical_alignment="center")
     row.caption(caption, width="stretch")
-    with row.popover("Save", help="Take the figure or its numbers with you."):
+    with row.popover("Save", help="Download the figure or its numbers."):
         st.download_button(
             "Figure (HTML, works offline)",
             lambda: _page(figure, caption),

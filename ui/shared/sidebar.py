@@ -1,40 +1,69 @@
-"""The widgets of the sidebar, with their help texts; what they stand for is in `ui.shared.settings`."""
+"""The widgets of the sidebar, made from the settings; what they stand for is in `ui.shared.settings`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from rankviz.datasets import NORMALISATIONS, DataError, Dataset
-from rankviz.features import FREQUENCIES, LANDMARKS
-from rankviz.plots.style import APPROXIMATE
+from rankviz.common.settings import Powers, Setting, Steps, Typed
+from rankviz.datasets import DataError, Dataset
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
-from ui.shared.costs import CHOICES, TABLE, TABLE_QUERY
+from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
+from ui.shared.costs import CHOICES, DEFAULT_TABLE, TABLE, TABLE_QUERY
 from ui.shared.settings import (
-    C_EXPONENTS,
-    COMPONENTS,
+    BASELINE_C,
     DEFAULTS,
-    GAMMA_EXPONENTS,
-    LABELS,
-    LARGEST_SEED,
-    MAPS,
+    METHOD,
+    NORMALISATION,
     PRESETS,
-    TOLERANCES,
+    SHARED,
     frozen_link,
+    label_of,
+    own_settings,
 )
+from ui.shared.state import TABLE_KEY, held, value_from
+
+FIRST = (METHOD, FEATURE_MAP)
+LAST = (LOSS_WEIGHT, LOSS)
+"""Settings that are always in view: these first, then what the map brings along, then these."""
+HIDDEN = ("rank", "landmarks", "frequencies", "seed")
+"""Settings of maps that few change: below "More settings"."""
 
 
 def sidebar(datasets: dict[str, Dataset]) -> None:
     """Draw the shared sidebar; `spec_from_state` says what experiment it describes."""
     with st.sidebar:
         _data_settings(datasets)
-        _model_settings()
+        for setting in FIRST:
+            _control(setting)
+        of_map, more = _of_the_map(), []
+        for setting in (*of_map, *LAST):
+            (more.append if setting.name in HIDDEN else _control)(setting)
+        for setting in own_settings(st.session_state[METHOD.key]):
+            _control(setting)
         with st.expander("More settings"):
-            _more_settings()
+            for setting in _others(more):
+                _control(setting)
         _presets_and_link()
+
+
+def _of_the_map() -> list[Setting]:
+    """Settings that feature maps bring along, in the order of the sidebar."""
+    later = {LOSS_WEIGHT, LOSS, *FIRST}
+    start = SHARED.index(FEATURE_MAP)
+    after = next(i for i, s in enumerate(SHARED) if i > start and s is LOSS)
+    return [setting for setting in SHARED[start + 1 : after] if setting not in later and setting.key]
+
+
+def _others(of_map: list[Setting]) -> list[Setting]:
+    """What is below "More settings": costs, solver and the rest, then what few change of a map."""
+    shown = {*FIRST, *LAST, *_of_the_map(), NORMALISATION, BASELINE_C}
+    rest = [setting for setting in SHARED if setting not in shown and setting.key]
+    return [*rest, NORMALISATION, BASELINE_C, *of_map]
 
 
 def _data_settings(datasets: dict[str, Dataset]) -> None:
@@ -57,7 +86,7 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
     st.selectbox(
         "Fold",
         folds,
-        _default("fold", folds),
+        _default("fold", folds, DEFAULTS["fold"]),
         key="fold",
         bind="query-params",
         help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
@@ -65,184 +94,95 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
     )
 
 
-def _model_settings() -> None:
-    _choice(
-        "Feature map",
-        "map",
-        MAPS,
-        hint="linear: the features themselves. Nyström: the RBF kernel through m landmark documents. Random "
-        "Fourier: the RBF kernel through m random frequencies. exact kernel: the RBF kernel itself, without "
-        "approximation; its time and memory grow with the square of the documents.",
-    )
-    chosen = st.session_state["map"]
-    st.select_slider(
-        "Features m",
-        COMPONENTS,
-        COMPONENTS[_default("m", COMPONENTS)],
-        key="m",
-        bind="query-params",
-        disabled=chosen not in APPROXIMATE,
-        help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
-        "take longer. The linear model and the exact kernel have none: m is greyed out there, and counts "
-        "only where a figure draws the approximations too.",
-    )
-    st.slider(
-        "C",
-        *C_EXPONENTS,
-        DEFAULTS["c"],
-        step=1,
-        format="2^%d",
-        key="c",
-        bind="query-params",
-        help="Weight of the loss against ½‖w‖². It multiplies the plain loss, as in chen2017 "
-        "eq. 22: larger fits the training pairs more closely.",
-    )
-    st.slider(
-        "γ",
-        *GAMMA_EXPONENTS,
-        DEFAULTS["g"],
-        step=1,
-        format="2^%d",
-        key="g",
-        bind="query-params",
-        disabled=chosen == "linear",
-        help="Width of the RBF kernel exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
-    )
-    _choice(
-        "Loss",
-        "loss",
-        LOSSES,
-        hint="What a pair with margin t = f(preferred) − f(other) costs. "
-        + " ".join(f"{loss.label}: {loss.formula}." for loss in LOSSES.values())
-        + " C means something else with each.",
-    )
+def _control(setting: Setting) -> None:
+    """The control of a setting, bound to the URL under its key; greyed out where nothing reads it."""
+    if setting is COSTS:
+        _cost_settings()
+    elif setting.options:
+        _choice(setting, setting.label, list(setting.options), _hint(setting))
+    elif isinstance(setting.offer, Powers):
+        st.slider(
+            setting.label,
+            setting.offer.low,
+            setting.offer.high,
+            _start(setting),
+            step=1,
+            format=f"{setting.offer.base}^%d",
+            **_common(setting),
+        )
+    elif isinstance(setting.offer, Steps):
+        values = list(setting.offer.values)
+        at = values[_default(setting.key, values, _start(setting))]
+        st.select_slider(setting.label, values, at, format_func=label_of(setting.key), **_common(setting))
+    elif isinstance(setting.offer, Typed):
+        low, high = int(setting.offer.low), int(setting.offer.high)
+        st.number_input(setting.label, low, high, _start(setting), step=1, **_common(setting))
 
 
-def _more_settings() -> None:
-    _cost_settings()
-    _choice(
-        "Solver",
-        "solver",
-        SOLVERS,
-        hint="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
-        "Convergence page: most of them come less close to the optimum.",
-    )
-    _choice(
-        "Normalisation",
-        "norm",
-        NORMALISATIONS,
-        hint=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
-    )
-    st.number_input(
-        "Seed",
-        0,
-        LARGEST_SEED,
-        DEFAULTS["seed"],
-        step=1,
-        key="seed",
-        bind="query-params",
-        disabled=st.session_state["map"] not in APPROXIMATE,
-        help="Of the landmarks or frequencies that are drawn. The same seed gives the same model. For the "
-        "linear model and the exact kernel nothing is drawn: it is greyed out there, and counts only where a "
-        "figure draws the approximations too.",
-    )
-    st.slider(
-        "C of the linear baseline",
-        *C_EXPONENTS,
-        DEFAULTS["clin"],
-        step=1,
-        format="2^%d",
-        key="clin",
-        bind="query-params",
-        disabled=st.session_state["map"] == "linear",
-        help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
-    )
-    st.select_slider(
-        "Tolerance",
-        TOLERANCES,
-        TOLERANCES[_default("tol", TOLERANCES)],
-        format_func=LABELS["tol"],
-        key="tol",
-        bind="query-params",
-        help="Training stops when the Newton decrement is below this share of the objective.",
-    )
-    _map_settings()
+def _common(setting: Setting) -> dict[str, Any]:
+    return {
+        "key": setting.key,
+        "bind": "query-params",
+        "disabled": not is_read(setting),
+        "help": setting.help,
+    }
 
 
-def _map_settings() -> None:
-    """What one of the approximations draws and keeps."""
-    st.number_input(
-        "Rank of the Nyström map (0: all)",
-        0,
-        max(COMPONENTS),
-        DEFAULTS["rank"],
-        step=1,
-        key="rank",
-        bind="query-params",
-        disabled=st.session_state["map"] != "nystroem",
-        help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
-    )
-    _choice(
-        "Landmarks of the Nyström map",
-        "landmarks",
-        LANDMARKS,
-        disabled=st.session_state["map"] != "nystroem",
-        hint="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
-        "farther a document lies from the landmarks before it.",
-    )
-    _choice(
-        "Frequencies of random Fourier",
-        "freq",
-        FREQUENCIES,
-        disabled=st.session_state["map"] != "fourier",
-        hint="independent: one after another, as in chen2017. orthogonal: at right angles in blocks of as "
-        "many as there are features, each still of the same law, so that the kernel stays unbiased.",
-    )
+def _start(setting: Setting) -> Any:
+    """What the control of a setting starts from."""
+    return held(setting, setting.first)[setting.key]
+
+
+def is_read(setting: Setting) -> bool:
+    """Whether the model that is set reads a setting; what the sidebar has for others counts in figures only."""
+    state = st.session_state
+    if setting in (METHOD, NORMALISATION):
+        return True
+    method = state.get(METHOD.key, USUAL)
+    read = [s for s, _ in METHODS[method].active(lambda one: value_from(one, state))]
+    if setting is BASELINE_C:
+        return FEATURE_MAP not in read or state[FEATURE_MAP.key] != "linear"
+    return setting in read
+
+
+def _hint(setting: Setting) -> str:
+    if setting is LOSS:
+        told = " ".join(f"{loss.label}: {loss.formula}." for loss in LOSSES.values())
+        return setting.help.replace("costs. C", f"costs. {told} C")
+    return setting.help
 
 
 def _cost_settings() -> None:
-    _choice(
-        "Costs of pairs",
-        "costs",
-        CHOICES,
-        hint="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
-        "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
-        "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 "
-        "§6.2).",
-    )
+    _choice(COSTS, COSTS.label, list(CHOICES), COSTS.help)
     st.text_input(
         "λ₁₀, λ₂₀, λ₂₁, …",
-        DEFAULTS["lam"],
-        key="lam",
+        DEFAULT_TABLE,
+        key=TABLE_KEY,
         bind="query-params",
-        disabled=st.session_state["costs"] not in (TABLE, TABLE_QUERY),
+        disabled=st.session_state[COSTS.key] not in (TABLE, TABLE_QUERY) or not is_read(COSTS),
         help="Costs by grades of your own: what a document of grade 1 preferred to one of grade 0 costs, "
         "then 2 to 0, 2 to 1, then 3 to 0, … Used where the costs are “λ as below”.",
     )
 
 
-def _choice(label: str, key: str, options: Iterable[str], *, hint: str, disabled: bool = False) -> None:
+def _choice(setting: Setting, label: str, options: Sequence[str], hint: str) -> None:
     """A menu whose options have labels, bound to the URL under its key."""
-    listed = list(options)
     st.selectbox(
         label,
-        listed,
-        _default(key, listed),
-        format_func=LABELS[key],
-        key=key,
-        bind="query-params",
-        disabled=disabled,
-        help=hint,
+        options,
+        _default(setting.key, options, _start(setting)),
+        format_func=label_of(setting.key),
+        **(_common(setting) | {"help": hint}),
     )
 
 
-def _default(key: str, options: Sequence[Any]) -> int:
+def _default(key: str, options: Sequence[Any], start: Any) -> int:
     """Position of a widget's default among its options, which the widget takes where they changed under it.
 
     The default is given to the widget itself: one set through the session state alone would leave the
     widget's own first option unreachable from the URL, for Streamlit drops values equal to that one.
     """
-    position = options.index(DEFAULTS[key]) if DEFAULTS[key] in options else 0
+    position = options.index(start) if start in options else 0
     if st.session_state.get(key, options[position]) not in options:
         st.session_state[key] = options[position]
     return position

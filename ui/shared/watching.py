@@ -55,7 +55,7 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
 
 
 def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place: str) -> None:
-    """What the owner can do: stop a live job, delete an ended one."""
+    """The owner's button: stop a live job, or delete an ended one."""
     label, key, act = (
         ("Stop the job", "stop", _stop) if status.live else ("Delete the job", "delete", _delete)
     )

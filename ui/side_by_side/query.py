@@ -61,8 +61,8 @@ def _settings() -> tuple[int, str]:
         required=True,
         key="scores",
         bind="query-params",
-        help="centred: less their mean over the query, for only differences within a query rank. "
-        "standardised: that over its standard deviation, which makes models of other scales comparable.",
+        help="centred: scores less their mean over the query, since only differences within a query decide "
+        "a ranking. standardised: also divided by their standard deviation, to compare different scales.",
     )
     return int(length or LENGTHS[0]), str(scale or "centred")
 
@@ -89,7 +89,7 @@ def _mark(name: str | None) -> None:
 
 
 def _clicked(key: str) -> Callable[[], None]:
-    """What a chart calls when one of its documents is clicked."""
+    """A callback for a chart: one of its documents was clicked."""
 
     def take() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -100,7 +100,7 @@ def _clicked(key: str) -> Callable[[], None]:
 
 
 def _ticked(key: str, names: list[str]) -> Callable[[], None]:
-    """What the table calls when one of its rows is ticked, or no longer is."""
+    """A callback for the table: one of its rows is ticked, or no longer is."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]

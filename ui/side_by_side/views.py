@@ -9,29 +9,30 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.ranking_error import TOP, ranking_errors
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import per_query
-from rankviz.plots.style import METHODS, with_minus
+from rankviz.plots.style import style_of
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared import selection
 from ui.shared.jobs import run_or_wait
-from ui.shared.settings import linear_C, spec_from_state
+from ui.shared.settings import baseline, spec_from_state
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
 SIDES = ("nystroem", "fourier", "linear", "exact")
 HOW = (
-    "In either chart: click a point (once more ends it), or draw a box or a lasso around points. With box or "
-    "lasso a plain click does nothing: draw around a single point."
+    "In either chart: click a point to select it (again to let it go), or draw a box or a lasso around "
+    "points. With box or lasso a plain click does nothing: draw around a single point."
 )
 MOST = 5
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar."""
 
     maps: tuple[str, str]
     metric: str
@@ -50,7 +51,7 @@ def controls() -> Choice:
         help="Of each query, for both models.",
     )
     if maps[0] == maps[1]:
-        st.info(f"Both sides are {METHODS[maps[0]].name}. Choose another map on one of them to compare.")
+        st.info(f"Both sides are {style_of(maps[0]).name}. Choose another map on one of them to compare.")
         st.stop()
     return Choice((maps[0], maps[1]), metric)
 
@@ -60,7 +61,7 @@ def _side(column: Any, label: str, default: int) -> str:
         label,
         SIDES,
         default,
-        format_func=lambda name: METHODS[name].name,
+        format_func=lambda name: style_of(name).name,
         key=label.lower(),
         bind="query-params",
         help="With m, C, γ and seed of the sidebar, whose own map plays no part on this page. linear: with "
@@ -79,7 +80,7 @@ def trained(state: Any, choice: Choice, part: str) -> Pair:
 
 def _spec(state: Any, feature_map: str) -> RunSpec:
     spec = spec_from_state(state, feature_map)
-    return spec.linear(linear_C(state)) if feature_map == "linear" else spec
+    return baseline(state) if feature_map == "linear" else spec
 
 
 @st.fragment
@@ -214,7 +215,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
         "tau": number("Kendall's τ", format="%.3f", help="1: the same order of documents, −1: the reverse."),
-        "overlap": number(f"first {TOP} in both", format="percent", help="Share of the documents there."),
+        "overlap": number(f"first {TOP} in both", format="percent", help="Share that both have in common."),
     }
 
 

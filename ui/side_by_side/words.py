@@ -1,4 +1,4 @@
-"""What the Side by side page says of two models: what they are, and what their queries support."""
+"""Sentences of the Side by side page: what two models are, and what their queries support."""
 
 from __future__ import annotations
 
@@ -8,23 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import NORMALISATIONS, RankingData
+from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.per_query import ROUNDING
-from rankviz.plots.style import (
-    APPROXIMATE,
-    METHODS,
-    PART_NAMES,
-    choices,
-    describe_data,
-    in_a_sentence,
-    method_label,
-    power_of_two,
-    training_words,
-    with_minus,
-)
+from rankviz.plots.style import style_of
 from ui.shared.show import bold_sentence
 
 CAUTION = (
@@ -48,7 +39,7 @@ class Pair:
     @property
     def names(self) -> tuple[str, str]:
         """The methods' names, for axes and tables."""
-        return METHODS[self.maps[0]].name, METHODS[self.maps[1]].name
+        return style_of(self.maps[0]).name, style_of(self.maps[1]).name
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -66,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Compared:
-    """What all views of the page show: both models on a part, by one metric; a row per query.
+    """Shared by all views of the page: both models on a part, by one metric; a row per query.
 
     Attributes
     ----------
@@ -91,7 +82,7 @@ class Compared:
 
 
 def about(left: RunSpec, right: RunSpec, part: str) -> str:
-    """What is compared, in words: what both share is said once."""
+    """The comparison in words: what both share is said once."""
     words = [describe_data(left), f"{_own(left)} beside {_own(right)}"]
     kernels = [spec for spec in (left, right) if spec.feature_map != "linear"]
     if kernels:
@@ -113,7 +104,7 @@ def _own(spec: RunSpec) -> str:
 
 
 def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> str:
-    """What the queries say about both models: all of them, or those that are selected, with a caution."""
+    """A sentence on both models over all queries, or over those that are selected, with a caution."""
     a, b = pair.values(part, metric)
     everything = _over_all(pair, a, b, metric)
     chosen = a.index.isin(list(picked))

@@ -1,4 +1,4 @@
-"""What can be taken away from the Train page: scores, margins, weights, the model and the run."""
+"""Downloads of the Train page: scores, margins, weights, the model and the run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz import save
 from rankviz.datasets import RankingData, write_scores
+from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from
-from rankviz.plots.style import PART_NAMES
 from rankviz.risk.pairs import preference_pairs
 from ui.shared.runs import normalised
 

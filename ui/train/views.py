@@ -5,14 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
+from rankviz.experiments.description import PART_NAMES, describe, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics.margins import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list
-from rankviz.plots.style import PART_NAMES, describe, in_a_sentence, method_label, power_of_two
 from rankviz.risk.losses import LOSSES
 from ui.shared.show import (
     bold_sentence,
@@ -32,9 +33,9 @@ CURVES = {
 
 
 def cost(record: RunRecord, predicted: object) -> str:
-    """What the run took, beside what was predicted of it."""
+    """Seconds of the run, beside the prediction."""
     took = sum(record.seconds.values())
-    return f"This run took {took:.2f} s; predicted were {predicted} on top of the program itself."
+    return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
 
 
 def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:

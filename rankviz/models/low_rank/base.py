@@ -1,4 +1,4 @@
-"""What the factorised and the regularised model share: features, memory, and what is known at the end."""
+"""Shared by the factorised and the regularised model: features, memory, and what is known at the end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
+from rankviz.models.base import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import Ranker, refuse_huge_kernel, refuse_unusable
+from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
@@ -39,14 +40,14 @@ def dual_bytes(entries: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a model is trained on."""
+    """The data that a model is trained on, with their Gram matrix."""
 
     data: RankingData
     gram: Gram
     seed: int
 
 
-class LowRankRanker(Ranker):
+class LowRankRanker(FeatureRanker):
     """What both models share: features, the memory they may take, and what is known at the end."""
 
     other_settings = frozenset({RANK.name})  # its `rank` is K
@@ -120,16 +121,11 @@ class LowRankRanker(Ranker):
     @property
     @abstractmethod
     def solution(self) -> dict[str, FloatArray]:
-        """What was found beside the weights, as arrays, to be stored; `keep` takes it back."""
-
-    def keep(self, solution: dict[str, FloatArray]) -> None:
-        """Take what `solution` gave: attributes of the same names with an underscore."""
-        for name, found in solution.items():
-            setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
+        """What was found beside the weights, to be stored; `keep` takes it back."""
 
     @abstractmethod
     def _start_words(self) -> str:
-        """What training started from, in words."""
+        """The start of training, in words."""
 
     @abstractmethod
     def _own_bytes(self, data: RankingData) -> int:

@@ -51,8 +51,8 @@ def entry_duals(
 def _refuse_other_sizes(data: RankingData, what: str, found: int, expected: int) -> None:
     if found != expected:
         raise DataError(
-            f"documents that take {expected:,} {what}",
-            expected=f"those that the model has {found:,} {what} for",
+            f"documents that need {expected:,} {what}",
+            expected=f"the training documents, for which the model has {found:,} {what}",
             remedy="Give the training part, the very documents that `fit` was given.",
             path=data.name or None,
         )

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.checks import one_of, positive, whole
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
@@ -72,6 +73,18 @@ class FactorizedRankSVM(LowRankRanker):
     coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
     memory_need_, seconds_
         As in `RankSVM`.
+
+    Examples
+    --------
+    >>> from rankviz import FactorizedRankSVM, RankSVM
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> model = FactorizedRankSVM(rank=2, C=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> model.factors_.shape == (data.n_documents, 2)
+    True
+    >>> plain = RankSVM(loss="hinge", C=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> model.dual_ <= plain.objective_ <= model.primal_
+    True
     """
 
     def __init__(
@@ -138,7 +151,7 @@ class FactorizedRankSVM(LowRankRanker):
 
     def _check_kernel_space(self) -> None:
         if self.solver == "query_steps":
-            raise ValueError(NEEDS_ROWS)
+            raise SettingError(NEEDS_ROWS)
 
 
 class RegularizedRankSVM(LowRankRanker):
@@ -177,6 +190,16 @@ class RegularizedRankSVM(LowRankRanker):
     coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
     memory_need_, seconds_
         As in `RankSVM`.
+
+    Examples
+    --------
+    >>> from rankviz import RegularizedRankSVM
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> model = RegularizedRankSVM(C=0.01, nuclear=0.01).fit(data.X, data.y, qid=data.qid)
+    >>> freer = RegularizedRankSVM(C=0.01, nuclear=0.001).fit(data.X, data.y, qid=data.qid)
+    >>> bool(model.ranks_.sum() < freer.ranks_.sum())
+    True
     """
 
     def __init__(

@@ -26,7 +26,7 @@ from rankviz.models.low_rank.gram import Gram
 
 @dataclass(frozen=True, eq=False)
 class FactorPoint:
-    """What is known at factors V.
+    """Value and gradient at factors V.
 
     Attributes
     ----------
@@ -117,6 +117,6 @@ class FactorProblem:
 def box_gap(gradient: FloatArray, x: FloatArray, ceiling: float) -> float:
     """max over 0 ≤ s ≤ ceiling of ⟨gradient, x − s⟩: zero exactly where x is stationary in the box.
 
-    It bounds the objective's distance from its minimum where that is convex (Frank and Wolfe's gap).
+    It bounds the objective's distance from its minimum where that is convex (frank1956).
     """
     return float(np.vdot(gradient, x) - ceiling * np.minimum(gradient, 0.0).sum())

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
@@ -25,13 +26,13 @@ MEMORY = 10
 """Corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
-    "solver='query_steps' needs rows of features, and the exact kernel of so many documents is trained in "
-    "coefficients of documents; choose solver='lbfgs', which can, or feature_map='nystroem'"
+    "solver='query_steps' needs rows of features, and the exact kernel of so many documents has none: it is "
+    "trained in one coefficient for each document. Choose solver='lbfgs', or feature_map='nystroem'"
 )
 
 
 class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
-    """What minimises a `FactorProblem`, from factors V (n, K), and which of them it likes to start from."""
+    """A way to minimise a `FactorProblem` from factors V (n, K), and the factors it starts from."""
 
     start_words: ClassVar[str]
 
@@ -41,7 +42,7 @@ class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
 
 
 class _AllDrawn:
-    """What starts from K drawn factors (xu2019 Algorithm 1, line 2)."""
+    """Solvers that start from K drawn factors (xu2019 Algorithm 1, line 2)."""
 
     start_words: ClassVar[str] = "positive factors drawn at random"
 
@@ -54,7 +55,8 @@ class _AllDrawn:
 class BoxedLBFGS(_AllDrawn):
     """SciPy's L-BFGS-B on all factors at once, those of document i in units of 1/√(pairs that i is in).
 
-    Gradients grow with the pairs; in equal units, queries of few documents would hardly move.
+    Gradients grow with the pairs; in equal units, queries of few documents would hardly move. Source:
+    byrd1995 for the method, zhu1997 for its code.
 
     Attributes
     ----------
@@ -163,9 +165,9 @@ class QuerySteps(_AllDrawn):
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
-        """Run from factors V (n, K); ValueError for an exact kernel that is not stored as features."""
+        """Run from factors V (n, K); `SettingError` for an exact kernel that is not stored as features."""
         if not isinstance(problem.gram, FeatureGram):
-            raise ValueError(NEEDS_ROWS)
+            raise SettingError(NEEDS_ROWS)
         point, tracer = problem.at(V), Tracer(report, self.tol)
         try:
             done = _note(tracer, problem, point)

@@ -39,6 +39,7 @@ class Nested:
         Iterations for each number of factors.
     """
 
+    short: ClassVar[str] = "L-BFGS-B"
     label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
     start_words: ClassVar[str] = "one positive factor drawn at random"
 
@@ -80,6 +81,7 @@ def _best(ends: dict[int, FactorPoint], rank: int) -> FloatArray:
 def copied(problem: FactorProblem, V: FloatArray) -> FloatArray:
     """Columns of V (n, k), k a divisor of K, side by side with their copies: (n, K) with the same α."""
     copies = problem.rank // V.shape[1]
+    # √(C/k)/√copies = √(C/K): the ceilings agree, but for rounding
     W: FloatArray = np.minimum(np.repeat(V, copies, axis=1) / np.sqrt(copies), problem.ceiling)
     return W
 
@@ -90,7 +92,9 @@ def more_factors(problem: FactorProblem, V: FloatArray) -> FloatArray:
     point = problem.at(W)
     E = _parting(problem, point, problem.rank // V.shape[1])
     along = problem.at(E)
+    # b = Σ_P (EEᵀ)_ij·(f_i − f_j − 1) = c_E·f − Σ_P (EEᵀ)_ij, and ‖w_E‖² = c_E·f_E
     slope, curvature = float(along.c @ point.f) - along.total, float(along.c @ along.f)
+    # s·b + ½s²‖w_E‖² is least at s = −b/‖w_E‖²; only s ≤ 1 is sure to stay in the box
     step = 1.0 if slope + curvature <= 0.0 else -slope / curvature
     return np.clip(W + np.sqrt(step) * E, 0.0, problem.ceiling, out=W)
 
@@ -112,14 +116,16 @@ def _parting(problem: FactorProblem, point: FactorPoint, copies: int) -> FloatAr
         largest = in_query(np.maximum, np.abs(Z).max(axis=1))
         return Z / np.where(largest > 0.0, largest, 1.0)
 
-    def bent(Z: FloatArray) -> FloatArray:
+    def bent(Z: FloatArray) -> FloatArray:  # E = room·Z, so that tr(Eᵀ(T + Tᵀ)E) = ⟨Z, bent(Z)⟩
         return room * problem.bend(point.f, room * Z)
 
+    # copies of a column have the same room, and T + Tᵀ acts on columns: the sums over copies stay zero
     drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (len(room), problem.rank // copies, copies))
     Z = unit((drawn - drawn.mean(axis=2, keepdims=True)).reshape(room.shape))
     for _ in range(ROUNDS):
         image = bent(Z)
         squares = in_query(np.add, (Z**2).sum(axis=1))
+        # λ becomes growth − λ, which is largest for the λ furthest below zero
         growth = np.sqrt(in_query(np.add, (image**2).sum(axis=1)) / np.where(squares > 0.0, squares, 1.0))
         Z = unit(growth * Z - image)
     falls = in_query(np.add, (Z * bent(Z)).sum(axis=1)) < 0.0

@@ -40,7 +40,7 @@ class Thresholded:
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """What is known at dual variables α beside matrices A.
+    """Values and gradient at dual variables α beside matrices A.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, StopRequested, silent
+from rankviz.common.settings import SEED, Setting
 from rankviz.models.low_rank.factorized import box_gap
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
@@ -18,12 +19,12 @@ CHECK_EVERY = 5
 
 
 DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
-"""What minimises a `RegularizedProblem`, from α (E,) in the box."""
+"""A way to minimise a `RegularizedProblem`, from α (E,) in the box."""
 
 
 @dataclass(frozen=True)
 class Fista:
-    """Accelerated projected gradients on the objective over α with the best A at each α.
+    """Accelerated projected gradients (beck2009) on the objective over α with the best A at each α.
 
     Steps are 1/L with L the curvature of M and of the coupling; M's is checked at every step, and raised
     where it was taken too small. Momentum is dropped where it leads uphill.
@@ -35,6 +36,7 @@ class Fista:
     max_iter : int
     """
 
+    short: ClassVar[str] = "FISTA"
     label: ClassVar[str] = "FISTA, from the plain model"
 
     tol: float = 1e-3
@@ -112,6 +114,7 @@ class Alternating:
         Steps on α in a round, T'.
     """
 
+    settings: ClassVar[tuple[Setting, ...]] = (SEED,)
     label: ClassVar[str] = "alternating steps from random α (xu2019)"
 
     tol: float = 1e-3

@@ -1,6 +1,7 @@
 """Singular value thresholding of stacked blocks, and the penalty that it is the minimiser of.
 
-D_τ(X) = argmin_A τ‖A‖_* + ½‖X − A‖_F² = U diag(max(0, σ − τ)) Vᵀ for X = U diag(σ) Vᵀ (xu2019 theorem 1).
+D_τ(X) = argmin_A τ‖A‖_* + ½‖X − A‖_F² = U diag(max(0, σ − τ)) Vᵀ for X = U diag(σ) Vᵀ (xu2019 theorem 1,
+cai2010).
 """
 
 from __future__ import annotations

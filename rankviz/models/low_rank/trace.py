@@ -1,4 +1,4 @@
-"""What low-rank solvers have in common: how they are called, what they return, one row per iteration."""
+"""Shared by low-rank solvers: how they are called, what they return, one row per iteration."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LowRankResult(Generic[P]):
 
 
 class LowRankSolver(Protocol[Problem, P]):
-    """What minimises problems of a kind, ending at points P."""
+    """A way to minimise problems of a kind, ending at points P."""
 
     def solve(self, problem: Problem, start: FloatArray, /, report: Report = silent) -> LowRankResult[P]:
         """Run from `start`; a stop asked for through `report` returns what is there."""

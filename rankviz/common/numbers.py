@@ -1,0 +1,28 @@
+"""Numbers as captions and sentences write them."""
+
+from __future__ import annotations
+
+import math
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of_two(value: float) -> str:
+    """A positive number as the papers write it: 2⁻⁷ where it is a power of two, else 0.0123."""
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5:
+        return f"2{str(exponent - 1).translate(_SUPERSCRIPT)}"
+    return f"{value:.4g}"
+
+
+def small(value: float) -> str:
+    """A number ≥ 0 with two significant digits: 0.042, and 7.1 × 10⁻⁵ where it is small."""
+    if value == 0 or value >= 1e-3:
+        return f"{value:.2g}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def with_minus(value: float, form: str) -> str:
+    """A number in a format such as "+.3f", with a minus sign (−) for the hyphen."""
+    return format(value, form).replace("-", "−")

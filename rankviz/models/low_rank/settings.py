@@ -1,0 +1,84 @@
+"""The settings of the factorised and the regularised model (see `rankviz.common.settings`)."""
+
+from __future__ import annotations
+
+from rankviz.common.settings import Choice, Positive, Setting, Steps, Whole
+from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.solvers.settings import TOLERANCES
+
+FACTORS = Setting(
+    name="factors",
+    symbol="K",
+    label="Factors K",
+    domain=Whole(),
+    default=5,
+    help="Length of the vectors v with α_ij = ⟨v_i, v_j⟩ (xu2019 §5.1).",
+    key="factors",
+    offer=Steps((1, 2, 5, 10, 20)),
+    named=True,
+    parameter="rank",
+)
+
+NUCLEAR = Setting(
+    name="nuclear",
+    symbol="nuclear",
+    label="Nuclear norm",
+    domain=Positive(),
+    default=1.0,
+    help="Weight of the nuclear norm of the matrices A: larger makes their rank lower (xu2019's γ).",
+    key="nuclear",
+    offer=Steps((0.01, 0.1, 1.0, 10.0, 100.0)),
+    caption=lambda value: f"nuclear {value:g}",
+    named=True,
+)
+
+COUPLING = Setting(
+    name="coupling",
+    symbol="coupling",
+    label="Coupling",
+    domain=Positive(),
+    default=10.0,
+    help="Weight of the distance between α and A: larger holds them closer together (xu2019's λ).",
+    key="coupling",
+    offer=Steps((0.1, 1.0, 10.0, 100.0)),
+    caption=lambda value: f"coupling {value:g}",
+    named=True,
+)
+
+LOW_RANK_TOL = Setting(
+    name="tol",
+    symbol="tolerance",
+    label="Tolerance",
+    domain=Positive(),
+    default=1e-3,
+    help="Training stops when what is left to gain is below this share of the objective.",
+    key="ltol",
+    offer=Steps(TOLERANCES[:4]),
+    caption=lambda tol: f"tolerance {tol:.0e}",
+    quiet=True,
+    how=True,
+)
+
+FACTOR_SOLVER = Setting(
+    name="solver",
+    symbol="solver",
+    label="Solver",
+    domain=Choice(FACTOR_SOLVERS),
+    default="lbfgs",
+    help="All factors at once, from one factor to K; or query by query, as the paper does.",
+    key="fsolver",
+    quiet=True,
+    how=True,
+)
+
+DUAL_SOLVER = Setting(
+    name="solver",
+    symbol="solver",
+    label="Solver",
+    domain=Choice(DUAL_SOLVERS),
+    default="fista",
+    help="Accelerated steps from the plain model, or the paper's alternating ones from random α.",
+    key="rsolver",
+    quiet=True,
+    how=True,
+)

@@ -1,0 +1,177 @@
+"""The methods that runs can train, by the names that `RunSpec(method=...)` uses.
+
+To add one: a `Ranker` in a file of its own, and one entry in `METHODS` that names its settings and says what
+a fitted model offers. Everything else asks the entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import SEED, Setting, active
+from rankviz.features import FEATURE_MAPS, check_combination
+from rankviz.features.settings import RANK
+from rankviz.models.base import Ranker
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.settings import (
+    COUPLING,
+    DUAL_SOLVER,
+    FACTOR_SOLVER,
+    FACTORS,
+    LOW_RANK_TOL,
+    NUCLEAR,
+)
+from rankviz.models.offers import Offers
+from rankviz.models.ranksvm import RankSVM
+from rankviz.models.settings import FEATURE_MAP, START
+from rankviz.risk.losses import LOSSES
+from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
+from rankviz.solvers.registry import SOLVER, check_solver
+from rankviz.solvers.settings import TOL
+
+Values = Mapping[str, Any]
+"""Settings of a run, by name."""
+
+
+def _nothing(values: Values) -> None:
+    """Every combination of its settings goes together."""
+
+
+def _scores_only(values: Values) -> Offers:
+    """Scores and nothing else."""
+    return Offers()
+
+
+def _unrelated(values: Values) -> frozenset[str]:
+    """Each run by itself."""
+    return frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A way to learn a ranker, to choose.
+
+    Attributes
+    ----------
+    label : str
+        What to call it.
+    make : (**parameters) -> Ranker
+        Its estimator.
+    settings : tuple of Setting
+        Those it reads; what is chosen there may bring along more.
+    offers : settings -> Offers
+        What a fitted model offers beside scores.
+    check : settings -> None
+        Raises `SettingError` for settings that do not go together, saying what would.
+    varying : settings -> names
+        Settings in which runs may differ and yet share their features and starts; then the estimator has
+        `training` and `fit_in` (see `rankviz.experiments.sweep`).
+    minimises : str
+        What it minimises, in a line.
+    left_out : tuple of Setting
+        Those that it does not read although a choice of its own would bring them along.
+    """
+
+    label: str
+    make: Callable[..., Ranker]
+    settings: tuple[Setting, ...]
+    offers: Callable[[Values], Offers] = _scores_only
+    check: Callable[[Values], None] = _nothing
+    varying: Callable[[Values], frozenset[str]] = _unrelated
+    minimises: str = ""
+    left_out: tuple[Setting, ...] = ()
+
+    def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
+        """The settings that it reads with these values, in the order in which captions tell them."""
+        return active(self.settings, value_of, self.left_out)
+
+    def resolve(self, given: Values) -> dict[str, Any]:
+        """All its settings by name: what is given, checked, and defaults for the rest.
+
+        Raises `SettingError` for a value out of range, and for what it does not read with these choices.
+        """
+        pairs = self.active(lambda setting: setting.checked(given.get(setting.name, setting.default)))
+        found = {setting.name: value for setting, value in pairs}
+        strangers = [name for name in given if name not in found]
+        if strangers:
+            who = f"{self.label} with these choices"
+            raise SettingError(f"{strangers[0]!r} is no setting of {who}; it has {', '.join(found)}")
+        return found
+
+    def model(self, values: Values) -> Ranker:
+        """The unfitted estimator with these settings; `SettingError` where they do not go together."""
+        self.check(values)
+        declared = self.active(lambda setting: values[setting.name])
+        return self.make(**{setting.parameter: value for setting, value in declared if setting.parameter})
+
+
+def _map_offers(values: Values) -> dict[str, bool]:
+    """What a model on a feature map offers by its map."""
+    kind = FEATURE_MAPS[values["feature_map"]]
+    return {
+        "weights": True,
+        "input_weights": kind.is_identity,
+        "expansion": kind.expands,
+        "components": kind.has_components,
+        "pair_objective": True,
+        "duals": True,
+        "trace": True,
+        "random": SEED.name in values,
+    }
+
+
+def _rank_svm_offers(values: Values) -> Offers:
+    return Offers(**_map_offers(values))
+
+
+def _check_map(values: Values) -> None:
+    check_combination(values["feature_map"], values)
+
+
+def _check_rank_svm(values: Values) -> None:
+    _check_map(values)
+    check_solver(values["solver"], LOSSES[values["loss"]])
+
+
+def _nested(values: Values) -> frozenset[str]:
+    """m, γ and C, for maps of fewer features are the leading columns of larger ones; not truncated ones."""
+    shared = {"gamma", "C"} if values.get("rank") is not None else {"gamma", "C", "n_components"}
+    return frozenset(shared & set(values))
+
+
+METHODS: dict[str, Method] = {
+    "ranksvm": Method(
+        "RankSVM",
+        RankSVM,
+        (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL, START),
+        _rank_svm_offers,
+        _check_rank_svm,
+        _nested,
+        "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
+    ),
+    "factorized": Method(
+        "factorised RankSVM",
+        FactorizedRankSVM,
+        (FACTORS, LOSS_WEIGHT, FEATURE_MAP, FACTOR_SOLVER, LOW_RANK_TOL, SEED),
+        _rank_svm_offers,
+        _check_map,
+        minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
+        left_out=(RANK,),
+    ),
+    "regularized": Method(
+        "regularised RankSVM",
+        RegularizedRankSVM,
+        (NUCLEAR, COUPLING, LOSS_WEIGHT, FEATURE_MAP, DUAL_SOLVER, LOW_RANK_TOL),
+        _rank_svm_offers,
+        _check_map,
+        minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
+        left_out=(RANK,),
+    ),
+}
+"""Methods by name; the first is what is meant where nothing is said."""
+
+USUAL = next(iter(METHODS))
+"""The method that is meant where nothing is said."""

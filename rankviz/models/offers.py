@@ -1,0 +1,58 @@
+"""What fitted models offer beside scores, declared by each method and never guessed from its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What a fitted model offers beside scores; pages ask here whether they apply.
+
+    Attributes
+    ----------
+    weights : bool
+        Weights w of features φ(x), with f(x) = w·φ(x).
+    input_weights : bool
+        Weights of the input features themselves: f(x) = w·x.
+    expansion : bool
+        A kernel expansion f(x) = Σ αᵢ κ(x, zᵢ).
+    components : bool
+        A number of features m to choose.
+    pair_objective : bool
+        An objective over preference pairs, which a gap measures the distance from.
+    duals : bool
+        Dual variables of preference pairs, one block per query.
+    trace : bool
+        A row for every iteration of its training.
+    random : bool
+        Something that a seed decides.
+    """
+
+    weights: bool = False
+    input_weights: bool = False
+    expansion: bool = False
+    components: bool = False
+    pair_objective: bool = False
+    duals: bool = False
+    trace: bool = False
+    random: bool = False
+
+    def lacks(self, *names: str) -> list[str]:
+        """Those of the named offers that it does not make."""
+        return [name for name in names if not getattr(self, name)]
+
+
+WORDS = {
+    "weights": "weights of features",
+    "input_weights": "weights of the input features",
+    "expansion": "a kernel expansion",
+    "components": "a number of features m",
+    "pair_objective": "an objective over preference pairs",
+    "duals": "dual variables of preference pairs",
+    "trace": "a trace of its iterations",
+    "random": "anything that a seed decides",
+}
+"""Offers in words, after "it has" or "it has no"."""
+
+assert set(WORDS) == {field.name for field in fields(Offers)}

@@ -1,0 +1,63 @@
+"""The settings of solvers, each said once (see `rankviz.common.settings`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankviz.common.settings import Choice, Positive, Setting, Steps, Whole
+
+
+@dataclass(frozen=True)
+class Preconditioning:
+    """Whether the Newton systems are solved with a preconditioner."""
+
+    label: str
+    used: bool
+
+
+PRECONDITIONERS = {
+    "auto": Preconditioning("preconditioned", used=True),
+    "none": Preconditioning("without preconditioner", used=False),
+}
+"""By the names that `RankSVM(preconditioner=...)` uses."""
+
+PRECONDITIONER = Setting(
+    name="preconditioner",
+    symbol="preconditioner",
+    label="Preconditioner",
+    domain=Choice(PRECONDITIONERS),
+    default="auto",
+    help="auto: Newton systems are solved with the preconditioner that suits the map. none: by plain "
+    "conjugate gradients, to see what it is worth.",
+    key="pre",
+    quiet=True,
+    how=True,
+)
+
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+"""Those that pages offer."""
+
+TOL = Setting(
+    name="tol",
+    symbol="tolerance",
+    label="Tolerance",
+    domain=Positive(),
+    default=1e-6,
+    help="Training stops when the Newton decrement is below this share of the objective.",
+    key="tol",
+    offer=Steps(TOLERANCES),
+    caption=lambda tol: f"tolerance {tol:.0e}",
+    quiet=True,
+    how=True,
+)
+
+MAX_ITER = Setting(
+    name="max_iter",
+    symbol="iterations",
+    label="Largest number of iterations",
+    domain=Whole(optional=True),
+    default=None,
+    help="None for a number that suits the solver.",
+    quiet=True,
+    how=True,
+)

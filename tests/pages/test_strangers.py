@@ -1,0 +1,92 @@
+"""Every page with a loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
+
+Each is entered where the project's own are, and chosen in the sidebar: a page then shows a figure, or a
+sentence that says why not and what would; never a fault, nor anything that is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import strangers
+from conftest_pages import APP, figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz.features import FEATURE_MAPS, KERNELS
+from rankviz.models.methods import METHODS
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVERS
+
+PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
+Opener = Callable[..., AppTest]
+
+STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
+    "loss": (LOSSES, strangers.LOSS, {"loss": "exponential"}),
+    "kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy"}),
+    "exact kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy", "map": "exact kernel"}),
+    "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),
+    "solver": (SOLVERS, strangers.SOLVER, {"solver": "gradient descent"}),
+    "ranker": (METHODS, strangers.RANKER, {"method": "feature mean"}),
+}
+"""Where it is entered, what is entered, and the link that chooses it by its label."""
+
+UNTRUE = {
+    "loss": r"squared hinge\b",
+    "kernel": r"\bRBF\b",
+    "exact kernel": r"\bRBF\b",
+    "map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
+    "ranker": r"[Tt]his is the linear model|feature mean[^.·]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
+}
+"""What would be a wrong label in a text that speaks of the model by its name."""
+
+
+@pytest.fixture
+def stranger(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, str]]:
+    """Enter a stranger; returns the link that chooses it."""
+
+    def enter(kind: str) -> dict[str, str]:
+        registry, entry, link = STRANGERS[kind]
+        monkeypatch.setitem(registry, "stranger", entry)
+        return link
+
+    return enter
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_every_page_shows_it_or_says_why_not(
+    page: str, kind: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    link = stranger(kind)
+    app = open_page(page, m=10, **link)
+    key = next(iter(link))
+    assert app.session_state[key] == "stranger"
+    said = words(app)
+    assert figures(app) or app.info or app.warning
+    assert "nan" not in re.findall(r"[\w]+", said.lower())
+    assert not app.error, [error.value for error in app.error]
+    about_it = [text for text in said.splitlines() if STRANGERS[kind][1].label in text]
+    assert not [text for text in about_it if re.search(UNTRUE.get(kind, r"(?!)"), text)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("data", "home")])
+def test_a_ranker_with_scores_only_is_called_by_its_name(
+    page: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    app = open_page(page, m=10, **stranger("ranker"))
+    assert "feature mean" in words(app) + str(figures(app))
+
+
+def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    app = open_page("low_rank", **stranger("ranker"))
+    assert "has no dual variables" in words(app)
+    assert not figures(app)
+    button = next(button for button in app.button if button.label == f"Use {METHODS['ranksvm'].label}")
+    button.click().run()
+    assert app.session_state["method"] == "ranksvm"
+    assert figures(app)

@@ -1,0 +1,68 @@
+"""Every work that texts and docstrings cite by name and year stands in docs/references.md."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCES = ROOT / "docs" / "references.md"
+KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")
+ENTRY = re.compile(r"^- \*\*([a-z]+(?:19|20)\d\d)\*\*: (.*?)(?=^- |^#|\Z)", re.MULTILINE | re.DOTALL)
+FOLDERS = ("rankviz", "ui", "pages", "benchmarks")
+
+
+def texts() -> list[Path]:
+    """Sources whose docstrings cite, and the documents for readers."""
+    sources = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    return [*sources, *documents, ROOT / "app.py", ROOT / "data" / "README.md"]
+
+
+def entries() -> dict[str, str]:
+    """Key -> its entry, line breaks taken out."""
+    found = ENTRY.findall(REFERENCES.read_text(encoding="utf-8"))
+    assert max(Counter(key for key, _ in found).values()) == 1, "a key has two entries"
+    return {key: " ".join(entry.split()) for key, entry in found}
+
+
+def unknown(text: str) -> set[str]:
+    """The keys cited in a text that have no entry."""
+    return set(KEY.findall(text)) - entries().keys()
+
+
+@pytest.mark.parametrize("path", texts(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_key_has_an_entry(path: Path) -> None:
+    assert not unknown(path.read_text(encoding="utf-8"))
+
+
+def test_a_made_up_key_is_noticed() -> None:
+    assert unknown("by sorting (chapelle2010 §4, nobody1999); MQ2008 and TD2004 are data") == {"nobody1999"}
+
+
+def test_the_papers_are_cited_where_the_search_looks() -> None:
+    cited = set().union(
+        *(KEY.findall(path.read_text(encoding="utf-8")) for path in texts() if path != REFERENCES)
+    )
+    assert {"chapelle2010", "chen2017", "he2009", "xu2019"} <= cited
+
+
+@pytest.mark.parametrize(("key", "entry"), entries().items())
+def test_an_entry_is_of_its_author_and_year(key: str, entry: str) -> None:
+    author, year = key[:-4], key[-4:]
+    plain = entry.lower().translate(str.maketrans("äöü'", "aou ")).replace(" ", "")
+    assert author in plain.split(",")[0], f"the first author of {key} is another"
+    assert year in entry
+
+
+def test_no_doi_stands_twice() -> None:
+    found = Counter(re.findall(r"doi:(10\.\S+?)[.,]?(?:\s|$)", REFERENCES.read_text(encoding="utf-8")))
+    assert found
+    assert max(found.values()) == 1
+
+
+def test_readme_links_to_the_references() -> None:
+    assert "(docs/references.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
