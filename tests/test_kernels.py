@@ -12,7 +12,14 @@ from rankviz.common.progress import Progress
 from rankviz.features import KERNELS as KINDS
 from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial, row_blocks
 from rankviz.features.kernel_base import mean_diagonal
-from rankviz.features.kernel_matrix import PANEL_ROWS, KernelPanels, RecomputedKernel, StoredKernel
+from rankviz.features.kernel_matrix import (
+    PANEL_ROWS,
+    KernelPanels,
+    RecomputedKernel,
+    StoredKernel,
+    kernel_matrix,
+    stored_bytes,
+)
 from rankviz.features.kernels import kernel_name
 
 RNG = np.random.default_rng(0)
@@ -92,6 +99,16 @@ def test_float32_keeps_the_digits_that_matter_where_gamma_is_small(kernel: Kerne
 
 def test_only_what_is_far_from_its_offset_has_none() -> None:
     assert [kernel.offset for kernel in KERNELS.values()] == [1.0, 1.0, 1.5**3, 0.0, 0.5**5, 0.0]
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e17])
+def test_values_that_float32_does_not_hold_are_computed_anew(unit: float) -> None:
+    """Squares of the features: 1e-24 is cut off at seven digits and fewer, 1e34 nearly infinite."""
+    many, kernel = unit * RNG.normal(size=(700, 5)), LinearKernel()
+    found = kernel_matrix(many, kernel, stored_bytes(700, 4))
+    assert ("float32" in found.storage) == (unit == 1.0)
+    v = RNG.normal(size=700)
+    np.testing.assert_allclose(found.product(v), many @ (many.T @ v), rtol=1e-3, atol=1e-3 * unit**2)
 
 
 def test_facts_of_kernels() -> None:

@@ -212,8 +212,11 @@ class BlockKernel(ABC):
         return EntryCost(products=d, exp=1)
 
     def scratch(self, d: int) -> int:
-        """None, where nothing else is said; blocks are so much smaller where there are some."""
-        return 0
+        """Two, where nothing else is said: an expression in `apply` makes as many copies of its block.
+
+        Blocks are so much smaller.
+        """
+        return 2
 
     def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
         return row_blocks.fill_rows(
@@ -224,6 +227,14 @@ class BlockKernel(ABC):
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:
     """The mean of κ(x, x) over documents X (n, d), which tolerances are relative to; 1 where it is 0."""
     return float(kernel.diagonal(X).mean()) or 1.0 if len(X) else 1.0
+
+
+def largest_value(kernel: Kernel | None, X: FloatArray) -> float:
+    """What no |κ(x, z)| is beyond among documents X (n, d), by Cauchy and Schwarz; 0 without a kernel."""
+    if kernel is None:
+        return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(kernel.diagonal(X).max(initial=0.0))
 
 
 def needed(kernel: Kernel | None) -> Kernel:

@@ -86,6 +86,10 @@ class RBF(BlockKernel):
 
         return panel
 
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
+
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Ones."""
         return np.ones(len(X))
@@ -121,6 +125,10 @@ class Laplacian(BlockKernel):
         np.multiply(arguments, self.gamma, out=out)
         in_place(np.exp, out)
 
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
+
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Ones."""
         return np.ones(len(X))
@@ -137,6 +145,10 @@ class _OfProducts(BlockKernel):
         """⟨x, z⟩."""
         right = np.ascontiguousarray(Z.T)
         return lambda X, block: np.matmul(X, right, out=block)
+
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """That function of ‖x‖²."""
