@@ -14,7 +14,8 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.effort import Values, by_query
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, box_gap
