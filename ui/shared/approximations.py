@@ -1,0 +1,29 @@
+"""The approximations of a kernel that pages draw beside each other, with the sidebar's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.style import approximations
+from ui.shared.settings import spec_from_state
+
+
+def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
+    """The runs of all maps that approximate the sidebar's kernel, and why those that do not are left out."""
+    found, left_out = [], []
+    for name in approximations():
+        try:
+            found.append(spec_from_state(state, name))
+        except SettingError as error:
+            left_out.append(str(error))
+    return found, left_out
+
+
+def say_what_is_left_out(reasons: list[str]) -> None:
+    """Say which approximation is not drawn, and what would draw it."""
+    for reason in reasons:
+        st.caption(f"Not drawn: {reason}.")
