@@ -16,9 +16,9 @@ ABOUT = """# Settings
 
 The settings of runs as the code declares them; `python -m tools.settings_table` writes this page.
 
-A run has the settings that its method reads, and those that come along with what is chosen there: with a kernel
-its own. The default is that of a `RunSpec`; in brackets the value that the app starts from, where it is another.
-Addresses and pins have exponents for powers of two.
+A run has the settings that its method reads, and those that come along with what is chosen there: with a
+kernel its own. The default is that of a `RunSpec`; in brackets stands what the app starts from, where that is
+something else. Addresses and pins have exponents for powers of two.
 """
 
 COLUMNS = ("Setting", "Symbol", "Label", "Values", "Default", "Key in the URL", "Read by", "What it does")
