@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -129,6 +130,46 @@ def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
     app.run()
     assert [one.value for one in app.error] == [str(error)]
     assert figures(app)
+
+
+def fragment_script(guarded: bool) -> None:
+    import streamlit as st
+
+    from ui.shared.runs import errors_as_sentences
+
+    def broken() -> None:
+        raise RuntimeError("out of its mind")
+
+    with errors_as_sentences():
+        st.fragment(errors_as_sentences()(broken) if guarded else broken)()
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_fragment_s_fault_is_shown_once(guarded: bool, faults: list[str]) -> None:
+    app = AppTest.from_function(fragment_script, kwargs={"guarded": guarded}, default_timeout=30).run()
+    assert len(app.error) == len(app.code) == len(faults) == int(guarded)
+    assert len(app.exception) == int(not guarded), "Streamlit's own box, where nothing of ours guards it"
+    faults.clear()
+
+
+def test_every_fragment_is_guarded() -> None:
+    fragments = []
+    for path in (APP.parent / "ui").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and is_fragment(node)]
+        drawn = {ast.unparse(call.args[0]) for call in calls}
+        drawn |= {name for name, node in functions.items() if any(map(is_fragment, node.decorator_list))}
+        fragments += [(path.stem, functions[name]) for name in drawn]
+    assert {"watching", "tabs"} <= {name for name, _ in fragments}
+    for name, function in fragments:
+        told = [ast.unparse(one) for one in function.decorator_list]
+        assert told[-1] == "errors_as_sentences()", (name, function.name)
+
+
+def is_fragment(node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return ast.unparse(called) == "st.fragment"
 
 
 def test_a_sidebar_that_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> None:

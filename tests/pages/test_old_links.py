@@ -203,7 +203,7 @@ def options(app: AppTest) -> dict[str, list[str]]:
     for kind in ("selectbox", "multiselect", "select_slider", "segmented_control", "pills"):
         for element in app.get(kind):
             told = [str(getattr(option, "content", option)) for option in element.proto.options]
-            found[element.proto.query_param_key] = told
+            found[element.key or element.proto.query_param_key] = told
     tabs: list[Any] = list(app.tabs)
     return found | {"view": [tab.label for tab in tabs]}
 
