@@ -199,6 +199,8 @@ def test_old_pins_of_every_loss(loss: str) -> None:
         "linear_c0_t2",
         "linear_c99_t6",
         "linear_c0_t6_lnone",
+        "linear_c0_t6_wnone",
+        "linear_c0_t6_wtable",
         "linear_c0_t6_wnone2",
         "linear_c0_t6_w1x2",
         "linear_c0_t6_wx",
