@@ -17,6 +17,7 @@ from ui.low_rank import learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
 from ui.shared import selection
+from ui.shared.runs import errors_as_sentences
 from ui.shared.show import bold_sentence, show_figure
 
 HOW = (
@@ -47,6 +48,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 
 @st.fragment
+@errors_as_sentences()
 def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
     choice = _controls()
