@@ -17,9 +17,7 @@ from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
-from rankviz.features import RBF
-from rankviz.features import FEATURE_MAPS, KERNELS
-from rankviz.models.methods import METHODS
+from rankviz.features import KERNELS, RBF
 from rankviz.plots.kernel_variants import choice_name
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words

@@ -21,10 +21,10 @@ from rankviz.risk.settings import LOSS
 from rankviz.solvers.registry import SOLVER
 from ui.kernel_approximation.words import kernel_words, reading, variant_words
 from ui.kernel_approximation.work import Asked, errors
+from ui.shared.controls import value_from
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import spec_from_state
 from ui.shared.show import bold_sentence, capital, show_figure
-from ui.shared.state import value_from
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
