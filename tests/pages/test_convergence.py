@@ -56,7 +56,10 @@ def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
     app.button(key="pin").click().run()
     app.session_state["m"] = 25
     app.run()
-    assert app.query_params["pins"] in ([f"{PIN}.{token(SPEC)}"], f"{PIN}.{token(SPEC)}")
+    kept = from_token(PIN, SPEC)  # a pin of earlier versions is written anew
+    assert kept is not None
+    pins = f"{token(kept)}.{token(SPEC)}"
+    assert app.query_params["pins"] in ([pins], pins)
     assert len(names(app)) == 4
     app.button(key="unpin").click().run()
     assert len(names(app)) == 2

@@ -171,7 +171,9 @@ def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds:
     errors = kernel_errors(X, RBF(gamma), grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
     slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
-    return f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, KERNELS['rbf'], 'γ = g')}"
+    return (
+        f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, KERNELS['rbf'], 'γ = g')}"
+    )
 
 
 def test_readings() -> None:

@@ -12,8 +12,9 @@ from rankviz import RunSpec, execute
 from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 from ui.shared.costs import CHOICES, costs_of, state_of_costs
+from ui.shared.link import query_params
 from ui.shared.pins import from_token, token
-from ui.shared.settings import query_params, state_of
+from ui.shared.settings import state_of
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
@@ -40,7 +41,7 @@ def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) 
 def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     app = open_page("train", m=5, costs=CHOICES["table_query"], solver="Newton-YUAN")
     assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3, × μ by query" in words(app)
-    assert "solver: Newton-YUAN" in words(app)
+    assert "× μ by query · Newton-YUAN · " in words(app)
 
 
 def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener) -> None:
