@@ -159,7 +159,10 @@ class QuerySteps(_AllDrawn):
         Passes over all queries.
     """
 
+    short: ClassVar[str] = "paper's steps"
     label: ClassVar[str] = "projected gradients, query by query (xu2019)"
+    printed: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
 
     tol: float = 1e-3
     max_iter: int = 500
