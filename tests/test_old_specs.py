@@ -19,7 +19,8 @@ from rankviz.experiments.run_folder import Job, RunFolder
 
 PLAIN = (
     '{"C": 0.5, "costs": null, "coupling": 10.0, "dataset": "small", "digest": "", "factors": 5, '
-    '"feature_map": "linear", "fold": "Fold1", "frequencies": "gaussian", "gamma": 1.0, "landmarks": "uniform", "loss": '
+    '"feature_map": "linear", "fold": "Fold1", "frequencies": "gaussian", "gamma": 1.0, '
+    '"landmarks": "uniform", "loss": '
     '"squared_hinge", "method": "ranksvm", "n_components": 1, "normalisation": "none", "nuclear": 1.0, '
     '"preconditioner": "auto", "rank": null, "seed": 0, "solver": "newton", "start": "near", "tol": 1e-06}'
 )
@@ -62,12 +63,14 @@ TEXTS = {
         start="zero",
     ),
     '{"C": 0.25, "costs": null, "coupling": 10.0, "dataset": "small", "digest": "", "factors": 3, '
-    '"feature_map": "linear", "fold": "Fold1", "frequencies": "gaussian", "gamma": 1.0, "landmarks": "uniform", "loss": '
+    '"feature_map": "linear", "fold": "Fold1", "frequencies": "gaussian", "gamma": 1.0, '
+    '"landmarks": "uniform", "loss": '
     '"hinge", "method": "factorized", "n_components": 1, "normalisation": "none", "nuclear": 1.0, '
     '"preconditioner": "auto", "rank": null, "seed": 2, "solver": "query_steps", "start": "zero", "tol": '
     "0.001}": LINEAR.factorized(3, 0.25, solver="query_steps").but(seed=2),
     '{"C": 0.25, "costs": null, "coupling": 2.0, "dataset": "small", "digest": "", "factors": 5, '
-    '"feature_map": "exact", "fold": "Fold1", "frequencies": "gaussian", "gamma": 0.5, "landmarks": "uniform", "loss": '
+    '"feature_map": "exact", "fold": "Fold1", "frequencies": "gaussian", "gamma": 0.5, '
+    '"landmarks": "uniform", "loss": '
     '"hinge", "method": "regularized", "n_components": 1, "normalisation": "none", "nuclear": 0.5, '
     '"preconditioner": "auto", "rank": null, "seed": 0, "solver": "fista", "start": "zero", "tol": 0.01}': (
         LINEAR.exact().but(gamma=0.5).regularized(0.5, 2.0, 0.25).but(tol=0.01)
