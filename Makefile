@@ -43,7 +43,7 @@ app: install
 	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 test: install
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term-missing:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 # `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
 e2e: install

@@ -10,7 +10,8 @@ from ui.shared.runs import errors_as_sentences
 spec = experiment()
 st.title("Influence of C and costs")
 part = reveal.part_shown(spec)
-spec = views.model(spec)
+with errors_as_sentences():
+    spec = views.model(spec)
 settings = views.controls(spec)
 st.markdown(f":gray[{views.about(spec, settings, part)}]")
 loss_weight, costs = st.tabs(["Influence of C", "Influence of λ and μ"], key="view", bind="query-params")

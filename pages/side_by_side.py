@@ -10,8 +10,8 @@ from ui.side_by_side import views
 spec = experiment()
 st.title("Side by side")
 part = reveal.part_shown(spec)
-choice = views.controls()
+choice = views.controls(spec)
 with errors_as_sentences():
-    pair = views.trained(st.session_state, choice, part)
+    pair = views.trained(choice, part)
     data = normalised(spec).parts[part]
 views.linked(pair, data, part, choice.metric)

@@ -193,6 +193,30 @@ def test_the_objective_takes_the_place_of_a_metric(records: dict[str, RunRecord]
     assert "lower is better" in fig.layout.yaxis.title.text
 
 
+def test_the_plain_model_and_printed_values_are_drawn_beside_the_sweep(
+    records: dict[str, RunRecord],
+) -> None:
+    table = low_rank_sensitivity.data([records["factorized"]], "vali", "MAP")
+    printed = pd.Series([0.1, 0.9], index=[1, 2])
+    fig = low_rank_sensitivity.figure_of_factors(
+        table, "linear", "MAP", plain=0.5, grid=(1, 2), printed=printed
+    )
+    drawn = {trace.name: list(trace.y) for trace in fig.data}
+    assert drawn["plain, with the hinge"] == [0.5, 0.5]
+    assert drawn["xu2019, Table 7"] == [0.1, 0.9]
+    low, high = fig.layout.yaxis.range
+    assert low <= 0.1 < 0.9 <= high
+
+
+def test_ranks_beside_the_largest_possible_have_a_diagonal() -> None:
+    found = dict(zip(MODELS, [spectra_with(query=[3, 7], largest_rank=[4, 9])] * 3, strict=True))
+    table = rank_by_model.data(found, 0.9, 0.3)
+    allowed = rank_by_model.bound(table, 2, "block")
+    fig = rank_by_model.figure(table, "linear", measure="rank", against="largest_rank", allowed=allowed)
+    diagonal = next(trace for trace in fig.data if trace.name == "as large as the grades allow")
+    assert (list(diagonal.x), list(diagonal.y)) == ([1, 9], [1, 9])
+
+
 def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -> None:
     base = records["regularized"]
     zero = replace(base, solution={"low_rank": np.zeros(3), "gap": np.zeros(1)})

@@ -10,10 +10,11 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import RankingData, make_fold
 from rankviz.plots import per_query, ranked_list, score_scatter
-from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, style_of
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, second_tone, style_of
 
 MAPS = ("nystroem", "fourier")
 METRIC = "NDCG@10"
+SIDES = per_query.sides(MAPS, ("Nyström", "random Fourier"))
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +44,14 @@ def test_the_table_is_the_records(table: pd.DataFrame, pair: list[RunRecord], fo
 def test_points_carry_queries_and_the_selection(draw: object, table: pd.DataFrame) -> None:
     picked = table["query"].iloc[[1, 3]].tolist()
     for name in ("queries", "tau"):
-        points = trace_of(draw(table, MAPS, METRIC, picked, picked[0]), name)
+        points = trace_of(draw(table, SIDES, METRIC, picked, picked[0]), name)
         if points is None:
             continue  # τ has a panel in one of the figures only
         full = np.flatnonzero(np.asarray(points.marker.opacity) > 0.5)
         assert sorted(points.customdata[i][0] for i in full) == sorted(picked)
         assert points.selectedpoints is None, "Streamlit would not be told that a click ends the selection"
         assert all(isinstance(row, list | tuple) for row in points.customdata), "events give lists back"
-        assert set(trace_of(draw(table, MAPS, METRIC), name).marker.opacity) == {per_query.SHOWN}
+        assert set(trace_of(draw(table, SIDES, METRIC), name).marker.opacity) == {per_query.SHOWN}
 
 
 def trace_of(fig: object, name: str = "queries") -> object:
@@ -59,33 +60,54 @@ def trace_of(fig: object, name: str = "queries") -> object:
 
 def test_tau_stands_below_the_differences(table: pd.DataFrame) -> None:
     known = table.iloc[:3].assign(difference=[0.2, -0.1, 0.0], tau=[0.5, np.nan, 1.0])
-    fig = per_query.strip(known, MAPS, METRIC)
+    fig = per_query.strip(known, SIDES, METRIC)
     queries, tau = trace_of(fig), trace_of(fig, "tau")
     assert [row[0] for row in queries.customdata] == [row[0] for row in tau.customdata]
     np.testing.assert_array_equal(tau.y, [np.nan, 1.0, 0.5])
     assert tau.customdata[0][-1] == "no Kendall's τ"
     low, high = fig.layout.yaxis2.range
     assert low < 0.5 < 1.0 < high
-    assert np.isfinite(per_query.strip(known.assign(tau=np.nan), MAPS, METRIC).layout.yaxis2.range).all()
+    assert np.isfinite(per_query.strip(known.assign(tau=np.nan), SIDES, METRIC).layout.yaxis2.range).all()
 
 
 def test_colour_says_who_is_ahead(table: pd.DataFrame) -> None:
     known = table.iloc[:3].assign(difference=[0.1, -0.1, 0.0])
-    colours = trace_of(per_query.figure(known, MAPS, METRIC)).marker.color
+    colours = trace_of(per_query.figure(known, SIDES, METRIC)).marker.color
     assert list(colours) == [style_of("nystroem").colour, style_of("fourier").colour, EVEN_COLOUR]
-    symbols = trace_of(per_query.figure(known, MAPS, METRIC)).marker.symbol
+    symbols = trace_of(per_query.figure(known, SIDES, METRIC)).marker.symbol
     assert list(symbols) == ["circle", "circle", "circle-open"], "grey and full is the linear model"
 
 
+def test_two_models_of_one_look_have_two_tones_and_markers(table: pd.DataFrame) -> None:
+    alike = per_query.sides(("nystroem", "nystroem"), ("Nyström, C = 1", "Nyström, C = 2"))
+    known = table.iloc[:3].assign(difference=[0.1, -0.1, 0.0])
+    fig = per_query.figure(known, alike, METRIC)
+    own = style_of("nystroem").colour
+    marker = trace_of(fig).marker
+    assert list(marker.color) == [own, second_tone(own), EVEN_COLOUR]
+    assert list(marker.symbol) == ["circle", "diamond", "circle-open"]
+    assert [a.text for a in fig.layout.annotations] == ["● Nyström, C = 1 ahead", "◆ Nyström, C = 2 ahead"]
+    assert fig.layout.xaxis.title.text == f"{METRIC}, Nyström, C = 2"
+    assert "Nyström, C = 1 − Nyström, C = 2" in per_query.strip(known, alike, METRIC).layout.yaxis.title.text
+    names = ("Nyström, m = 500, C = 2⁻¹⁰", "Nyström, m = 500, C = 2⁻¹¹")
+    long = per_query.strip(known, per_query.sides(("nystroem", "nystroem"), names), METRIC)
+    assert long.layout.yaxis.title.text == "left − right", "a longer title would not fit"
+
+
+def test_a_second_tone_lies_between_a_colour_and_the_background() -> None:
+    assert second_tone("#000000") == "#737373"
+    assert second_tone("#ffffff", "#000000") == "#8c8c8c"
+
+
 def test_the_strip_is_in_order_of_the_differences(table: pd.DataFrame) -> None:
-    points = trace_of(per_query.strip(table, MAPS, METRIC))
+    points = trace_of(per_query.strip(table, SIDES, METRIC))
     assert (np.diff(points.y) >= 0).all()
     assert list(points.x) == list(range(1, len(table) + 1))
 
 
 def test_the_ring_marks_the_chosen_query(table: pd.DataFrame) -> None:
     chosen = int(table["query"].iloc[2])
-    ring = per_query.figure(table, MAPS, METRIC, (), chosen).data[-1]
+    ring = per_query.figure(table, SIDES, METRIC, (), chosen).data[-1]
     assert (ring.x[0], ring.y[0]) == tuple(table.loc[2, ["right", "left"]])
 
 

@@ -46,7 +46,7 @@ def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
     Fourier may be. Raises ValueError unless the data agree, and every setting of the exact run that says what
     is minimised: C, kernel, loss, costs.
     """
-    declared = exact.spec.declared()
+    declared = exact.spec.exact().declared()  # what the map itself is told, such as m, may differ
     minimised = (name for name, setting in declared.items() if not setting.how and name != FEATURE_MAP.name)
     _same(approximate.spec, exact.spec, ("method", *_DATA, *minimised))
     return (approximate.objective - exact.objective) / exact.objective

@@ -1,8 +1,9 @@
 """What a run will cost, before the fact: seconds and bytes from its sizes and the speed of this machine.
 
 Operations are counted stage by stage and divided by rates that a calibration of a few hundredths of a second
-measures once per process. How many Newton steps and CG iterations it takes is not known beforehand; typical
-numbers stand for them, so that seconds are right within a factor of a few. Bytes are counts of array sizes.
+measures once per process. How many steps training takes is not known beforehand; typical numbers, which
+solvers and methods declare, stand for them, so that seconds are right within a factor of a few. Bytes are
+counts of array sizes.
 """
 
 from __future__ import annotations
@@ -14,31 +15,19 @@ from itertools import groupby
 import numpy as np
 
 from rankviz.datasets.types import Fold
-from rankviz.experiments.low_rank_estimate import solver_bytes, solver_seconds
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.experiments.sweep import families
-from rankviz.features import KERNELS, LANDMARKS
+from rankviz.features import KERNELS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
 from rankviz.models.ranker import PREDICT_ENTRIES
-from rankviz.models.settings import STARTS
+from rankviz.models.settings import START
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks
+from rankviz.solvers.effort import Work
 
-NEWTON_STEPS = 5
-HINGE_STEPS = 15
-LBFGS_EVALUATIONS = 200
-SGD_PASSES = 100
-PAIR_STEP_SECONDS = 5e-7
-"""A step of sixteen pairs is a dozen calls of NumPy's functions; seconds of it by pair."""
-CG_ITERATIONS = 8
-"""In one Newton step with the preconditioner."""
-PLAIN_CG_ITERATIONS = 30
-"""In one Newton step without it."""
-KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
-"""Newton steps for the exact kernel, and CG iterations in one."""
 PAIR_TRAFFIC = 200
 """Bytes moved per listed pair in one pass, gathers and scatters included."""
 CUT_TRAFFIC = 400
@@ -52,6 +41,7 @@ WARM_SHARE = 0.5
 FIXED_SECONDS = 0.01
 OVERHEAD = 2.5
 """Seconds of a run over those of its counted operations at the best rates of this machine."""
+GUESS = "a guess: nothing is known of how many steps it takes"
 KERNEL_OVERHEAD = 1.4
 """The same for an exact kernel, nearly all of it products of large matrices."""
 
@@ -75,6 +65,8 @@ class Estimate:
         factored; "" for other maps.
     spare : int
         Of these bytes those that a run takes for speed only, where they are free.
+    guess : bool
+        Whether nothing is declared about the work of its method or solver.
     """
 
     spec: RunSpec
@@ -84,6 +76,7 @@ class Estimate:
     bytes: int
     storage: str = ""
     spare: int = 0
+    guess: bool = False
 
     @property
     def seconds(self) -> float:
@@ -96,8 +89,8 @@ class Estimate:
         return KERNEL_OVERHEAD if self.storage else OVERHEAD
 
     def __str__(self) -> str:
-        storage = f" ({self.storage})" if self.storage else ""
-        return f"about {in_words(self.seconds)} and {megabytes(self.bytes)}{storage}"
+        notes = ", ".join(filter(None, (self.storage, GUESS if self.guess else "")))
+        return f"about {in_words(self.seconds)} and {megabytes(self.bytes)}{f' ({notes})' if notes else ''}"
 
 
 def estimate(
@@ -109,21 +102,22 @@ def estimate(
     """
     shape = fold if isinstance(fold, Shape) else Shape.of(fold)
     rates, sizes = measured_rates() if rates is None else rates, shape.training(spec)
+    work = spec.kind.work(spec.values, shape.sizes(sizes))
     evaluation = min(shape.largest_part * sizes.width, PREDICT_ENTRIES) if sizes.kind.kept.base else 0
-    data = 8 * shape.documents * shape.d * (2 if spec.normalisation != "none" else 1)
-    if spec.method != "ranksvm":
-        data += solver_bytes(spec, shape.n, shape.entries)
+    data = 8 * shape.documents * shape.d * (1 if spec.normalisation == DataSpec.normalisation else 2)
+    data += work.memory
     budget = default_budget() if budget is None else budget
     if not sizes.in_kernel_space:
         copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
         size = data + max(sizes.bytes + copy, 8 * evaluation)
         storage = "kernel factored" if sizes.kind.is_exact else ""
-        return Estimate(spec, shape, sizes, _stages(spec, shape, sizes, rates), size, storage, copy)
+        stages = _stages(spec, shape, sizes, work, rates)
+        return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess)
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
-    stages = _kernel_stages(spec, shape, sizes, rates, matrix)
+    stages = _kernel_stages(shape, sizes, work, rates, matrix)
     size = data + max(sizes.bytes + matrix, 8 * evaluation)
-    return Estimate(spec, shape, sizes, stages, size, storage_words(dtype))
+    return Estimate(spec, shape, sizes, stages, size, storage_words(dtype), guess=work.guess)
 
 
 def total_seconds(estimates: Iterable[Estimate]) -> float:
@@ -144,11 +138,12 @@ def total_in_words(estimates: Sequence[Estimate]) -> str:
     """What several runs cost together: seconds, the bytes of the largest, and what the exact kernel adds."""
     words = f"about {in_words(total_seconds(estimates))} and "
     words += megabytes(max((e.bytes for e in estimates), default=0))
+    notes = [GUESS] if any(e.guess for e in estimates) else []
     exact = [e for e in estimates if e.storage]
-    if not exact:
-        return words
-    share = f"{in_words(total_seconds(exact))} for the exact kernel, " if len(exact) < len(estimates) else ""
-    return f"{words} ({share}{exact[0].storage})"
+    if exact:
+        part = f"{in_words(total_seconds(exact))} for the exact kernel, "
+        notes = [(part if len(exact) < len(estimates) else "") + exact[0].storage, *notes]
+    return f"{words} ({', '.join(notes)})" if notes else words
 
 
 def in_words(seconds: float) -> str:
@@ -164,7 +159,8 @@ def _together(runs: Sequence[Estimate]) -> float:
     """Seconds of runs that differ in m and C only, in the order in which they are made."""
     shared = sum(max(run.stages.get(stage, 0.0) for run in runs) for stage in SHARED)
     newton = [
-        run.stages["newton"] * (WARM_SHARE if place and STARTS[run.spec.get("start", "zero")].shared else 1.0)
+        run.stages["newton"]
+        * (WARM_SHARE if place and getattr(run.spec.option(START.name), "shared", False) else 1.0)
         for place, run in enumerate(runs)
     ]
     counted = shared + sum(newton) + sum(run.stages["preconditioner"] for run in runs)
@@ -180,71 +176,53 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
     check_fits(predicted.sizes, default_budget() if budget is None else budget, beside)
 
 
-def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates) -> dict[str, float]:
+def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, work: Work, rates: Rates) -> dict[str, float]:
     k, with_factor = sizes.width, sizes.kind.kept.factor
-    plain = spec.get("preconditioner") == "none"
     features, factor = shape.n * k * _entry(sizes, rates), 0.0
     if with_factor:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
-        factor += (
-            _spread(shape, k, rates) if "landmarks" in spec and LANDMARKS[spec.landmarks].measures else 0.0
-        )
+        factor += _spread(shape, k, rates) if _measures(spec, sizes) else 0.0
     product = (2 * shape.n * k * 8 + (k**2 * 8 if with_factor else 0)) / rates.memory
-    newton = spec.get("solver") == "newton" or spec.method != "ranksvm"
-    plain = plain or spec.method == "factorized"
     return {
         "features": FIXED_SECONDS + features,
         "factor": factor,
-        "preconditioner": 0.0 if plain or not newton else _preconditioner(shape.n, k, rates),
-        "newton": _solver(spec, shape, sizes, product, rates),
+        "preconditioner": _preconditioner(shape.n, k, rates) if work.preconditioned else 0.0,
+        "newton": _training(work, product, sizes, rates),
         "evaluate": shape.documents * k * _entry(sizes, rates)
         + 20 * shape.documents * shape.d * 8 / rates.memory,
     }
 
 
-def _solver(spec: RunSpec, shape: Shape, sizes: TrainingSizes, product: float, rates: Rates) -> float:
-    if spec.method != "ranksvm":
-        return solver_seconds(spec, shape.n, shape.queries, shape.entries, product, rates)
-    return (_newton if spec.get("solver") == "newton" else _others)(spec, sizes, product, rates)
+def _measures(spec: RunSpec, sizes: TrainingSizes) -> bool:
+    """Whether what the map draws depends on distances between documents."""
+    choice = sizes.kind.draws_by
+    return choice is not None and getattr(spec.option(choice.name), "measures", False)
 
 
-def _newton(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
-    """Truncated Newton steps; `product` is the seconds of one with Φ and one with Φᵀ."""
-    cg = PLAIN_CG_ITERATIONS if spec.get("preconditioner") == "none" else CG_ITERATIONS
-    steps = HINGE_STEPS if spec.get("loss") == "hinge" else NEWTON_STEPS
-    return steps * ((cg + 3) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
-
-
-def _others(spec: RunSpec, sizes: TrainingSizes, product: float, rates: Rates) -> float:
-    """The other solvers' iterations, and what they form first."""
-    n, k = sizes.n, sizes.width
-    evaluation = product + _pair_pass(sizes, rates)
-    if spec.solver == "newton_yuan":
-        return NEWTON_STEPS * (2 * evaluation + (4 * n * k**2 + k**3) / rates.flops)
-    if spec.solver == "lbfgs":
-        return LBFGS_EVALUATIONS * evaluation
-    formed = n * k**2 / rates.flops if sizes.kind.kept.factor else 0.0
-    steps = n * PAIR_STEP_SECONDS if spec.solver.startswith("sgd_pair") else 2 * evaluation
-    return formed + SGD_PASSES * (evaluation + steps)
+def _training(work: Work, product: float, sizes: TrainingSizes, rates: Rates) -> float:
+    """Seconds of training's work; `product` is the seconds of one with Φ and one with Φᵀ."""
+    pairs = work.passes * _pair_pass(sizes, rates)
+    return (
+        work.products * product
+        + pairs
+        + work.flops / rates.flops
+        + work.traffic / rates.memory
+        + work.seconds
+    )
 
 
 def _kernel_stages(
-    spec: RunSpec, shape: Shape, sizes: TrainingSizes, rates: Rates, matrix: int
+    shape: Shape, sizes: TrainingSizes, work: Work, rates: Rates, matrix: int
 ) -> dict[str, float]:
     """Of the exact kernel without a factor, its matrix kept in `matrix` bytes, or not at all."""
     n, m, entry = shape.n, first_landmarks(shape.n), _entry(sizes, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel
-    plain = spec.get("preconditioner") == "none"
-    cg = PLAIN_CG_ITERATIONS if plain else KERNEL_CG_ITERATIONS
-    newton = KERNEL_STEPS * ((cg + 2) * product + (cg / 3 + 3) * _pair_pass(sizes, rates))
-    if spec.method != "ranksvm":
-        newton = solver_seconds(spec, n, shape.queries, shape.entries, product, rates)
     preconditioner = n * m * entry + (2 * n * m**2 + 3 * m**3) / rates.flops
     return {
         "features": FIXED_SECONDS + (kernel if matrix else 0.0),
-        "preconditioner": 0.0 if plain else preconditioner,
-        "newton": newton,
+        "preconditioner": preconditioner if work.preconditioned else 0.0,
+        "newton": _training(work, product, sizes, rates),
         "evaluate": (shape.documents - n) * n * entry,
     }
 

@@ -49,5 +49,5 @@ def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playbac
             scores.append(progress.scores)
         return None if callback is None else callback(progress)
 
-    record = execute(spec.but(start="zero"), keep, fold=fold)
+    record = execute(spec.but(start="zero") if "start" in spec else spec, keep, fold=fold)
     return Playback(record, tuple(scores[: len(record.trace)]))

@@ -7,13 +7,17 @@ from typing import Self
 
 from rankviz.datasets.types import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.features.settings import KERNEL
+from rankviz.features import LINEAR
+from rankviz.features.settings import KERNEL, N_COMPONENTS
 from rankviz.fitting.memory import TrainingSizes
 from rankviz.models.low_rank.blocks import rectangle_entries
+from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk import sorting_pays
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs, grade_codes
 from rankviz.risk.settings import LOSS
+from rankviz.solvers.effort import Sizes
+from rankviz.solvers.registry import SOLVER
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,27 @@ class Shape:
 
     def training(self, spec: RunSpec) -> TrainingSizes:
         """The sizes that decide the memory that training takes."""
+        return TrainingSizes(
+            spec.get(FEATURE_MAP.name, LINEAR),
+            spec.get(N_COMPONENTS.name, 1),
+            self.n,
+            self.d,
+            *self._risk(spec),
+            spec.get(KERNEL.name, KERNEL.default),
+        )
+
+    def sizes(self, training: TrainingSizes) -> Sizes:
+        """The sizes that work depends on."""
+        columns, in_kernel_space = training.width, training.in_kernel_space
+        factored = training.kind.kept.factor
+        return Sizes(self.n, columns, self.queries, self.entries, in_kernel_space, factored)
+
+    def _risk(self, spec: RunSpec) -> tuple[int, int]:
+        """Pairs where they are listed, else documents times other grades; nothing without such a risk."""
+        if not spec.offers.pair_objective:
+            return 0, 0
         cuts = max(self.grades - 1, 0) * self.n
-        loss = spec.option("loss") or LOSSES[LOSS.default]
-        by_solver = getattr(spec.option("solver"), "lists_pairs", False)
+        loss = spec.option(LOSS.name) or LOSSES[LOSS.default]
+        by_solver = getattr(spec.option(SOLVER.name), "lists_pairs", False)
         listed = by_solver or not sorting_pays(self.pairs, cuts, loss.surrogate())
-        risk = (self.pairs, 0) if listed else (0, cuts)
-        sizes = spec.get("feature_map", "linear"), spec.get("n_components", 1), self.n, self.d
-        return TrainingSizes(*sizes, *risk, spec.get("kernel", KERNEL.default))
+        return (self.pairs, 0) if listed else (0, cuts)

@@ -7,7 +7,7 @@ a fitted model offers. Everything else asks the entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
@@ -15,7 +15,13 @@ from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, check_combination
 from rankviz.features.settings import RANK
 from rankviz.models.base import Ranker
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.base import dual_bytes, factor_bytes
+from rankviz.models.low_rank.estimators import (
+    DUAL_SOLVERS,
+    FACTOR_SOLVERS,
+    FactorizedRankSVM,
+    RegularizedRankSVM,
+)
 from rankviz.models.low_rank.settings import (
     COUPLING,
     DUAL_SOLVER,
@@ -29,8 +35,9 @@ from rankviz.models.ranksvm import RankSVM
 from rankviz.models.settings import FEATURE_MAP, START
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.solvers.registry import SOLVER, check_solver
-from rankviz.solvers.settings import TOL
+from rankviz.solvers.effort import Sizes, SolverTask, Work, guessed
+from rankviz.solvers.registry import SOLVER, SOLVERS, check_solver
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS, TOL
 
 Values = Mapping[str, Any]
 """Settings of a run, by name."""
@@ -38,6 +45,11 @@ Values = Mapping[str, Any]
 
 def _nothing(values: Values) -> None:
     """Every combination of its settings goes together."""
+
+
+def _plain_work(values: Values, sizes: Sizes) -> Work:
+    """About what a plain method takes."""
+    return guessed()
 
 
 def _scores_only(values: Values) -> Offers:
@@ -71,6 +83,8 @@ class Method:
         `training` and `fit_in` (see `rankviz.experiments.sweep`).
     minimises : str
         What it minimises, in a line.
+    work : (settings, sizes) -> Work
+        Typical work of training, for estimates; a guess where it is not declared.
     left_out : tuple of Setting
         Those that it does not read although a choice of its own would bring them along.
     """
@@ -82,6 +96,7 @@ class Method:
     check: Callable[[Values], None] = _nothing
     varying: Callable[[Values], frozenset[str]] = _unrelated
     minimises: str = ""
+    work: Callable[[Values, Sizes], Work] = _plain_work
     left_out: tuple[Setting, ...] = ()
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
@@ -136,6 +151,28 @@ def _check_rank_svm(values: Values) -> None:
     check_solver(values["solver"], LOSSES[values["loss"]])
 
 
+def _rank_svm_work(values: Values, sizes: Sizes) -> Work:
+    chosen = PRECONDITIONERS[values.get(PRECONDITIONER.name, PRECONDITIONER.default)]
+    continued, choice = LOSSES[values["loss"]].by_continuation, SOLVERS[values["solver"]]
+    if choice.needs_features and sizes.in_kernel_space:
+        return Work()  # it is refused before anything is done
+    return choice.work(SolverTask(sizes, continued, chosen.used))
+
+
+def _low_rank_work(values: Values, sizes: Sizes, solvers: Mapping[str, Any], memory: int) -> Work:
+    declared = getattr(solvers[values["solver"]], "work", None)
+    work: Work = guessed() if declared is None else declared(values, sizes)
+    return replace(work, memory=memory)
+
+
+def _factorized_work(values: Values, sizes: Sizes) -> Work:
+    return _low_rank_work(values, sizes, FACTOR_SOLVERS, factor_bytes(sizes.n, values["factors"]))
+
+
+def _regularized_work(values: Values, sizes: Sizes) -> Work:
+    return _low_rank_work(values, sizes, DUAL_SOLVERS, dual_bytes(sizes.entries))
+
+
 def _nested(values: Values) -> frozenset[str]:
     """m, γ and C, for maps of fewer features are the leading columns of larger ones; not truncated ones."""
     shared = {"gamma", "C"} if values.get("rank") is not None else {"gamma", "C", "n_components"}
@@ -151,6 +188,7 @@ METHODS: dict[str, Method] = {
         _check_rank_svm,
         _nested,
         "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
+        _rank_svm_work,
     ),
     "factorized": Method(
         "factorised RankSVM",
@@ -159,6 +197,7 @@ METHODS: dict[str, Method] = {
         _rank_svm_offers,
         _check_map,
         minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
+        work=_factorized_work,
         left_out=(RANK,),
     ),
     "regularized": Method(
@@ -168,6 +207,7 @@ METHODS: dict[str, Method] = {
         _rank_svm_offers,
         _check_map,
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
+        work=_regularized_work,
         left_out=(RANK,),
     ),
 }

@@ -85,6 +85,11 @@ def load(path: str | Path) -> Ranker:
     return model
 
 
+def can_save(model: Ranker) -> bool:
+    """Whether `save` knows how to write models of its kind."""
+    return any(base.__name__ in _MODELS for base in type(model).__mro__)
+
+
 def _kind_of(model: Ranker) -> str:
     """The name in `_MODELS`, also of a model of a class derived from one."""
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)

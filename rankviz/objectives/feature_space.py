@@ -65,11 +65,13 @@ class Ray:
     """Φ s, (n,)."""
 
     def at(self, tau: float) -> tuple[float, float, RiskPoint]:
-        """φ'(τ), φ''(τ) and the risk there."""
-        risk = self.objective.risk.at(self.point.scores + tau * self.image)
+        """φ'(τ), φ''(τ) and the risk there; infinite or NaN where the loss is beyond all numbers."""
         C, ss = self.objective.C, self.objective.inner(self.s, self.s)
-        slope = self.objective.inner(self.point.w, self.s) + tau * ss + C * float(risk.gradient @ self.image)
-        return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
+        slope = self.objective.inner(self.point.w, self.s) + tau * ss
+        with np.errstate(over="ignore", invalid="ignore"):
+            risk = self.objective.risk.at(self.point.scores + tau * self.image)
+            slope += C * float(risk.gradient @ self.image)
+            return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
 
     def end(self, tau: float, risk: RiskPoint) -> Point:
         """The point at step τ, where the risk is known already."""

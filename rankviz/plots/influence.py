@@ -30,12 +30,13 @@ def data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.Dat
     """One row per value of a setting, whose runs are one per fold.
 
     Columns value, mean, low, high (bootstrap interval over the queries of all folds), queries, folds, and
-    seconds (of the Newton steps from where each run starts, all folds together).
+    seconds (of the Newton steps from where each run starts, all folds together; NaN where training does not
+    tell them).
     """
     rows = []
     for value, records in sorted(groups.items()):
         found = interval(pooled(records, part, metric))
-        seconds = sum(record.seconds.get("newton", 0.0) for record in records)
+        seconds = sum(record.seconds.get("newton", math.nan) for record in records)
         ends = (found.mean, found.low, found.high, found.n_queries)
         rows.append((value, *ends, len(records), seconds))
     columns = ["value", "mean", "low", "high", "queries", "folds", "seconds"]
@@ -55,9 +56,24 @@ def against(
 
 
 def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
-    """The metric with its interval above, seconds below, both against C; a line marks the chosen C."""
-    fig = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
+    """The metric with its interval above, seconds below where known, against C; a line marks the chosen C."""
+    heights = [0.62, 0.38] if table["seconds"].notna().all() else [1.0]
+    last = len(heights)
+    fig = make_subplots(rows=last, shared_xaxes=True, vertical_spacing=0.07, row_heights=heights)
     _add_metric(fig, table, method, row=1, col=1)
+    if last == 2:
+        _add_seconds(fig, table, method)
+    exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
+    ticks = [2.0**c for c in exponents if c % TICKS_EVERY == 0]
+    words = [power_of_two(value) for value in ticks]
+    fig.update_xaxes(type="log", tickvals=ticks, ticktext=words)
+    fig.update_xaxes(title_text="C", row=last, col=1)
+    _finish_metric(fig, table, metric, row=1, col=1)
+    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    return finished(fig, height=560, margin={"l": 70, "r": 20, "t": 50, "b": 55})
+
+
+def _add_seconds(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
     fig.add_scatter(
         x=table["value"],
         y=table["seconds"],
@@ -69,15 +85,7 @@ def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) ->
         row=2,
         col=1,
     )
-    exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
-    ticks = [2.0**c for c in exponents if c % TICKS_EVERY == 0]
-    words = [power_of_two(value) for value in ticks]
-    fig.update_xaxes(type="log", tickvals=ticks, ticktext=words)
-    fig.update_xaxes(title_text="C", row=2, col=1)
-    _finish_metric(fig, table, metric, row=1, col=1)
     fig.update_yaxes(title_text="seconds", rangemode="tozero", row=2, col=1)
-    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
-    return finished(fig, height=560, margin={"l": 70, "r": 20, "t": 50, "b": 55})
 
 
 def figure_of_cost(

@@ -18,6 +18,8 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 MEMORY = 10
 """Corrections that approximate the Hessian."""
+SHORTER, SHORTEST = 0.1, 1e-100
+"""The next unit over one in which a first step was too long, and the least that is tried."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,19 @@ class LBFGS:
         return run.result()
 
 
+class _TooFar(Exception):  # noqa: N818 - says where a trial is
+    """The objective is no number there."""
+
+
 class _Run:
-    """Points that SciPy asked for, and those it accepted."""
+    """Points that SciPy asked for, and those it accepted; its variables are weights in units of `unit`."""
 
     def __init__(self, solver: LBFGS, objective: Objective, report: Report) -> None:
         self.solver, self.objective, self.report = solver, objective, report
         self.began = time.perf_counter()
         self.rows: list[TraceRow] = []
         self.tried: list[Point] = []
+        self.unit = 1.0
 
     def begin(self, w: FloatArray) -> None:
         self.point = self.objective.at(w)
@@ -80,28 +87,42 @@ class _Run:
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:
+        """Run; where a trial is beyond all numbers, again from the latest point, first steps ten times shorter.
+
+        SciPy's first step is of length one, which may be too long for a loss that grows fast.
+        """
+        while self.unit >= SHORTEST:
+            try:
+                return self._descend()
+            except _TooFar:
+                self.unit *= SHORTER
+
+    def _descend(self) -> None:
         """SciPy's own limits are put out of reach: only `accepted` and rounding end it."""
-        limit = self.solver.max_iter
+        limit = self.solver.max_iter - (len(self.rows) - 1)
         minimize(
             self._value,
-            self.point.w,
+            self.point.w / self.unit,
             jac=True,
             method="L-BFGS-B",
             callback=self._accepted,
             options={"maxcor": MEMORY, "maxiter": limit, "maxfun": 20 * limit, "ftol": 0.0, "gtol": 0.0},
         )
 
-    def _value(self, w: FloatArray) -> tuple[float, FloatArray]:
+    def _value(self, x: FloatArray) -> tuple[float, FloatArray]:
         self.tell()
-        point = self.objective.at(w.copy())
+        with np.errstate(over="ignore", invalid="ignore"):
+            point = self.objective.at(self.unit * x)
         self.tried.append(point)
-        return point.value, point.gradient
+        if not (math.isfinite(point.value) and np.isfinite(point.gradient).all()):
+            raise _TooFar
+        return point.value, self.unit * point.gradient
 
     def _accepted(self, intermediate_result: OptimizeResult) -> None:
         """Note the point of an iteration; SciPy stops at StopIteration."""
-        w = intermediate_result.x
+        w = self.unit * intermediate_result.x
         found = next((p for p in reversed(self.tried) if np.array_equal(p.w, w)), None)
-        point = self.objective.at(w.copy()) if found is None else found
+        point = self.objective.at(w) if found is None else found
         step = float(np.linalg.norm(point.w - self.point.w)) or math.ulp(0.0)
         spent = self.rows[-1].products + len(self.tried)
         seconds = time.perf_counter() - self.began

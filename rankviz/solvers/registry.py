@@ -15,6 +15,15 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Choice, Setting, one_of
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.objectives.stochastic import PairTerms, QueryTerms, Terms
+from rankviz.solvers.effort import (
+    SolverWork,
+    evaluations,
+    guessed_solver,
+    newton_by_cg,
+    newton_by_factor,
+    passes_by_pair,
+    passes_by_query,
+)
 from rankviz.solvers.hinge import HingeContinuation
 from rankviz.solvers.lbfgs import LBFGS
 from rankviz.solvers.newton import TruncatedNewton
@@ -125,6 +134,8 @@ class SolverChoice:
         Whether its rows are Newton steps, which tell their scores and can be played.
     own_rule : bool
         Whether it stops by a rule of its own and not by the tolerance.
+    work : SolverTask -> Work
+        Typical work, for estimates; a guess where it is not declared.
     """
 
     label: str
@@ -136,6 +147,7 @@ class SolverChoice:
     steps: str = "iteration"
     newton: bool = False
     own_rule: bool = False
+    work: SolverWork = guessed_solver
 
     def lacks(self, loss: LossFacts) -> list[str]:
         """What a loss lacks for this solver, in words; empty where they go together."""
@@ -150,13 +162,12 @@ def _newton(settings: SolverSettings) -> Solver:
     )
 
 
-def _sgd(label: str, terms: Callable[[RankObjective], Terms], steps: Steps) -> SolverChoice:
+def _sgd(label: str, terms: Callable[[RankObjective], Terms], steps: Steps, work: SolverWork) -> SolverChoice:
     def make(settings: SolverSettings) -> Solver:
         return StochasticGradient(terms, steps, settings.seed, settings.tol, settings.at_most(100))
 
-    return SolverChoice(
-        label, make, (CONVEX, SMOOTH, BOUNDED), lists_pairs=True, settings=(SEED,), steps="pass"
-    )
+    needs = (CONVEX, SMOOTH, BOUNDED)
+    return SolverChoice(label, make, needs, lists_pairs=True, settings=(SEED,), steps="pass", work=work)
 
 
 SOLVERS: dict[str, SolverChoice] = {
@@ -167,6 +178,7 @@ SOLVERS: dict[str, SolverChoice] = {
         needs_features=False,
         settings=(PRECONDITIONER,),
         newton=True,
+        work=newton_by_cg,
     ),
     "newton_yuan": SolverChoice(
         "Newton-YUAN",
@@ -174,12 +186,15 @@ SOLVERS: dict[str, SolverChoice] = {
         (CONVEX, SMOOTH, BOUNDED),
         newton=True,
         own_rule=True,
+        work=newton_by_factor,
     ),
-    "sgd_query": _sgd("SGD by query", QueryTerms, DampedSteps()),
-    "sgd_pair": _sgd("SGD by pair", PairTerms, DampedSteps()),
-    "sgd_query_printed": _sgd("SGD by query, steps 1/t as printed", QueryTerms, PrintedSteps()),
-    "sgd_pair_printed": _sgd("SGD by pair, steps 1/t as printed", PairTerms, PrintedSteps()),
-    "lbfgs": SolverChoice("L-BFGS (SciPy)", lambda s: LBFGS(s.tol, s.at_most(10_000))),
+    "sgd_query": _sgd("SGD by query", QueryTerms, DampedSteps(), passes_by_query),
+    "sgd_pair": _sgd("SGD by pair", PairTerms, DampedSteps(), passes_by_pair),
+    "sgd_query_printed": _sgd(
+        "SGD by query, steps 1/t as printed", QueryTerms, PrintedSteps(), passes_by_query
+    ),
+    "sgd_pair_printed": _sgd("SGD by pair, steps 1/t as printed", PairTerms, PrintedSteps(), passes_by_pair),
+    "lbfgs": SolverChoice("L-BFGS (SciPy)", lambda s: LBFGS(s.tol, s.at_most(10_000)), work=evaluations),
 }
 """Truncated Newton serves every loss and map, the hinge by continuation; the others are there to compare."""
 

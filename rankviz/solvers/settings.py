@@ -29,7 +29,6 @@ PRECONDITIONER = Setting(
     default="auto",
     help="auto: Newton systems are solved with the preconditioner that suits the map. none: by plain "
     "conjugate gradients, to see what it is worth.",
-    key="pre",
     quiet=True,
     how=True,
 )

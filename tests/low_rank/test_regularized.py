@@ -19,6 +19,7 @@ from naive_low_rank import (
 )
 from naive_ranking import slow_pairs
 
+from rankviz.models.low_rank import regularized
 from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.regularized import RegularizedProblem
 from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
@@ -103,6 +104,17 @@ def test_the_matrices_are_the_best_ones() -> None:
             apart = point.alpha - A
             value = point.dual + problem.nuclear * nuclear + problem.coupling * apart @ apart
             assert value > point.value
+
+
+@each_problem
+def test_small_blocks_are_thresholded_as_many_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = regularized_problem(name)
+    alone = problem.best(drawn(problem))
+    monkeypatch.setattr(regularized, "SMALL", 0)
+    shared = problem.best(drawn(problem))
+    np.testing.assert_array_equal(alone.A, shared.A)
+    np.testing.assert_array_equal(alone.ranks, shared.ranks)
+    assert alone.nuclear == shared.nuclear
 
 
 @each_problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,36 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
+from ui.shared.faults import LOG
+
+
+class Faults(logging.Handler):
+    """The faults that pages have logged; a test that asks for one empties it, any other fails at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep what was logged, with its traceback."""
+        self.told.append(logging.Formatter().format(record))
+
+
+@pytest.fixture(autouse=True)
+def faults() -> Iterator[list[str]]:
+    """What pages have logged as faults of the program: they are caught, so AppTest sees no exception."""
+    watch = Faults()
+    LOG.addHandler(watch)
+    yield watch.told
+    LOG.removeHandler(watch)
+    assert not watch.told, watch.told[0]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Count no lines here: the core has tests of its own, and counting makes a page two thirds slower."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,7 +84,7 @@ def own_folders(
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
     """Open a page of the app with query parameters, as a link would.
 
     Pages can be switched to only after a first run has announced them; Home is not drawn for that.
@@ -71,6 +102,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
             app.query_params.update(link)
         app.run()
         assert not app.exception, app.exception
+        assert not faults, faults[0]
         return app
 
     return opened

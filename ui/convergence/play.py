@@ -10,10 +10,14 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold, RankingData
 from rankviz.experiments.description import describe
-from rankviz.experiments.playback import PLAYABLE, Playback, play
+from rankviz.experiments.playback import Playback, play, playable
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
+from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import playback as plot
+from rankviz.plots.style import look_of
+from rankviz.solvers.registry import SOLVER, SOLVERS
+from ui.convergence.runs import from_zero
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
 from ui.shared.show import bold_sentence, show_figure
@@ -25,11 +29,11 @@ TOP = 15
 
 def playback(spec: RunSpec) -> None:
     """The film of the sidebar's run, where it is short enough to be made again."""
-    if spec.solver not in PLAYABLE:
-        st.info("Only Newton's iterations can be played. Choose truncated Newton or Newton-YUAN as solver.")
+    if not playable(spec):
+        st.info(not_playable(spec))
         return
     fold = fold_of(spec)
-    found = _made(spec.but(digest=fold.digest, start="zero"), fold)
+    found = _made(from_zero(spec.but(digest=fold.digest)), fold)
     if found is None:
         return
     train = fold.train
@@ -39,7 +43,7 @@ def playback(spec: RunSpec) -> None:
     ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.kept(len(found.scores))}
     top = min(TOP, int(rows["rank"].max()))
     show_figure(
-        plot.figure(rows, counts, _titles(found.record.trace, ndcg), spec.feature_map, top),
+        plot.figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
         key="playback",
         alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
@@ -49,6 +53,13 @@ def playback(spec: RunSpec) -> None:
         "the order of the file and every margin 0: that bar is cut off.",
     )
     st.markdown(bold_sentence(_reading(rows, ndcg, top)))
+
+
+def not_playable(spec: RunSpec) -> str:
+    """That only Newton's iterations can be played, and what to choose for that."""
+    method = "" if SOLVER in spec.declared().values() else f"{METHODS[USUAL].label} as method, with "
+    able = [choice.label for choice in SOLVERS.values() if choice.newton]
+    return f"Only Newton's iterations can be played. Choose {method}{' or '.join(able)} as solver."
 
 
 def _made(spec: RunSpec, fold: Fold) -> Playback | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 
 import pandas as pd
 import streamlit as st
@@ -16,10 +15,11 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS, check_solver
+from rankviz.plots.convergence_words import race, reading
+from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shared import pins
 from ui.shared.jobs import run_or_wait
+from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
 from ui.shared.show import bold_sentence, show_figure
 
@@ -30,6 +30,8 @@ AXIS_NAMES = {
     "cg": "CG iterations",
 }
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
+NEEDED = ("trace", "pair_objective")
+"""What this page draws of a model."""
 LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = (
     "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
@@ -49,20 +51,47 @@ class Choice:
     @property
     def compares(self) -> bool:
         """Whether it sets losses or solvers beside each other."""
-        return len({(spec.loss, spec.solver) for spec in self.specs}) > 1
+        return len({(spec.method, spec.get("loss"), spec.get("solver")) for spec in self.specs}) > 1
 
 
 def controls(spec: RunSpec) -> Choice:
     """The page's controls: what is drawn, against what, and for which runs."""
-    pinned = pins.pinned(spec)
+    pinned = _traced(pins.pinned(spec))
     y, x = _axes()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    losses = _others(
-        row, "Further losses", {k: v.label for k, v in LOSSES.items() if k != spec.loss}, "losses"
-    )
-    solvers = {name: solver.label for name, solver in SOLVERS.items() if name != spec.solver}
-    chosen = _others(row, "Further solvers", solvers, "solvers")
-    further = row.multiselect(
+    losses = _others(row, "Further losses", spec, "loss", "losses")
+    solvers = _others(row, "Further solvers", spec, "solver", "solvers")
+    chosen, left_out = go_together(spec, losses, solvers, _further_C(row, spec))
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        both = st.toggle(
+            "With and without preconditioner",
+            True,
+            key="plain",
+            bind="query-params",
+            disabled=all(plain_of(one) is None for one in chosen),
+            help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
+            "have none.",
+        )
+        pins.buttons(spec)
+    if left_out:
+        st.caption(f"Left out: {'; '.join(left_out)}.")
+    return Choice(y, x, _specs(chosen, both, pinned))
+
+
+def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
+    """The pins that can be drawn here; says which cannot."""
+    lacking = [one for one in pinned if one.offers.lacks(*NEEDED)]
+    if lacking:
+        reasons = dict.fromkeys(reason(one, one.offers.lacks(*NEEDED)) for one in lacking)
+        st.caption(f"Pins that are not drawn: {' '.join(reasons)}")
+    return [one for one in pinned if one not in lacking]
+
+
+def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
+    """Values of C beside the sidebar's, where the model has a C."""
+    if "C" not in spec:
+        return []
+    chosen = row.multiselect(
         "Further C",
         [f"2^{c}" for c in range(C_EXPONENTS[0], C_EXPONENTS[1] + 1)],
         key="cs",
@@ -73,18 +102,7 @@ def controls(spec: RunSpec) -> Choice:
         help=f"Up to {MOST_CS} values beside the sidebar's. Each has an objective of its own, and its gap is "
         "measured from its own best.",
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        both = st.toggle(
-            "With and without preconditioner",
-            True,
-            key="plain",
-            bind="query-params",
-            help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
-            "have none.",
-        )
-        pins.buttons(spec)
-    Cs = [spec.C, *(2.0 ** int(c[2:]) for c in further)]
-    return Choice(y, x, _specs(_product(spec, losses, chosen, Cs), both, pinned))
+    return [2.0 ** int(c[2:]) for c in chosen]
 
 
 def _axes() -> tuple[str, str]:
@@ -114,11 +132,17 @@ def _axes() -> tuple[str, str]:
     return y, x
 
 
-def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) -> list[str]:
-    """Names chosen beside the sidebar's."""
+def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
+    """Names chosen beside the sidebar's value of a setting; none where the model has no such choice."""
+    setting = spec.declared().get(name)
+    options = (
+        {} if setting is None else {k: v.label for k, v in setting.options.items() if k != spec.get(name)}
+    )
     kept = [name for name in st.session_state.get(key, []) if name in options]
     if key in st.session_state and kept != st.session_state[key]:
         st.session_state[key] = kept
+    if not options:
+        return []
     found: list[str] = row.multiselect(
         label,
         list(options),
@@ -134,36 +158,13 @@ def _others(row: DeltaGenerator, label: str, options: dict[str, str], key: str) 
     return found
 
 
-def _product(spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]) -> list[RunSpec]:
-    """The sidebar's spec with every loss, solver and C that go together, itself first."""
-    chosen = [
-        spec.but(loss=loss, solver=solver, C=C)
-        for loss, solver, C in product([spec.loss, *losses], [spec.solver, *solvers], Cs)
-    ]
-    refused = [one for one in chosen if refusal(one)]
-    if refused:
-        told = dict.fromkeys(f"{LOSSES[one.loss].label} with {SOLVERS[one.solver].label}" for one in refused)
-        st.caption(f"Left out, because the solver needs a derivative that the loss lacks: {', '.join(told)}.")
-    return [one for one in chosen if one not in refused]
-
-
-def refusal(spec: RunSpec) -> str:
-    """Why a solver cannot train a loss, "" where it can."""
-    try:
-        check_solver(spec.solver, spec.loss)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[RunSpec, ...]:
     found: list[RunSpec] = []
     for one in chosen:
-        found.append(one)
-        if both and one.solver == "newton":
-            found.append(one.but(preconditioner="none"))
+        plain = plain_of(one) if both else None
+        found += [one] if plain is None else [one, plain]
     # a run that starts near its end would hide the way there
-    specs = list(dict.fromkeys(one.but(start="zero") for one in [*found, *pinned]))
+    specs = list(dict.fromkeys(map(from_zero, [*found, *pinned])))
     if len(specs) > MOST_RUNS:
         st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
     return tuple(specs[:MOST_RUNS])
@@ -171,7 +172,8 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     """Records of the chosen runs and their table; the gap needs one more run for each objective."""
-    keys = dict.fromkeys(plot.objective_key(one) for one in choice.specs) if choice.y == "gap" else ()
+    nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
+    keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
     found = run_or_wait([*choice.specs, *keys], title=f"Convergence, {spec.dataset}")
     records, references = found[: len(choice.specs)], found[len(choice.specs) :]
     return records, plot.data(records, references)
@@ -183,26 +185,44 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     if record.n_pairs == 0:
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
         st.stop()
-    if not (table["step"] > 0).any():
+    moved = table["step"].where(table["step"].notna(), table["iteration"]) > 0
+    if not moved.any():
         st.info(f"Training ended where it began, so there is no curve: {record.status}.")
         return
-    show_figure(
-        plot.quantity_figure(table, choice.y, choice.x),
-        table,
-        key="convergence-runs",
-        alt=f"{QUANTITIES[choice.y].name.capitalize()} of {len(records)} runs against "
-        f"{AXIS_NAMES[choice.x]}.",
-        caption=_caption(record, choice),
-    )
-    plain = next((r for r in records if r.spec == record.spec.but(preconditioner="none")), None)
-    plain = plain if record.spec.solver == "newton" else None
+    drawn = plot.told(table, choice.y, choice.x)
+    if drawn.empty:
+        st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
+    else:
+        show_figure(
+            plot.quantity_figure(table, choice.y, choice.x),
+            table,
+            key="convergence-runs",
+            alt=f"{QUANTITIES[choice.y].name.capitalize()} of {drawn['label'].nunique()} runs against "
+            f"{AXIS_NAMES[choice.x]}.",
+            caption=_caption(record, choice, set(table["label"]) - set(drawn["label"])),
+        )
+    wanted = plain_of(record.spec)
+    plain = next((r for r in records if r.spec == wanted), None)
     compared = choice.compares and choice.y == "gap"
-    st.markdown(bold_sentence(plot.race(table) if compared else plot.reading(record, plain)))
+    st.markdown(bold_sentence(race(table) if compared else reading(record, plain)))
 
 
-def _caption(record: RunRecord, choice: Choice) -> str:
+def not_told(table: pd.DataFrame, y: str, x: str) -> str:
+    """That no trace tells a quantity or an axis, and which ones they do."""
+    known = [name for name in QUANTITIES if name == "gap" or table[QUANTITIES[name].column].notna().any()]
+    axes = [AXIS_NAMES[name] for name in AXES if table[AXES[name][1]].notna().any()]
+    names = [QUANTITIES[name].name for name in known]
+    asked = [QUANTITIES[y].name] if y not in known else []
+    asked += [AXIS_NAMES[x]] if AXIS_NAMES[x] not in axes else []
+    return (
+        f"The trace of this training tells nothing of {' and '.join(asked)}. "
+        f"It tells: {', '.join(names)}; against {' or '.join(axes)}."
+    )
+
+
+def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
     words = [f"{describe(record.spec, 'train')}, {record.n_pairs:,} preference pairs"]
-    if len({plot.objective_key(spec) for spec in choice.specs}) > 1:
+    if len({spec.problem for spec in choice.specs}) > 1:
         words.append("Each loss and each C has an objective of its own, and these do not compare")
     if choice.y == "gap":
         words.append(
@@ -215,6 +235,8 @@ def _caption(record: RunRecord, choice: Choice) -> str:
         words.append("Seconds of one run on this machine, features and pairs not counted")
     if choice.x != "iteration" and choice.y != "cg":
         words.append("Where a curve ends level, the work went into proving its last point good enough")
+    if missing:
+        words.append(f"Not drawn, because their traces do not tell it: {'; '.join(sorted(missing))}")
     return ". ".join(words) + "."
 
 
@@ -222,6 +244,7 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
     """One line per run: how it ended and what it took."""
     labels = table.groupby("label", sort=False)
     last, steps = labels.last(), labels["step"].agg(lambda step: int((step > 0).sum()))
+    steps = steps.where(last["step"].notna(), last["iteration"])
     shown = pd.DataFrame(
         {
             "run": last.index,
@@ -235,7 +258,7 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
             "how it ended": [record.status for record in records],
         }
     )
-    st.dataframe(shown, hide_index=True, height="content")
+    st.dataframe(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
 
 
 def _scientific(gap: float) -> str:
@@ -248,7 +271,13 @@ def iterations(table: pd.DataFrame) -> None:
     """Every row of every trace."""
     columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
     columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
-    st.dataframe(table[[name for name in columns if name in table]], hide_index=True)
+    known = [name for name in columns if name in table]
+    if table["step"].isna().all():
+        known = [name for name in known if name == "gap" or table[name].notna().any()]
+        st.dataframe(table[known], hide_index=True)
+        st.caption("A row is the point that its iteration has led to, after so many seconds.")
+        return
+    st.dataframe(table[known], hide_index=True)
     st.caption(
         "A row is the point where its iteration begins; its CG iterations, products and seconds include that "
         "iteration. smoothing: the width over which a hinge is smoothed there, 0 for a loss trained as it is."

@@ -20,7 +20,15 @@ from rankviz.datasets.statistics import CORRELATION
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
-from ui.data.words import counted, features_reading, normalisation_reading, reading, rows, synthetic
+from ui.data.words import (
+    counted,
+    described,
+    features_reading,
+    normalisation_reading,
+    reading,
+    rows,
+    synthetic,
+)
 from ui.shared import reveal
 from ui.shared.show import bold_sentence, show_figure, tiles
 
@@ -75,7 +83,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="grades-per-query",
         alt="Documents of each query by grade, the largest query first, and its preference pairs below.",
-        caption=f"{describe_data(spec, part)}. A preference pair is two documents of one query with "
+        caption=f"{described(spec, part)}. A preference pair is two documents of one query with "
         f"different grades.{thinned}",
     )
     st.markdown(bold_sentence(reading(summary, queries)))
@@ -91,7 +99,7 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="query-histograms",
         alt="Documents by grade, and histograms over queries of documents, relevant share and pairs.",
-        caption=f"{describe_data(spec, part)}. {counted(len(queries))}, "
+        caption=f"{described(spec, part)}. {counted(len(queries))}, "
         f"{int(grades['documents'].sum()):,} documents: how many have each grade; then, as counts of "
         "queries, a query's documents, the share of them graded above 0, and its preference pairs.",
     )
@@ -108,7 +116,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="features",
         alt="Correlation of each feature with the grade, and each feature's range.",
-        caption=f"{describe_data(spec, part)}. {CORRELATION}. Features as the file has them.",
+        caption=f"{described(spec, part)}. {CORRELATION}. Features as the file has them.",
     )
     st.markdown(bold_sentence(features_reading(table)))
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
@@ -143,7 +151,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="query-heatmap",
         alt=f"Heat map of the features of the {len(table)} documents of query {chosen}, by grade.",
-        caption=f"{describe_data(spec, part)}. Query {chosen}, {len(table):,} documents. Colours run from a "
+        caption=f"{described(spec, part)}. Query {chosen}, {len(table):,} documents. Colours run from a "
         f"feature's minimum in this query to its maximum; blank where all its documents agree.{thinned}",
     )
     with st.expander(f"All {len(table):,} documents"):
@@ -171,7 +179,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         key="normalisation",
         alt=f"Values of {chosen} in every query under four normalisations.",
-        caption=f"{describe_data(spec, part)}, {chosen}. Queries are sorted by their median before "
+        caption=f"{described(spec, part)}, {chosen}. Queries are sorted by their median before "
         "normalising; global z-score learns from the training part."
         f"{thinned}",
     )

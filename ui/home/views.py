@@ -14,6 +14,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
+from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.jobs import run_or_submit
 from ui.shared.offers import COMPONENTS
@@ -42,12 +43,13 @@ def headline(state: Any, data: RankingData) -> None:
     if not found:
         return
     say_if_nothing_was_learned(found[0])
+    say_what_is_left_out(approximate_specs(state)[1])
     table = metric_vs_m.data(found, "vali", [METRIC])
     show_figure(
         metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
         table,
         key="ndcg-against-m",
-        alt=f"NDCG at 10 against the number of features, {names()} over the linear level.",
+        alt=f"NDCG at 10 against the number of features, over the linear level: {names(curves)}.",
         caption=f"{_about(curves, own)}. Mean over queries; {definition_caption(data)}.",
     )
     _reading(found[0], found[1:], own or curves[0])
@@ -66,7 +68,9 @@ def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> lis
 def _about(curves: list[RunSpec], own: RunSpec | None) -> str:
     """The first curve in words, and what differs with the others."""
     words = [str(describe(curves[0], "vali"))]
-    words += [f"{style_of(look_of(curve)).name} alike{choices(curve)}" for curve in curves[1:]]
+    for curve in curves[1:]:
+        own = [text for text in choices(curve) if text not in choices(curves[0])]
+        words.append(", ".join([f"{style_of(look_of(curve)).name} alike", *own]))
     words += [f"{in_a_sentence(own)} beside them"] if own else []
     return "; ".join(words)
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import describe, in_a_sentence
+from rankviz.experiments.description import Description, describe, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.metrics.significance import Comparison, compare
+from rankviz.models.methods import METHODS
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
-from rankviz.plots.style import cost_words
-from rankviz.risk.costs import Costs
+from rankviz.plots.style import look_of
+from rankviz.risk.costs import Costs, cost_words
 from ui.shared.costs import table
 from ui.shared.folds import ALL, chosen_folds
 from ui.shared.jobs import run_or_wait
@@ -43,18 +46,34 @@ class Settings:
 
 def model(spec: RunSpec) -> RunSpec:
     """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
+    plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
     chosen = st.segmented_control(
         "Model",
-        ["linear", "the sidebar's"],
-        default="linear",
+        [linear, "the sidebar's"],
+        default=linear,
         required=True,
         key="model",
         bind="query-params",
-        disabled=spec.feature_map == "linear",
+        disabled=spec == plain,
         help="The linear model takes about a second for all values of C together. It has a C of its own "
         "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
     )
-    return baseline(st.session_state) if chosen == "linear" else spec
+    return plain if chosen == linear else spec
+
+
+def has(spec: RunSpec, name: str) -> bool:
+    """Whether a model has a setting to vary; says that it has not, and which models have."""
+    if name in spec:
+        return True
+    able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
+    what = {"C": "no C to vary", "costs": "no costs of pairs"}[name]
+    st.info(
+        f"{spec.kind.label} has {what}, so there is nothing to show here. Choose the "
+        f"{FEATURE_MAPS[LINEAR].label} model above, or one of these methods in the sidebar: "
+        f"{', '.join(able)}.",
+        icon=":material/info:",
+    )
+    return False
 
 
 def controls(spec: RunSpec) -> Settings:
@@ -73,24 +92,22 @@ def controls(spec: RunSpec) -> Settings:
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     """Metric and seconds against C, each run from the weights of the C before it."""
-    every, (first, last) = 1 if spec.feature_map == "linear" else 2, C_EXPONENTS
-    first += (round(np.log2(spec.C)) - first) % every  # even steps, the sidebar's C among them
-    Cs = [2.0**c for c in range(first, last + 1, every)]
+    if not has(spec, "C"):
+        return
+    Cs = path(spec)
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
     found = run_or_wait(wanted, title=f"Influence of C, {spec.dataset}")
     say_if_nothing_was_learned(found[0])
     groups = {C: [record for record in found if record.spec.C == C] for C in Cs}
     data = plot.data(groups, part, settings.metric)
-    seconds = float(data["seconds"].sum())
     show_figure(
-        plot.figure_of_C(data, spec.feature_map, settings.metric, spec.C),
+        plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
         key="influence-of-c",
         alt=f"{settings.metric} and seconds against C.",
-        caption=f"{about(spec, settings, part, C=False)}. The dashed line is the C that is set. Seconds are "
-        f"of the Newton steps, {_folds(settings)} together, each C starting from the weights of the one "
-        f"before: {seconds:.2f} s for the whole path of {len(Cs)} values, features not counted, in one run "
-        f"on this machine. Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
+        caption=f"{about(spec, settings, part).without('C')}. The dashed line is the C that is set. "
+        f"{_seconds(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
+        f"{_definition(spec, settings, part)}.",
     )
     best = float(data["value"][data["mean"].idxmax()])
     st.markdown(
@@ -99,6 +116,35 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
     with st.expander("Numbers"):
         st.dataframe(data, hide_index=True)
+
+
+def _seconds(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
+    """What the seconds in the figure are, where training tells how long it took."""
+    if data["seconds"].isna().any():
+        return ""
+    of, start = "training", "each C by itself"
+    if warm(spec):
+        of, start = "the Newton steps", "each C starting from the weights of the one before"
+    return (
+        f"Seconds are of {of}, {_folds(settings)} together, {start}: {data['seconds'].sum():.2f} s for the "
+        f"whole path of {len(data)} values, features not counted, in one run on this machine. "
+    )
+
+
+def warm(spec: RunSpec) -> bool:
+    """Whether runs that differ in C share their features and start from each other's weights."""
+    return "C" in spec.kind.varying(spec.values)
+
+
+def path(spec: RunSpec) -> list[float]:
+    """The values of C that are drawn, the one that is set among them.
+
+    Every exponent that the sidebar has where a path is quick, else every other one.
+    """
+    quick = warm(spec) and spec.offers.input_weights
+    every, (first, last) = 1 if quick else 2, C_EXPONENTS
+    first += (round(np.log2(spec.C)) - first) % every
+    return [2.0**c for c in range(first, last + 1, every)]
 
 
 def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
@@ -120,6 +166,8 @@ def _reading_of_C(found: dict[float, Comparison], best: float, settings: Setting
 
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     """Metric against one λ, with sliders for the others and a switch for μ; the top of one list."""
+    if not has(spec, "costs"):
+        return
     grades = _grades(spec, settings)
     if len(grades) > 3 or max(grades, default=0) > 2:
         st.info(
@@ -142,9 +190,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     level = float(plot.pooled(base, part, settings.metric).mean())
     words = cost_words(costs[values[varied]])
     show_figure(
-        plot.figure_of_cost(
-            data, spec.feature_map, settings.metric, LAMBDAS[varied][0], values[varied], level
-        ),
+        plot.figure_of_cost(data, look_of(spec), settings.metric, LAMBDAS[varied][0], values[varied], level),
         data,
         key="influence-of-cost",
         alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
@@ -153,7 +199,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     )
     one = compare(
         plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
-    ).sentence(f"{in_a_sentence(spec.feature_map)} with {words}", "the same without costs", settings.metric)
+    ).sentence(f"{in_a_sentence(spec)} with {words}", "the same without costs", settings.metric)
     st.markdown(bold_sentence(one))
     if len(grades) == 2:
         st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
@@ -232,12 +278,12 @@ def _grades(spec: RunSpec, settings: Settings) -> list[int]:
     return sorted({int(grade) for fold in folds for grade in np.unique(fold.train.y)})
 
 
-def about(spec: RunSpec, settings: Settings, part: str, *, C: bool = True) -> str:
-    """The page's subject in words: as `describe` says it, of all the folds, with or without C."""
-    words = describe(spec, part).split(" · ")
-    if len(settings.folds) > 1:
-        words[0] = f"{spec.dataset}, {len(settings.folds)} folds pooled"
-    return " · ".join(word for word in words if C or not word.startswith("C = "))
+def about(spec: RunSpec, settings: Settings, part: str) -> Description:
+    """The page's subject in words: as `describe` says it, of all the folds."""
+    words = describe(spec, part)
+    if len(settings.folds) == 1:
+        return words
+    return replace(words, data=f"{spec.dataset}, {len(settings.folds)} folds pooled")
 
 
 def _folds(settings: Settings) -> str:

@@ -18,10 +18,10 @@ from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 from rankviz.plots.metric_vs_m import training_seconds
-from rankviz.plots.style import approximations, look_of, style_of
-from ui.ndcg_vs_m.views import Settings, data_of, in_short, marked
+from rankviz.plots.style import look_of, style_of
+from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import agreement, of_look
-from ui.shared.curves import described, is_curve, listed, names
+from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.selection import QUERY
 from ui.shared.show import bold_sentence, show_figure
 
@@ -67,8 +67,8 @@ def _about(runs: list[RunRecord], part: str) -> str:
 def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
     feature_map = row.segmented_control(
         "Approximation",
-        list(approximations()),
-        default=look_of(spec) if is_curve(spec) else approximations()[0],
+        maps(),
+        default=look_of(spec) if is_curve(spec) else maps()[0],
         required=True,
         format_func=lambda name: style_of(name).name,
         key="bump",
@@ -151,7 +151,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
                 ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, {names()}.",
+                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, {_names()}.",
                 caption=f"{_MEASURE_WORDS[measure]} {about}",
             )
     st.markdown(bold_sentence(agreement(errors, m)))
@@ -173,17 +173,21 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
         ),
         table,
         key="objective-distance",
-        alt=f"Distance of the objectives of {names()} from the exact model's against m, both axes "
+        alt=f"Distance of the objectives of {_names()} from the exact model's against m, both axes "
         "logarithmic.",
         caption=f"{in_short(chosen, 'train')}. F̃ is the objective reached with an approximate kernel, F that "
         f"of the exact kernel, means over runs. {_which_may_be_lower()}",
     )
 
 
+def _names() -> str:
+    return names(kernels(st.session_state))
+
+
 def _which_may_be_lower() -> str:
     """On which side of the exact objective those of the maps may lie."""
-    within = [style_of(name).name for name in approximations() if FEATURE_MAPS[name].expands]
-    beyond = [style_of(name).name for name in approximations() if not FEATURE_MAPS[name].expands]
+    within = [style_of(name).name for name in maps() if FEATURE_MAPS[name].expands]
+    beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
     told = []
     if within:
         verb = "searches" if len(within) == 1 else "search"

@@ -17,7 +17,9 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
+from rankviz.plots.style import look_of
 from ui.ndcg_vs_m.words import reading, seconds_in_words
+from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.jobs import predicted, run_or_submit
@@ -125,6 +127,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """The linear model of every fold, approximations by seed and fold, the exact kernel, the sidebar's."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
+    say_what_is_left_out(approximate_specs(state)[1])
     runs = [linear.but(fold=fold) for fold in chosen.folds] + [
         seeded(curve, k).but(n_components=m, fold=fold)
         for k in range(chosen.seeds)
@@ -136,6 +139,11 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     for level in [exact] * chosen.exact + own:
         runs += _affordable(level, chosen.folds)
     return list(dict.fromkeys(runs))
+
+
+def maps() -> list[str]:
+    """The maps whose curves are drawn, by their looks."""
+    return [look_of(curve) for curve in kernels(st.session_state)]
 
 
 def seeded(spec: RunSpec, k: int) -> RunSpec:
@@ -198,19 +206,21 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x),
         table,
         key="ndcg-against-m",
-        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}, {names()} and the levels beside them.",
+        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}: curves of "
+        f"{names(kernels(st.session_state))}, and levels.",
         caption=f"{in_short(chosen, part)}. {_band_in_words(chosen)}; {definition}. "
         f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
         on_select="rerun",
     )
     _open_selected(event, found)
     for metric in chosen.metrics:
-        first, *others = reading(found, part, metric) or ["the levels to compare with are not there yet"]
+        told = reading(found, part, metric, maps())
+        first, *others = told or ["the levels to compare with are not there yet"]
         st.markdown(bold_sentence(first))
         for words in others:
             st.markdown(f"{capital(words)}.")
     if chosen.x == "seconds":
-        st.markdown(seconds_in_words(found, chosen.grid[-1]))
+        st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))
     st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")
 
 

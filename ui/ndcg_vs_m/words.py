@@ -15,7 +15,7 @@ from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import approximations, look_of, style_of
-from ui.shared.curves import is_curve, listed, names
+from ui.shared.curves import is_curve, listed
 
 VERDICTS = {1: "better", -1: "worse", 0: "not distinguishable"}
 
@@ -32,9 +32,9 @@ def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[f
     return long.groupby(level=["fold", "query"], sort=False).mean()
 
 
-def reading(found: Sequence[RunRecord], part: str, metric: str) -> list[str]:
+def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> list[str]:
     """Verdicts of the queries, beside the linear model and the exact kernel where these are there."""
-    told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name))]
+    told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name, maps))]
     if not told:
         return []
     some = of_look(found, look_of(found[0].spec), found[0].spec.get("n_components"))
@@ -48,19 +48,21 @@ def reading(found: Sequence[RunRecord], part: str, metric: str) -> list[str]:
     return [f"by {metric} with {same.n_queries:,} queries{of_folds}, {told[0]}", *told[1:]]
 
 
-def against(found: Sequence[RunRecord], part: str, metric: str, reference: str) -> str | None:
-    """Where each approximation can be told from the linear or the exact model; None where that is missing.
+def against(
+    found: Sequence[RunRecord], part: str, metric: str, reference: str, maps: Sequence[str]
+) -> str | None:
+    """Where each of the maps can be told from the linear or the exact model; None where that is missing.
 
     Compared with the linear model, all others that are no curve over m are told about too.
     """
     level = of_look(found, reference)
     if not level:
         return None
-    verdicts = {name: verdicts_by_m(found, level, part, metric, name) for name in approximations()}
+    verdicts = {name: verdicts_by_m(found, level, part, metric, name) for name in maps}
     first, *rest = verdicts.values()
     told = [f"{style_of(name).name} {in_words(of_map)}" for name, of_map in verdicts.items()]
     if rest and first and all(of_map == first for of_map in rest):
-        told = [f"{names()} {in_words(first, 'are')}"]
+        told = [f"{listed([style_of(name).name for name in maps])} {in_words(first, 'are')}"]
     told += _others(found, level, part, metric) if reference == LINEAR else []
     return f"compared with {in_a_sentence(level[0].spec)}, {'; '.join(told)}"
 
@@ -126,12 +128,9 @@ def _stretch(ms: list[int]) -> str:
     return f"{ms[0]}" if len(ms) == 1 else f"{ms[0]} to {ms[-1]}"
 
 
-def seconds_in_words(found: Sequence[RunRecord], largest: int) -> str:
+def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[str]) -> str:
     """How long training took at the largest m, and of the models beside the curves: medians over runs."""
-    runs = {
-        f"{style_of(name).name} with m = {largest}": of_look(found, name, largest)
-        for name in approximations()
-    }
+    runs = {f"{style_of(name).name} with m = {largest}": of_look(found, name, largest) for name in maps}
     specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
     runs |= {in_a_sentence(spec): of_look(found, look) for look, spec in specs.items()}
     medians = {

@@ -16,6 +16,8 @@ CHOICES = {
 }
 """What the select box says, by the value of its key."""
 
+TABLE_KEY = "lam"
+"""Of the line of numbers."""
 LARGEST = 1000.0
 DEFAULT_TABLE = "1, 2, 1.3"
 """he2009 §4.2: λ₁₀, λ₂₀, λ₂₁."""
@@ -25,9 +27,14 @@ def costs_of(choice: str, text: str) -> Costs:
     """The costs that the select box and the line of numbers stand for; `DataError` for no such line."""
     if choice == PLAIN:
         return None
-    if choice not in (TABLE, TABLE_QUERY):
+    if not needs_table(choice):
         return choice
     return table(numbers(text), by_query=choice == TABLE_QUERY)
+
+
+def needs_table(choice: str) -> bool:
+    """Whether a choice reads the line of numbers."""
+    return choice in (TABLE, TABLE_QUERY)
 
 
 def table(values: list[float], *, by_query: bool) -> tuple[object, ...]:
@@ -64,4 +71,14 @@ def state_of_costs(costs: Costs) -> dict[str, Any]:
     if costs is None or isinstance(costs, str):
         return {"costs": costs or PLAIN}
     values = ", ".join(f"{value:g}" for value in triangle(costs))
-    return {"costs": TABLE_QUERY if costs[0] == "query" else TABLE, "lam": values}
+    return {"costs": TABLE_QUERY if costs[0] == "query" else TABLE, TABLE_KEY: values}
+
+
+def in_a_pin(line: str) -> str:
+    """A line of numbers in letters and digits: "1x2x1p3"."""
+    return "x".join(f"{value:g}" for value in numbers(line)).replace(".", "p")
+
+
+def line_of_a_pin(text: str) -> str:
+    """The line of numbers that a text in a pin stands for; `DataError` where it is none."""
+    return ", ".join(f"{value:g}" for value in numbers(text.replace("p", ".").replace("x", " ")))

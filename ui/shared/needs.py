@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import streamlit as st
 
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.methods import METHODS
 from rankviz.models.offers import WORDS
 from ui.shared.settings import METHOD
+from ui.shared.show import capital
 
 
 def offered(spec: RunSpec, *names: str) -> bool:
-    """Whether the model of a spec offers all that is named; says why not and what would, where it does not."""
+    """Whether the model of a spec offers all that is named; where it does not, says why and what would."""
     lacking = spec.offers.lacks(*names)
     if not lacking:
         return True
     st.info(reason(spec, lacking), icon=":material/info:")
-    able = [name for name in METHODS if not METHODS[name].offers(METHODS[name].resolve({})).lacks(*names)]
     row = st.container(horizontal=True)
-    for name in able:
+    for setting, option in would_do(spec, *names):
         row.button(
-            f"Use {METHODS[name].label}", key=f"use-{name}-{'-'.join(names)}", on_click=_choose, args=(name,)
+            f"Use {setting.options[option].label}",
+            key=f"use-{setting.key}-{option}-{'-'.join(names)}",
+            on_click=_choose,
+            args=(setting.key, option),
         )
     return False
 
@@ -28,8 +35,23 @@ def offered(spec: RunSpec, *names: str) -> bool:
 def reason(spec: RunSpec, lacking: list[str]) -> str:
     """Why something cannot be shown of a model, as a sentence."""
     words = " and no ".join(WORDS[name] for name in lacking)
-    return f"{spec.kind.label} has no {words}, so there is nothing to show here."
+    return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
 
 
-def _choose(method: str) -> None:
-    st.session_state[METHOD.key] = method
+def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
+    """The single other choices, each as its setting and the option, with which a model offers all named."""
+    choices = [setting for setting in spec.declared().values() if setting.options and setting.key]
+    for setting in (*choices, METHOD):
+        for option in setting.options:
+            try:
+                other = spec.but(**{setting.name: option})
+                other.kind.check(other.values)
+            except SettingError:
+                continue  # it does not go with the other settings
+            if not other.offers.lacks(*names):
+                yield setting, option
+
+
+def _choose(key: str, option: str) -> None:
+    """Set a menu of the sidebar (a callback)."""
+    st.session_state[key] = option

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
-import traceback
 from argparse import ArgumentParser
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -25,6 +23,7 @@ from rankviz.experiments.run import execute_all
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
+from ui.shared.faults import show_fault
 from ui.shared.visitors import visitor
 
 STAGES = {
@@ -198,6 +197,8 @@ def errors_as_sentences() -> Iterator[None]:
     """Show what is wrong with data or settings as a sentence with its remedy, and end the page there.
 
     Any other exception is a fault of the program: it is logged and shown with its details, to be copied.
+    Blocks may lie within one another: what an inner one has shown ends the outer ones as well. Put before a
+    function it does the same for its calls, which fragments and callbacks need, for they run by themselves.
     """
     try:
         yield
@@ -207,20 +208,6 @@ def errors_as_sentences() -> Iterator[None]:
     except StopRequested:
         st.info("Stopped before there was a model.")
         st.stop()
-    except Exception as error:  # Streamlit's own signals, such as Stop, are no Exceptions
+    except Exception as error:  # Streamlit's own signals, such as that of st.stop, are no Exceptions
         show_fault(error)
         st.stop()
-
-
-def show_fault(error: Exception) -> None:
-    """Say that the program is at fault, with the details to copy, and log them."""
-    LOG.error("a page failed", exc_info=error)
-    st.error(
-        "This is a fault of the program, not of your data or settings. What you have set stays in the address; "
-        "other settings may work. The details below say what happened; copy them if you report it.",
-        icon=":material/bug_report:",
-    )
-    st.code("".join(traceback.format_exception(error)), language=None, wrap_lines=True)
-
-
-LOG = logging.getLogger("rankviz.app")

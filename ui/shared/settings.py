@@ -6,10 +6,9 @@ value equal to its default is left out of the URL; `v` there says which set of d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -17,13 +16,11 @@ from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.features import LINEAR
+from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.settings import COSTS, LOSS_WEIGHT
-from ui.shared.costs import CHOICES
-from ui.shared.state import TABLE_KEY, held, value_from
-
-VERSION = "1"
+from rankviz.risk.settings import LOSS_WEIGHT
+from ui.shared.controls import held, value_from
 
 METHOD = Setting(
     name="method",
@@ -31,8 +28,7 @@ METHOD = Setting(
     label="Method",
     domain=Choice(METHODS),
     default=USUAL,
-    help="What learns the scores. "
-    + " ".join(f"{m.label}: minimises {m.minimises}." for m in METHODS.values() if m.minimises),
+    help="Learns the scores.",
     key="method",
 )
 
@@ -42,7 +38,7 @@ NORMALISATION = Setting(
     label="Normalisation",
     domain=Choice(NORMALISATIONS),
     default=DataSpec.normalisation,
-    help=" ".join(f"{n.label}: {n.description}" for n in NORMALISATIONS.values()),
+    help="Scales the features.",
     key="norm",
 )
 
@@ -55,101 +51,101 @@ BASELINE_C = replace(
     key="clin",
 )
 
-SHARED = (METHOD, *every(METHODS[USUAL].settings), NORMALISATION, BASELINE_C)
-"""Settings that the sidebar always has: those of RankSVM, for pages draw its models beside any other."""
+FIRST_FOLD = "Fold1"
+"""The fold that the app starts from, where the data set has it."""
+
+PRESETS: dict[str, Mapping[Setting, Any]] = {
+    "Bundled folds": {},
+    "chen2017, Table 4 (OHSUMED)": {
+        N_COMPONENTS: 500,
+        LOSS_WEIGHT: 2.0**-7,
+        GAMMA: 2.0**-6,
+        BASELINE_C: 2.0**-13,
+    },
+}
+"""Settings worth starting from; those not named are what the app starts from. They leave the data alone."""
+
+
+def shared() -> list[Setting]:
+    """Settings that the sidebar has for every method: those of RankSVM, for pages draw its models beside any.
+
+    Asked anew each time, for registries may grow; without those that have no control.
+    """
+    found = [METHOD, *every(METHODS[USUAL].settings), NORMALISATION, BASELINE_C]
+    return [setting for setting in found if setting.key]
 
 
 def own_settings(method: str) -> list[Setting]:
     """The settings that a method has beside the shared ones."""
-    declared = every(METHODS[method].settings)
-    return [setting for setting in declared if setting not in SHARED and setting.key]
+    known = shared()
+    return [one for one in every(METHODS[method].settings) if one.key and one not in known]
 
 
-def defaults() -> dict[str, Any]:
-    """What the controls start from, by key; chosen for the bundled folds, and part of what VERSION promises."""
-    found: dict[str, Any] = {"fold": "Fold1"}
-    for setting in SHARED:
-        found |= held(setting, setting.first) if setting.key else {}
-    return found
+def all_settings() -> list[Setting]:
+    """The shared settings and those of every method."""
+    return list(dict.fromkeys([*shared(), *(one for method in METHODS for one in own_settings(method))]))
 
 
-DEFAULTS = defaults()
+def preset(name: str) -> dict[str, Any]:
+    """What widgets hold for one of `PRESETS`, by their keys."""
+    state: dict[str, Any] = {}
+    for setting in all_settings():
+        state |= held(setting, PRESETS[name].get(setting, setting.first))
+    return state
 
-PRESETS = {
-    "Bundled folds": DEFAULTS,
-    "chen2017, Table 4 (OHSUMED)": DEFAULTS | {"m": 500, "c": -7, "g": -6, "clin": -13},
-}
-"""Settings worth starting from. They change the model, not the data."""
 
-
-def spec_from_state(state: Any, feature_map: str | None = None, **changes: Any) -> RunSpec:
+def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **changes: Any) -> RunSpec:
     """The RunSpec that the sidebar's widgets stand for, or the same with another map or other settings.
 
     A map that is named makes it one of RankSVM. The digest is filled in when the fold is open. Raises
     `SettingError` for settings that do not go together, `DataError` for costs that are no numbers.
     """
-    method = USUAL if feature_map else state.get(METHOD.key, USUAL)
-    given = changes | ({FEATURE_MAP.name: feature_map} if feature_map else {})
+    method = value_from(METHOD, state) if feature_map is None else USUAL
+    given = changes if feature_map is None else changes | {FEATURE_MAP.name: feature_map}
 
     def value_of(setting: Setting) -> Any:
         return given[setting.name] if setting.name in given else value_from(setting, state)
 
     values = {setting.name: value for setting, value in METHODS[method].active(value_of)}
-    data = DataSpec(state["data"], state["fold"], normalisation=state[NORMALISATION.key])
-    spec = RunSpec(data.dataset, data.fold, "", data.normalisation, method=method, **(values | given))
+    normalisation = value_from(NORMALISATION, state)
+    spec = RunSpec(state["data"], state["fold"], "", normalisation, method=method, **(values | given))
     spec.kind.check(spec.values)
     return spec
 
 
-def baseline(state: Any) -> RunSpec:
+def baseline(state: Mapping[str, Any]) -> RunSpec:
     """The linear model that is drawn beside others: with the sidebar's C where that is what is set there."""
     spec = spec_from_state(state, LINEAR)
-    chosen = state.get(METHOD.key, USUAL), state[FEATURE_MAP.key]
-    return spec if chosen == (USUAL, LINEAR) else spec.but(C=value_from(BASELINE_C, state))
+    return spec if baseline_is_set(state) else spec.but(C=value_from(BASELINE_C, state))
+
+
+def baseline_is_set(state: Mapping[str, Any]) -> bool:
+    """Whether the sidebar stands for the linear model itself, which then has one C only."""
+    return (value_from(METHOD, state), value_from(FEATURE_MAP, state)) == (USUAL, LINEAR)
+
+
+def is_read(setting: Setting, state: Mapping[str, Any]) -> bool:
+    """Whether the model that is set reads a setting; others count only in figures that draw more models."""
+    if setting is BASELINE_C:
+        return not baseline_is_set(state)
+
+    def choice_of(one: Setting) -> Any:  # all that matters here; costs may be no numbers yet
+        return value_from(one, state) if one.options else one.first
+
+    read = METHODS[value_from(METHOD, state)].active(choice_of)
+    return setting in (METHOD, NORMALISATION, *(one for one, _ in read))
 
 
 def state_of(spec: RunSpec) -> dict[str, Any]:
-    """Values of the widgets of the settings it has: the inverse of `spec_from_state`."""
-    state = {"data": spec.dataset, "fold": spec.fold, NORMALISATION.key: spec.normalisation}
-    state |= {METHOD.key: spec.method}
+    """Values of the widgets of the settings it has: the inverse of `spec_from_state`.
+
+    Raises `SettingError` for a setting whose value the sidebar does not offer.
+    """
+    state = {"data": spec.dataset, "fold": spec.fold}
+    state |= held(METHOD, spec.method) | held(NORMALISATION, spec.normalisation)
     for name, setting in spec.declared().items():
-        state |= held(setting, spec.get(name)) if setting.key else {}
+        state |= held(setting, spec.values[name])
     return state
-
-
-def query_params(values: dict[str, Any]) -> dict[str, str]:
-    """Widget values as query parameters; Streamlit reads options there by their labels."""
-    return {"v": VERSION} | {key: label_of(key)(value) for key, value in values.items()}
-
-
-def label_of(key: str) -> Callable[[Any], str]:
-    """What an option of a widget is called, in menus and in the URL, by the key of the widget."""
-    if key == COSTS.key:
-        return CHOICES.__getitem__
-    setting = next((one for one in all_settings() if one.key == key), None)
-    if setting is None or key == TABLE_KEY:
-        return str
-    if setting.options:
-        return lambda name: str(setting.options[name].label)
-    if isinstance(setting.first, float) and setting.offer is not None and setting.caption is not None:
-        return lambda value: f"{value:.0e}"
-    return str
-
-
-def all_settings() -> list[Setting]:
-    """The settings of every method, and the sidebar's own."""
-    found = list(SHARED)
-    for method in METHODS:
-        found += [setting for setting in own_settings(method) if setting not in found]
-    return found
-
-
-def frozen_link() -> str:
-    """The address of the page with every setting of the sidebar in it, also those equal to the defaults."""
-    state = st.session_state
-    keys = ("data", *DEFAULTS, *(s.key for s in own_settings(state.get(METHOD.key, USUAL))))
-    sidebar_s = query_params({key: state[key] for key in keys if key in state})
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
 
 
 def open_run(spec: RunSpec) -> None:
@@ -165,23 +161,4 @@ def go_where_asked() -> None:
         st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
 
 
-def link_as_opened() -> dict[str, str]:
-    """What the address said when the visitor came, before widgets drop what they do not offer."""
-    link: dict[str, str] = st.session_state.setdefault(_LINK, st.query_params.to_dict())
-    return link
-
-
-def say_what_was_not_offered(link: dict[str, str]) -> None:
-    """Warn of settings in the link that could not be taken, until the visitor changes one."""
-    state = st.session_state
-    taken = query_params({key: state[key] for key in DEFAULTS if key in state})
-    if state.setdefault(_TAKEN, taken) != taken:
-        return
-    refused = [key for key in taken if link.get(key, taken[key]) != taken[key]]
-    wrong = [f"{key} = {link[key]} ({taken[key]} is used)" for key in refused]
-    if wrong:
-        text = f"This link asks for what is not offered here: {', '.join(wrong)}."
-        st.warning(text, icon=":material/link_off:")
-
-
-_DESTINATION, _LINK, _TAKEN = "go-to", "link", "taken-from-link"
+_DESTINATION = "go-to"

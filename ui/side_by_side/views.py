@@ -13,16 +13,19 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import per_query
-from rankviz.plots.style import style_of
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared import selection
+from ui.shared import pins, selection
 from ui.shared.jobs import run_or_wait
-from ui.shared.settings import baseline, spec_from_state
+from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
-SIDES = ("nystroem", "fourier", "linear", "exact")
+WHICH = (
+    "RankSVM on a feature map, or another method on the sidebar's map, with the settings of the sidebar; or "
+    "a model that is pinned, with its own. linear: with the C of the linear baseline (More settings). exact "
+    "kernel: the model that the approximations approximate."
+)
 HOW = (
     "In either chart: click a point to select it (again to let it go), or draw a box or a lasso around "
     "points. With box or lasso a plain click does nothing: draw around a single point."
@@ -34,14 +37,19 @@ MOST = 5
 class Choice:
     """Controls that this page adds to the sidebar."""
 
-    maps: tuple[str, str]
+    left: Option
+    right: Option
     metric: str
 
 
-def controls() -> Choice:
-    """Draw the page's own controls; the page ends here where both sides are the same model."""
-    columns = st.columns([2, 2, 2, 1])
-    maps = [_side(column, *side) for column, side in zip(columns, (("Left", 0), ("Right", 1)), strict=False)]
+def controls(spec: RunSpec) -> Choice:
+    """Draw the page's own controls."""
+    options = of_the_sidebar(st.session_state)
+    first, second, *_ = options
+    options |= of_pins(pins.pinned(spec))
+    columns = st.columns([3, 3, 2], vertical_alignment="bottom")
+    left = menu(columns[0], "Left", options, first, "left", WHICH)
+    right = menu(columns[1], "Right", options, second, "right", WHICH)
     metric = columns[2].selectbox(
         "Metric",
         METRICS,
@@ -50,43 +58,28 @@ def controls() -> Choice:
         bind="query-params",
         help="Of each query, for both models.",
     )
-    if maps[0] == maps[1]:
-        st.info(f"Both sides are {style_of(maps[0]).name}. Choose another map on one of them to compare.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        pins.buttons(spec)
+    return Choice(left, right, metric)
+
+
+def trained(choice: Choice, part: str) -> Pair:
+    """The line that says what is shown, and both models; the page ends here where they are the same run."""
+    two = Two(choice.left.spec(), choice.right.spec())
+    if two.same:
+        st.info(
+            f"Both sides are {two.names[0]}, the very same run. Choose another model on one of them, or pin "
+            "this one and change a setting, to compare."
+        )
         st.stop()
-    return Choice((maps[0], maps[1]), metric)
-
-
-def _side(column: Any, label: str, default: int) -> str:
-    chosen: str = column.selectbox(
-        label,
-        SIDES,
-        default,
-        format_func=lambda name: style_of(name).name,
-        key=label.lower(),
-        bind="query-params",
-        help="With m, C, γ and seed of the sidebar, whose own map plays no part on this page. linear: with "
-        "the C of the linear baseline (More settings). exact kernel: what Nyström and random Fourier "
-        "approximate.",
-    )
-    return chosen
-
-
-def trained(state: Any, choice: Choice, part: str) -> Pair:
-    """The line that says what is shown, and both models with the sidebar's settings."""
-    specs = [_spec(state, name) for name in choice.maps]
-    st.markdown(f":gray[{about(*specs, part)}]")
-    return Pair(*run_or_wait(specs, title=f"Side by side, {specs[0].dataset}"))
-
-
-def _spec(state: Any, feature_map: str) -> RunSpec:
-    spec = spec_from_state(state, feature_map)
-    return baseline(state) if feature_map == "linear" else spec
+    st.markdown(f":gray[{about(two.left, two.right, part)}]")
+    return Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
 
 
 @st.fragment
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     """All views of the page, which share one selection of queries and one query that is shown."""
-    say_if_nothing_was_learned(pair.left)
+    say_if_nothing_was_learned(pair.learned)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
@@ -113,7 +106,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
-        per_query.figure(table, what.pair.maps, what.metric, picked, chosen),
+        per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
         alt=f"{what.metric} of each query, {names[0]} against {names[1]}, with the diagonal.",
@@ -126,7 +119,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
     """The differences in order, and how alike the rankings are."""
     _chart(
         what,
-        per_query.strip(what.table, what.pair.maps, what.metric, picked, chosen),
+        per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
         alt=f"Differences in {what.metric} between both, from the smallest to the largest, and Kendall's τ.",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from rankviz.common.numbers import power_of_two, with_minus
-from rankviz.datasets import NORMALISATIONS, RankingData
-from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
+from rankviz.common.numbers import with_minus
+from rankviz.datasets import RankingData
+from rankviz.experiments.description import Description, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
-from rankviz.plots.per_query import ROUNDING
-from rankviz.plots.style import style_of
+from rankviz.plots.per_query import ROUNDING, Sides, sides
+from ui.shared.models import Two
 from ui.shared.show import bold_sentence
 
 CAUTION = (
@@ -32,19 +32,35 @@ class Pair:
     right: RunRecord
 
     @property
-    def maps(self) -> tuple[str, str]:
-        """Their feature maps."""
-        return self.left.spec.feature_map, self.right.spec.feature_map
+    def specs(self) -> Two:
+        """Which models they are."""
+        return Two(self.left.spec, self.right.spec)
 
     @property
     def names(self) -> tuple[str, str]:
-        """The methods' names, for axes and tables."""
-        return style_of(self.maps[0]).name, style_of(self.maps[1]).name
+        """Short names, for axes and tables."""
+        return self.specs.names
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The methods' names with m, above lists."""
-        return method_label(self.left.spec), method_label(self.right.spec)
+        """The names with m, above lists."""
+        return self.specs.labels
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """The names within a sentence."""
+        return self.specs.told
+
+    @property
+    def sides(self) -> Sides:
+        """How both are drawn."""
+        return sides(self.specs.looks, self.names)
+
+    @property
+    def learned(self) -> RunRecord:
+        """The one that learns from preference pairs, the left one where both or none do."""
+        right_only = self.right.spec.offers.pair_objective and not self.left.spec.offers.pair_objective
+        return self.right if right_only else self.left
 
     def values(self, part: str, metric: str) -> tuple[pd.Series[float], pd.Series[float]]:
         """The metric of both by query."""
@@ -83,24 +99,16 @@ class Compared:
 
 def about(left: RunSpec, right: RunSpec, part: str) -> str:
     """The comparison in words: what both share is said once."""
-    words = [describe_data(left), f"{_own(left)} beside {_own(right)}"]
-    kernels = [spec for spec in (left, right) if spec.feature_map != "linear"]
-    if kernels:
-        words += [f"C = {power_of_two(kernels[0].C)}", f"γ = {power_of_two(kernels[0].gamma)}"]
-    drawn = [spec for spec in kernels if spec.feature_map in APPROXIMATE]
-    if drawn:
-        words.append(f"seed {drawn[0].seed}")
-    words += training_words(left)
-    if left.normalisation != "none":
-        words.append(f"normalised: {NORMALISATIONS[left.normalisation].label}")
-    return " · ".join([*words, PART_NAMES[part]])
+    both = describe(left, part), describe(right, part)
+    shared = tuple(pair for pair in both[0].settings if pair in both[1].settings)
+    models = " beside ".join(_own(one.without(*(name for name, _ in shared))) for one in both)
+    return str(replace(both[0], method=models, model="", settings=shared))
 
 
-def _own(spec: RunSpec) -> str:
+def _own(described: Description) -> str:
     """A model with the settings that are its own."""
-    if spec.feature_map == "linear":
-        return f"{method_label(spec)} (C = {power_of_two(spec.C)})"
-    return f"{method_label(spec)}{choices(spec)}"
+    settings = ", ".join(text for _, text in described.settings)
+    return ", ".join(described.names) + (f" ({settings})" if settings else "")
 
 
 def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> str:
@@ -115,7 +123,7 @@ def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) ->
 
 
 def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str) -> str:
-    left, right = (in_a_sentence(name) for name in pair.maps)
+    left, right = pair.told
     if _even(a, b):
         where = "the only query" if len(a) == 1 else f"each of the {len(a):,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"
@@ -127,7 +135,7 @@ def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric:
     if _even(a, b):
         where = f"query {a.index[0]}" if len(a) == 1 else f"each of the {len(a):,} selected of {n:,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"
-    minus = f"{in_a_sentence(pair.maps[0])} minus {in_a_sentence(pair.maps[1])} is"
+    minus = f"{' minus '.join(pair.told)} is"
     mean = with_minus(interval.mean, "+z.3f")
     if len(a) == 1:
         return f"On query {a.index[0]}, {minus} {mean} {metric}"
@@ -143,7 +151,7 @@ def _even(a: pd.Series[float], b: pd.Series[float]) -> bool:
 
 
 def _both(pair: Pair) -> str:
-    return " and ".join(in_a_sentence(name) for name in pair.maps)
+    return " and ".join(pair.told)
 
 
 def _plain(sentence: str) -> str:
@@ -158,7 +166,7 @@ def tau_text(tau: float) -> str:
 def marked_document(document: pd.Series, pair: Pair) -> str:
     """Where the marked document stands in both lists."""
     ranks = document["left_rank"], document["right_rank"]
-    places = (f"rank {n} with {in_a_sentence(name)}" for n, name in zip(ranks, pair.maps, strict=True))
+    places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.told, strict=True))
     return (
         f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. "
         "Click it again to unmark it."
@@ -179,9 +187,8 @@ def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
         words.append(f"Kendall's τ is {tau_text(row['tau'])}")
     if len(moved):
         document, _, left, right, _ = moved.iloc[0]
-        names = [in_a_sentence(name) for name in pair.maps]
         moves = f"{_named(document)} moves farthest"
-        words.append(f"{moves}, from rank {left} with {names[0]} to {right} with {names[1]}")
+        words.append(f"{moves}, from rank {left} with {pair.told[0]} to {right} with {pair.told[1]}")
     elif first > 1:
         words.append("no document has another rank")
     return bold_sentence("; ".join(words))

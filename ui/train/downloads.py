@@ -14,7 +14,10 @@ from rankviz import save
 from rankviz.datasets import RankingData, write_scores
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import model_from
+from rankviz.experiments.run import model_from, model_of
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.ranker import FeatureRanker
+from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
 from ui.shared.runs import normalised
 
@@ -26,8 +29,10 @@ def downloads(record: RunRecord, data: RankingData, part: str) -> None:
     words, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
     _button(row, f"Scores, {words} part", lambda: _scores(record, data, part), f"{stem}-{part}-scores.txt")
     _button(row, f"Margins, {words} part", lambda: margins(record, data, part), f"{stem}-{part}-margins.csv")
-    _button(row, "Weights", lambda: weights(record, data), f"{stem}-weights.csv")
-    _button(row, "Model", lambda: _model(record), f"{stem}-model.npz", "npz and JSON for rankviz.load")
+    if record.spec.offers.weights:
+        _button(row, "Weights", lambda: weights(record, data), f"{stem}-weights.csv")
+    if can_be_rebuilt(record.spec):
+        _button(row, "Model", lambda: _model(record), f"{stem}-model.npz", "npz and JSON for rankviz.load")
     _button(row, "Run", lambda: _file(record.save, "run.npz"), f"{stem}-run.npz", "for RunRecord.load")
     _button(row, "Settings", record.spec.to_json, f"{stem}.json", "JSON for RunSpec.from_json")
     st.caption("Scores are in the order of the part's file, one to a line, as LETOR's scripts read them.")
@@ -48,15 +53,21 @@ def margins(record: RunRecord, data: RankingData, part: str) -> str:
 
 
 def weights(record: RunRecord, data: RankingData) -> str:
-    """CSV with one weight to a line; the linear model's are named by feature."""
+    """CSV with one weight to a line; weights of the input features are named by them."""
     m = len(record.weights)
     numbers = [f"{k}" for k in range(1, m + 1)]
-    names = data.feature_names if record.spec.feature_map == "linear" and data.feature_names else numbers
+    names = data.feature_names if record.spec.offers.input_weights and data.feature_names else numbers
     return pd.DataFrame({"feature": names, "weight": record.weights}).to_csv(index=False)
 
 
 def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:
     return _file(lambda path: write_scores(path, data, record.scores[part]), "scores.txt")
+
+
+def can_be_rebuilt(spec: RunSpec) -> bool:
+    """Whether the fitted model can be made of the record's weights again, and written to a file."""
+    model = model_of(spec)
+    return isinstance(model, FeatureRanker) and can_save(model)
 
 
 def _model(record: RunRecord) -> bytes:

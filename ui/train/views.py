@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import PART_NAMES, describe, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.features import LINEAR
+from rankviz.features.settings import N_COMPONENTS
 from rankviz.metrics.margins import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
-from rankviz.plots import metric_curve, ranked_list
-from rankviz.risk.losses import LOSSES
+from rankviz.plots import metric_curve, ranked_list, training_trace
+from rankviz.plots.metric_vs_m import training_seconds
+from rankviz.plots.style import look_of, style_of
+from rankviz.risk.settings import LOSS_WEIGHT
+from ui.shared import pins
+from ui.shared.models import Option, Two, menu, of_pins
+from ui.shared.needs import offered
+from ui.shared.settings import baseline
 from ui.shared.show import (
     bold_sentence,
     capital,
@@ -30,6 +41,27 @@ CURVES = {
     "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
     "P": "P@k divides by k also where a query has fewer documents",
 }
+NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
+"""Of a trace whose rows are steps with a Newton decrement."""
+
+
+def beside(state: Any, spec: RunSpec) -> RunSpec:
+    """The model that the sidebar's is held against: the linear one, or a pinned one that is chosen."""
+    usual = style_of(LINEAR).name
+    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    chosen = menu(
+        row.container(width=360),
+        "Beside",
+        options,
+        usual,
+        "beside",
+        "The model that this one is compared with: the linear model, with the C of the linear baseline (More "
+        "settings), or one that is pinned.",
+    )
+    with row:
+        pins.buttons(spec)
+    return chosen.spec()
 
 
 def cost(record: RunRecord, predicted: object) -> str:
@@ -38,15 +70,16 @@ def cost(record: RunRecord, predicted: object) -> str:
     return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
 
 
-def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
-    """NDCG@k of the model beside the linear one, the four means, and what the queries support."""
+def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
+    """NDCG@k of the model beside the other one, the four means, and what the queries support."""
     say_if_nothing_was_learned(record)
-    records = _distinct(baseline, record)
+    records = _distinct(other, record)
     metric = _curve()
     table = metric_curve.data(records, part, metric)
-    means, linear = record.metrics[part].mean(), baseline.metrics[part].mean()
+    means, others = record.metrics[part].mean(), other.metrics[part].mean()
+    against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
-        delta = None if len(records) == 1 else f"{means[name] - linear[name]:+.4f} against linear"
+        delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
         column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
     show_figure(
         metric_curve.figure(table, metric),
@@ -56,7 +89,7 @@ def headline(baseline: RunRecord, record: RunRecord, data: RankingData, part: st
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{CURVES[metric]}.",
     )
-    st.markdown(_reading(baseline, record, part))
+    st.markdown(_reading(other, record, part))
 
 
 def _curve() -> str:
@@ -73,62 +106,71 @@ def _curve() -> str:
     )
 
 
-def _reading(baseline: RunRecord, record: RunRecord, part: str) -> str:
-    if record.spec.feature_map == "linear":
-        return "This is the linear model itself. Choose a kernel to compare it with."
-    metric = "NDCG@10"
-    found = compare(record.metrics[part][metric], baseline.metrics[part][metric])
-    name = in_a_sentence(record.spec.feature_map)
-    linear = f"the linear model (C = {power_of_two(baseline.spec.C)})"
-    return bold_sentence(found.sentence(name, linear, metric))
+def _two(other: RunRecord, record: RunRecord) -> Two:
+    return Two(other.spec, record.spec)
 
 
-def one_query(baseline: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
-    """One query's documents as the linear model and this one rank them."""
+def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
+    two, metric = _two(other, record), "NDCG@10"
+    if two.same:
+        name = in_a_sentence(record.spec)
+        return f"This is {name} itself. Choose another model in the sidebar to compare it with."
+    found = compare(record.metrics[part][metric], other.metrics[part][metric])
+    own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
+    name = two.told[0] + (f" ({own})" if own else "")
+    return bold_sentence(found.sentence(two.told[1], name, metric))
+
+
+def _own(spec: RunSpec) -> list[str]:
+    """The settings that say which of its models is meant: m and C, those that it has."""
+    declared = spec.declared()
+    return [declared[s.name].told(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
+
+
+def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
+    """One query's documents as the other model and this one rank them."""
     queries = [int(q) for q in data.query_ids]
     if st.session_state.get("query") not in queries:
         st.session_state["query"] = queries[0]
     chosen = st.selectbox(
         "Query", queries, key="query", bind="query-params", help="A query of the part that is shown."
     )
-    if record.spec.feature_map == "linear":
-        st.caption("This is the linear model: both lists are its own.")
-    left, right = baseline.scores[part], record.scores[part]
-    table = ranked_list.data(left, right, data, queries.index(chosen))
+    two = _two(other, record)
+    if two.same:
+        st.caption(f"This is {in_a_sentence(record.spec)}: both lists are its own.")
+    table = ranked_list.data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
-    names = (f"linear, C = {power_of_two(baseline.spec.C)}", method_label(record.spec))
-    ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (baseline, record)]
+    ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     show_figure(
-        ranked_list.figure(table, *names, k),
+        ranked_list.figure(table, _with_C(two), two.labels[1], k),
         table,
         key="ranked-list",
-        alt=f"The first {k} documents of query {chosen} as ranked by the linear model and by this one.",
+        alt=f"The first {k} documents of query {chosen} as ranked by {two.told[0]} and by this model.",
         caption=f"Query {chosen}, {len(table)} documents, first {k} of each list; a line that leaves "
-        f"through the bottom goes to a rank below {k}. NDCG@10: linear {ndcg[0]:.4f}, "
-        f"{method_label(record.spec)} {ndcg[1]:.4f}. {describe(record.spec, part)}.",
+        f"through the bottom goes to a rank below {k}. NDCG@10: {two.names[0]} {ndcg[0]:.4f}, "
+        f"{two.labels[1]} {ndcg[1]:.4f}. {describe(record.spec, part)}.",
     )
     with st.expander(f"All {len(table)} documents"):
         st.dataframe(table, hide_index=True)
 
 
+def _with_C(two: Two) -> str:
+    """What the list of the other model is called: with its C, where its label does not say what differs."""
+    label = two.labels[0]
+    plain = label == method_label(two.left) and LOSS_WEIGHT.name in two.left
+    return f"{label}, {LOSS_WEIGHT.told(two.left.C)}" if plain else label
+
+
 def margins(record: RunRecord, data: RankingData, part: str) -> None:
-    """The losses and their derivatives over the margins of all preference pairs of the part."""
-    spec = record.spec
+    """The margins of all preference pairs of the part, under the losses that a model may minimise."""
     found = summary(record.scores[part], data)
     if found.n_pairs == 0:
         st.info("No query of this part has two documents of different grades, so there are no pairs.")
         return
     table = margins_plot.data(record.scores[part], data)
-    lines = margins_plot.curves(table)
-    loss, wrong, share = LOSSES[spec.loss], found.misordered, found.misordered / found.n_pairs
-    costs = "" if spec.costs is None else " Costs multiply the loss of a pair; it is drawn for a cost of 1."
-    show_figure(
-        margins_plot.figure(table, lines, spec.feature_map, spec.loss),
-        pd.concat([table, lines], axis=1),
-        key="margins",
-        alt=f"The losses, their derivatives, and the margins of {found.n_pairs:,} preference pairs.",
-        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. "
-        f"All {found.n_pairs:,} preference pairs are counted.{costs} {describe(spec, part)}.",
+    wrong, share = found.misordered, found.misordered / found.n_pairs
+    (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
+        record.spec, table, f"All {found.n_pairs:,} preference pairs are counted.", part
     )
     st.markdown(
         bold_sentence(
@@ -138,36 +180,84 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
     )
 
 
-def convergence(baseline: RunRecord, record: RunRecord) -> None:
-    """Objective and Newton decrement per iteration."""
-    table = convergence_plot.data([record])
-    spent = sum(record.seconds.get(stage, 0.0) for stage in ("features", "pairs", "newton"))
-    steps = int((table["step"] > 0).sum())
-    start = "" if record.start == "zero" else f" from {record.start} on"
+def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
+    lines, loss = margins_plot.curves(table), spec.option("loss")
+    costs = (
+        " Costs multiply the loss of a pair; it is drawn for a cost of 1."
+        if spec.get("costs") is not None
+        else ""
+    )
     show_figure(
-        convergence_plot.figure(table),
-        table,
-        key="convergence",
-        alt="Objective and Newton decrement at each iteration.",
-        caption=f"{capital(record.status)}. {steps} steps{start}, "
-        f"{int(table['cg_iterations'].sum())} CG iterations, {spent:.2f} s, {record.n_pairs:,} preference "
-        f"pairs, objective {record.objective:.6g}. {describe(record.spec, 'train')}.",
+        margins_plot.figure(table, lines, look_of(spec), spec.loss),
+        pd.concat([table, lines], axis=1),
+        key="margins",
+        alt="The losses, their derivatives, and the margins of the preference pairs.",
+        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. {counted}{costs} "
+        f"{describe(spec, part)}.",
     )
 
 
-def numbers(baseline: RunRecord, record: RunRecord, part: str) -> None:
+def _margins_alone(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
+    show_figure(
+        margins_plot.histogram_figure(table, look_of(spec)),
+        table,
+        key="margins",
+        alt="The margins of the preference pairs.",
+        caption=f"{capital(in_a_sentence(spec))} has no loss of pairs to choose. {counted} "
+        f"{describe(spec, part)}.",
+    )
+
+
+def convergence(record: RunRecord) -> None:
+    """What its trace tells of each iteration, and what training took."""
+    if not offered(record.spec, "trace"):
+        return
+    newton = set(record.trace) >= NEWTON_COLUMNS
+    plot = convergence_plot if newton else training_trace
+    table = convergence_plot.data([record]) if newton else training_trace.data(record)
+    if not newton and not training_trace.quantities(table):
+        st.dataframe(record.trace, hide_index=True)
+        st.caption(_spent(record))
+        return
+    show_figure(
+        plot.figure(table),
+        table,
+        key="convergence",
+        alt="Objective and Newton decrement at each iteration."
+        if newton
+        else "The objective at each iteration.",
+        caption=_spent(record),
+    )
+
+
+def _spent(record: RunRecord) -> str:
+    """How training ended, and what it took."""
+    trace, spent = record.trace, training_seconds(record) - record.seconds.get("start", 0.0)
+    start = "" if record.start == "zero" else f" from {record.start} on"
+    steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
+    told = [f"{steps} steps{start}"]
+    told += [f"{int(trace['cg_iterations'].sum())} CG iterations"] if "cg_iterations" in trace else []
+    told += [f"{spent:.2f} s", f"{record.n_pairs:,} preference pairs"]
+    told += [f"objective {record.objective:.6g}"] if math.isfinite(record.objective) else []
+    return f"{capital(record.status).rstrip('.')}. {', '.join(told)}. {describe(record.spec, 'train')}."
+
+
+def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     """Means and per-query values behind the figures, and what the run took."""
-    records = _distinct(baseline, record)
-    means = pd.DataFrame({method_label(r.spec): r.metrics[part].mean() for r in records})
+    labels, records = _two(other, record).labels, (other, record)
+    shown = dict(zip(labels, records, strict=True))
+    means = pd.DataFrame({label: r.metrics[part].mean() for label, r in shown.items()})
     st.dataframe(means.T.round(4), height="content")
     st.markdown("**Per query**, this model")
     st.dataframe(record.metrics[part].round(4))
-    used: dict[str, float] = {"feature dimensions used": record.n_components}
+    used: dict[str, float] = {}
+    if record.spec.offers.weights:
+        used |= {"feature dimensions used": record.n_components}
     used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
     used |= {f"seconds, {stage}": round(value, 3) for stage, value in record.seconds.items()}
     st.markdown("**What the run took**")
     st.dataframe(pd.Series(used, name="value").to_frame())
 
 
-def _distinct(baseline: RunRecord, record: RunRecord) -> list[RunRecord]:
-    return [record] if record.spec.feature_map == "linear" else [baseline, record]
+def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:
+    return [record] if _two(other, record).same else [other, record]

@@ -17,9 +17,11 @@ from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.effort import Values, by_query
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, box_gap
 from rankviz.models.low_rank.gram import FeatureGram
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
+from rankviz.solvers.effort import Sizes, Work
 from rankviz.solvers.result import Status
 
 MEMORY = 10
@@ -161,6 +163,11 @@ class QuerySteps(_AllDrawn):
 
     tol: float = 1e-3
     max_iter: int = 500
+
+    @classmethod
+    def work(cls, values: Values, sizes: Sizes) -> Work:
+        """Typical work, for estimates."""
+        return by_query(values, sizes, cls.max_iter)
 
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent

@@ -18,9 +18,11 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
+from rankviz.models.low_rank.effort import Values, by_levels
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
 from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS
 from rankviz.models.low_rank.trace import LowRankResult, Tracer
+from rankviz.solvers.effort import Sizes, Work
 from rankviz.solvers.result import Status
 
 ROUNDS = 8
@@ -45,6 +47,11 @@ class Nested:
 
     tol: float = 1e-3
     max_iter: int = 1000
+
+    @classmethod
+    def work(cls, values: Values, sizes: Sizes) -> Work:
+        """Typical work, for estimates."""
+        return by_levels(sizes, levels(1, values["factors"]))
 
     def start(self, problem: FactorProblem, seed: int) -> FloatArray:
         """One factor V (n, 1), drawn as `FactorProblem.start` says: the same for every K."""

@@ -19,6 +19,9 @@ from rankviz.models.low_rank.blocks import Blocks, Stack
 from rankviz.models.low_rank.gram import Gram
 from rankviz.models.low_rank.shrinkage import shrunk
 
+SMALL = 5_000
+"""Blocks with fewer entries in all are worked on by one thread: handing them to others takes longer."""
+
 
 @dataclass(frozen=True, eq=False)
 class Thresholded:
@@ -101,7 +104,8 @@ class RegularizedProblem:
             stack.of(A)[...] = found.A
             return float(found.nuclear.sum()), found.rank
 
-        parts = each(threshold, self.blocks.stacks)
+        stacks = self.blocks.stacks
+        parts = [threshold(stack) for stack in stacks] if len(A) < SMALL else each(threshold, stacks)
         ranks = np.concatenate([np.empty(0, np.int64), *(rank for _, rank in parts)])
         return Thresholded(A, sum(nuclear for nuclear, _ in parts), ranks)
 

@@ -9,9 +9,11 @@ from typing import ClassVar, TypeAlias
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.common.settings import SEED, Setting
+from rankviz.models.low_rank.effort import FISTA_STEPS, ROUND, ROUNDS, Values, by_dual_steps, iterations
 from rankviz.models.low_rank.factorized import box_gap
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
+from rankviz.solvers.effort import Sizes, Work
 from rankviz.solvers.result import Status
 
 CHECK_EVERY = 5
@@ -41,6 +43,12 @@ class Fista:
 
     tol: float = 1e-3
     max_iter: int = 500
+
+    @classmethod
+    def work(cls, values: Values, sizes: Sizes) -> Work:
+        """Typical work, for estimates; nearer to the end from the start the less the nuclear norm weighs."""
+        share = min(1.0, values["nuclear"])
+        return by_dual_steps(iterations(FISTA_STEPS, values, cls.max_iter, share), sizes)
 
     def solve(
         self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
@@ -120,6 +128,11 @@ class Alternating:
     tol: float = 1e-3
     max_iter: int = 200
     inner: int = 10
+
+    @classmethod
+    def work(cls, values: Values, sizes: Sizes) -> Work:
+        """Typical work, for estimates."""
+        return by_dual_steps(iterations(ROUNDS, values, cls.max_iter), sizes, ROUND)
 
     def solve(
         self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent

@@ -1,0 +1,149 @@
+"""The work that training typically takes, in counts that `rankviz.experiments.estimate` turns into seconds.
+
+Solvers and methods declare theirs. How many steps it takes is not known beforehand: typical numbers stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+NEWTON_STEPS, HINGE_STEPS = 5, 15
+"""Steps of a loss that is trained as it is, and all widths of a smoothed one together."""
+CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
+"""In one Newton step with the preconditioner, and without it."""
+KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
+"""Newton steps for the exact kernel, and CG iterations in one."""
+EVALUATIONS = 200
+"""Of the objective by L-BFGS, and by what declares nothing."""
+PASSES = 100
+"""Of stochastic gradients."""
+PAIR_STEP_SECONDS = 5e-7
+"""A step of sixteen pairs is a dozen calls of NumPy's functions; seconds of it by pair."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes that work depends on.
+
+    Attributes
+    ----------
+    n, columns : int
+        Documents of the training part, and columns of their features.
+    queries, entries : int
+        Queries, and entries of the rectangles that their pairs are in.
+    in_kernel_space : bool
+        Whether weights are coefficients of documents, and products are with the kernel's matrix.
+    factored : bool
+        Whether features are a base times a factor, so that forming them takes a product of matrices.
+    """
+
+    n: int
+    columns: int
+    queries: int = 1
+    entries: int = 0
+    in_kernel_space: bool = False
+    factored: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """Typical work of training, features apart.
+
+    Attributes
+    ----------
+    products : float
+        With Φ and then with Φᵀ, or with the kernel.
+    passes : float
+        Over the pairs.
+    flops : float
+        Operations of other products of matrices.
+    traffic : float
+        Bytes moved beside.
+    seconds : float
+        Of many small calls.
+    memory : int
+        Bytes beside features and risk.
+    preconditioned : bool
+        Whether a preconditioner is built.
+    guess : bool
+        Whether nobody has declared this: then it is about what a plain method takes.
+    """
+
+    products: float = 0.0
+    passes: float = 0.0
+    flops: float = 0.0
+    traffic: float = 0.0
+    seconds: float = 0.0
+    memory: int = 0
+    preconditioned: bool = False
+    guess: bool = False
+
+
+@dataclass(frozen=True)
+class SolverTask:
+    """The objective that a solver of RankSVM is asked to minimise.
+
+    Attributes
+    ----------
+    sizes : Sizes
+    continued : bool
+        Whether the loss is the limit of smoothed hinges.
+    preconditioned : bool
+        Whether conjugate gradients are given a preconditioner.
+    """
+
+    sizes: Sizes
+    continued: bool = False
+    preconditioned: bool = True
+
+
+SolverWork = Callable[[SolverTask], Work]
+
+
+def guessed(products: float = EVALUATIONS) -> Work:
+    """Products with documents × features, as a plain method takes them; for what declares nothing."""
+    return Work(products=products, guess=True)
+
+
+def guessed_solver(task: SolverTask) -> Work:
+    """Evaluations of the objective."""
+    return Work(products=EVALUATIONS, passes=EVALUATIONS, guess=True)
+
+
+def newton_by_cg(task: SolverTask) -> Work:
+    """Newton steps, each by conjugate gradients, of which a third of the work is with the pairs."""
+    cg, steps = CG_ITERATIONS, HINGE_STEPS if task.continued else NEWTON_STEPS
+    if task.sizes.in_kernel_space:
+        cg, steps = KERNEL_CG_ITERATIONS, KERNEL_STEPS
+    cg = cg if task.preconditioned else PLAIN_CG_ITERATIONS
+    around = 2 if task.sizes.in_kernel_space else 3
+    passes = steps * (cg / 3 + 3)
+    return Work(products=steps * (cg + around), passes=passes, preconditioned=task.preconditioned)
+
+
+def newton_by_factor(task: SolverTask) -> Work:
+    """Newton steps, each with a Hessian that is formed and factored."""
+    n, k = task.sizes.n, task.sizes.columns
+    flops = NEWTON_STEPS * (4.0 * n * k**2 + k**3)
+    return Work(products=2 * NEWTON_STEPS, passes=2 * NEWTON_STEPS, flops=flops)
+
+
+def evaluations(task: SolverTask) -> Work:
+    """Value and gradient, again and again."""
+    return Work(products=EVALUATIONS, passes=EVALUATIONS)
+
+
+def passes_by_query(task: SolverTask) -> Work:
+    """Passes over the formed features, about as long as two evaluations, with one of the objective each."""
+    return Work(products=3 * PASSES, passes=3 * PASSES, flops=_forming(task.sizes))
+
+
+def passes_by_pair(task: SolverTask) -> Work:
+    """Passes of many small steps, with one evaluation of the objective each."""
+    small = PASSES * task.sizes.n * PAIR_STEP_SECONDS
+    return Work(products=PASSES, passes=PASSES, flops=_forming(task.sizes), seconds=small)
+
+
+def _forming(sizes: Sizes) -> float:
+    return float(sizes.n * sizes.columns**2) if sizes.factored else 0.0

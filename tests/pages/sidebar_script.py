@@ -1,0 +1,49 @@
+"""The sidebar alone as an app under test, for what a page need not be drawn for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+
+def _script() -> None:
+    import streamlit as st
+
+    from ui.shared.link import link_as_opened, say_what_was_not_offered
+    from ui.shared.runs import datasets, errors_as_sentences
+    from ui.shared.settings import baseline, spec_from_state
+    from ui.shared.sidebar import sidebar
+
+    with errors_as_sentences():
+        link = link_as_opened()
+        sidebar(datasets())
+        say_what_was_not_offered(link)
+        st.session_state["spec"] = spec_from_state(st.session_state)
+        st.session_state["baseline"] = baseline(st.session_state)
+
+
+def sidebar_alone(**link: Any) -> AppTest:
+    """The sidebar as a link opens it; what it stands for is the state's `spec`, and `baseline` beside it."""
+    app = AppTest.from_function(_script, default_timeout=30)
+    app.query_params.update({key: str(value) for key, value in link.items()})
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def controls(app: AppTest) -> dict[str, list[Any]]:
+    """The controls in view and those in the expander, each in the order of the sidebar."""
+    below = _widgets(app.sidebar.expander[0])
+    keys = {widget.key for widget in below}
+    return {"in view": [one for one in _widgets(app.sidebar) if one.key not in keys], "below": below}
+
+
+def _widgets(block: Any) -> list[Any]:
+    found: list[Any] = []
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            found += _widgets(child)
+        elif getattr(child, "key", None) and hasattr(child, "disabled") and child.type != "button":
+            found.append(child)
+    return found

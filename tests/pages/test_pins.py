@@ -1,0 +1,287 @@
+"""Pins: any model of any method as a text in the address, and texts of earlier versions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import strangers
+from conftest_pages import words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
+from rankviz.models.methods import METHODS
+from rankviz.risk.costs import RULES
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVERS
+from ui.shared.old_pins import translated
+from ui.shared.pins import MOST, from_token, token
+
+TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
+DATA = RunSpec("synthetic-demo", "Fold2", "0f", "query_zscore", n_components=1000, C=2.0**3, tol=1e-3)
+SPEC = DATA.but(n_components=200, C=2.0**-4, gamma=2.0**-2, tol=1e-6)
+FOURIER = SPEC.but(feature_map="fourier")
+
+TEXTS = [
+    ("c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge", SPEC),
+    ("c_10~map_linear~loss_squared_hinge", SPEC.linear(2.0**10)),
+    ("c_-4~map_exact~g_-2~loss_squared_hinge~tol_1e-08", SPEC.exact().but(tol=1e-8)),
+    (
+        "c_-4~map_nystroem~m_200~g_-2~seed_0~rank_50~landmarks_kmeans-2b2b-~loss_squared_hinge",
+        SPEC.but(rank=50, landmarks="kmeans++"),
+    ),
+    (
+        "c_-4~map_fourier~m_5~g_-2~seed_2147483647~freq_orthogonal~loss_squared_hinge",
+        FOURIER.but(n_components=5, seed=2**31 - 1, frequencies="orthogonal"),
+    ),
+    (
+        "c_-15~map_linear~loss_logistic_pwq~costs_table_query~lam_1x2x1p3~solver_newton_yuan",
+        SPEC.linear(2.0**-15).but(loss="logistic_pwq", costs=("query", TABLE), solver="newton_yuan"),
+    ),
+    (
+        "c_-4~map_exact~kernel_polynomial~g_-2~deg_2~coef0_0p5~loss_squared_hinge",
+        SPEC.exact().but(kernel="polynomial", degree=2, coef0=0.5),
+    ),
+    (
+        "method_factorized~lfactors_10~c_-1~map_linear~fsolver_query_steps~ltol_0p01~seed_3",
+        SPEC.linear(1.0).factorized(10, 0.5, "query_steps").but(tol=1e-2, seed=3),
+    ),
+    (
+        "method_regularized~lnuclear_0p1~lcoupling_100~c_1~map_exact~g_-2",
+        SPEC.exact().regularized(0.1, 100.0, 2.0),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "spec"), TEXTS)
+def test_a_pin_is_its_spec(text: str, spec: RunSpec) -> None:
+    assert from_token(text, DATA) == spec
+    assert set(token(spec).split("~")) == set(text.split("~"))
+    assert from_token(token(spec), DATA) == spec
+    assert re.fullmatch(r"[A-Za-z0-9_~-]+", token(spec))
+
+
+def every_choice() -> list[RunSpec]:
+    """Each option of each choice once, with the rest as it starts."""
+    specs = [SPEC, FOURIER, *(SPEC.but(method=method) for method in METHODS)]
+    specs += [SPEC.but(loss=loss) for loss in LOSSES]
+    specs += [SPEC.but(solver=name) for name in SOLVERS]
+    return specs + [SPEC.but(costs=costs) for costs in (*RULES, TABLE, ("query", TABLE))]
+
+
+@pytest.mark.parametrize("spec", every_choice())
+def test_every_choice_can_be_pinned(spec: RunSpec) -> None:
+    assert from_token(token(spec), DATA) == spec
+
+
+def test_what_is_not_named_is_the_default_and_not_what_the_sidebar_has() -> None:
+    other = DATA.but(loss="huber", costs="grade", landmarks="kmeans++")
+    usual = RunSpec("synthetic-demo", "Fold2", "0f", "query_zscore")
+    assert from_token("map_nystroem", other) == usual
+    assert from_token("method_factorized", other) == usual.but(method="factorized")
+
+
+def test_what_no_address_has_is_that_of_the_page() -> None:
+    assert from_token(token(SPEC), DATA.but(start="zero")) == SPEC.but(start="zero")
+    assert from_token("method_factorized", DATA.but(start="zero")) == from_token("method_factorized", DATA)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "map",
+        "map_",
+        "map_none",
+        "method_none",
+        "method_ranksvm~lfactors_5",
+        "map_linear~m_5",
+        "map_exact~seed_0",
+        "map_nystroem~m_7",
+        "map_nystroem~m_9999",
+        "map_nystroem~g_5",
+        "map_nystroem~g_1.5",
+        "map_nystroem~seed_-1",
+        "map_nystroem~seed_9999999999",
+        "map_nystroem~seed_٣",
+        "map_nystroem~rank_2001",
+        "map_nystroem~freq_orthogonal",
+        "map_nystroem~landmarks_kmeans++",
+        "map_linear~c_99",
+        "map_linear~c_1_0",
+        "map_linear~c_0~c_1",
+        "map_linear~tol_1e-02",
+        "map_linear~loss_none",
+        "map_linear~loss_hinge~solver_lbfgs",
+        "map_linear~costs_none2",
+        "map_linear~costs_table~lam_1x2",
+        "map_linear~costs_table~lam_pp",
+        "map_linear~costs_table~lam_",
+        "map_linear~start_zero",
+        "map_linear~preconditioner_none",
+        "map_linear~norm_none",
+        "map_linear~data_other",
+        "map_fourier~kernel_polynomial",
+        "x" * 10_000,
+        "~" * 10_000,
+        "seed_" + "9" * 10_000,
+    ],
+)
+def test_other_texts_are_no_pins(text: str) -> None:
+    assert from_token(text, DATA) is None
+
+
+def test_what_the_sidebar_does_not_offer_has_no_pin() -> None:
+    with pytest.raises(SettingError, match="is not offered"):
+        token(SPEC.but(C=3.0))
+
+
+# as `token` wrote them before settings had objects, and what they stood for
+OLD = [
+    ("nystroem_m200_g-2_s0_c-4_t6", SPEC),
+    (
+        "nystroem_m2000_g-12_s0_c-15_t8_r3",
+        SPEC.but(n_components=2000, gamma=2.0**-12, C=2.0**-15, tol=1e-8, rank=3),
+    ),
+    ("nystroem_m200_g-2_s0_c-4_t6_r3_k", SPEC.but(rank=3, landmarks="kmeans++")),
+    ("fourier_m25_g-3_s7_c-2_t4", FOURIER.but(n_components=25, gamma=2.0**-3, seed=7, C=2.0**-2, tol=1e-4)),
+    ("fourier_m200_g-2_s2147483647_c-4_t6_o", FOURIER.but(seed=2**31 - 1, frequencies="orthogonal")),
+    ("exact_g4_c-15_t8", SPEC.exact().but(gamma=2.0**4, C=2.0**-15, tol=1e-8)),
+    ("linear_c10_t6", SPEC.linear(2.0**10)),
+    ("nystroem_m200_g-2_s0_c-4_t6_lhinge", SPEC.but(loss="hinge")),
+    ("nystroem_m200_g-2_s0_c-4_t6_wgrade-query", SPEC.but(costs="grade_query")),
+    ("nystroem_m200_g-2_s0_c-4_t6_w1x2x1p3", SPEC.but(costs=TABLE)),
+    ("nystroem_m200_g-2_s0_c-4_t6_wu1x2x1p3", SPEC.but(costs=("query", TABLE))),
+    ("linear_c-4_t6_xsgd-pair", SPEC.linear(2.0**-4).but(solver="sgd_pair")),
+    (
+        "nystroem_m200_g-2_s0_c-4_t6_r50_k_lsmooth-hinge_wgrade-query_xsgd-query-printed",
+        SPEC.but(
+            rank=50,
+            landmarks="kmeans++",
+            loss="smooth_hinge",
+            costs="grade_query",
+            solver="sgd_query_printed",
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "spec"), OLD)
+def test_pins_of_earlier_versions_still_open(text: str, spec: RunSpec) -> None:
+    assert from_token(text, DATA) == spec
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"]
+)
+def test_old_pins_of_every_loss(loss: str) -> None:
+    assert from_token(f"linear_c-4_t6_l{loss.replace('_', '-')}", DATA) == SPEC.linear(2.0**-4).but(loss=loss)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nystroem",
+        "nystroem_c-4_t6",
+        "nystroem_g0_c0_t6",
+        "exact_c-4_t6",
+        "exact_m5_g0_s0_c0_t6",
+        "linear_g0_c0_t6",
+        "linear_m5_g0_s0_c0_t6",
+        "nystroem_m7_g-2_s0_c-4_t6",
+        "nystroem_m10_g5_s0_c-4_t6",
+        "nystroem_m10_g-2_s9999999999_c-4_t6",
+        "nystroem_m10_g-2_s0_c-4_t6_r0",
+        "linear_c0_t2",
+        "linear_c99_t6",
+        "linear_c0_t6_lnone",
+        "linear_c0_t6_wnone2",
+        "linear_c0_t6_w1x2",
+        "linear_c0_t6_wx",
+        "linear_c0_t6_wpp",
+        "linear_c0_t6_xnone",
+        "linear_c0_t6_lhinge_xlbfgs",
+    ],
+)
+def test_other_old_texts_are_no_pins(text: str) -> None:
+    assert from_token(text, DATA) is None
+
+
+def test_texts_of_today_are_none_of_the_old_ones() -> None:
+    assert [translated(text) for text, _ in TEXTS] == [None] * len(TEXTS)
+
+
+POWER = Setting("power", "p", "Power", Positive(), 1.5, "", key="power", offer=Steps((0.5, 1.5, 1e-5)))
+DEPTH = Setting("depth", "depth", "Depth", Whole(optional=True), None, "", key="depth", offer=Typed(0, 9))
+TREES = {
+    "a.b": replace(SOLVERS["lbfgs"], label="a"),
+    "a~b_c d": replace(SOLVERS["lbfgs"], label="b", settings=(DEPTH,)),
+}
+TREE = Setting("tree", "tree", "Tree", Choice(TREES), "a.b", "", key="tree")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"power": 1e-5}, {"power": 0.5, "tree": "a~b_c d"}, {"tree": "a~b_c d", "depth": 7}],
+)
+def test_a_model_of_a_new_method_can_be_pinned(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, Any]
+) -> None:
+    monkeypatch.setitem(METHODS, "odd one", replace(strangers.RANKER, settings=(POWER, TREE)))
+    spec = DATA.but(method="odd one", **values)
+    assert from_token(token(spec), DATA) == spec
+    assert token(spec).startswith("method_odd-20-one~")
+    assert re.fullmatch(r"[A-Za-z0-9_~-]+", token(spec))
+
+
+def script() -> None:
+    import streamlit as st
+
+    from rankviz import RunSpec
+    from ui.shared.pins import buttons, pinned
+
+    spec = RunSpec("synthetic-demo", n_components=200, C=2.0**-4, gamma=2.0**-2)
+    st.session_state["found"] = pinned(spec)
+    buttons(spec)
+
+
+def pinning(pins: str) -> AppTest:
+    app = AppTest.from_function(script, default_timeout=30)
+    app.query_params["pins"] = pins
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_pins_are_in_the_address_and_old_ones_in_the_words_of_today() -> None:
+    app = pinning("fourier_m25_g-3_s7_c-2_t4")
+    texts = [token(spec) for spec in app.session_state["found"]]
+    assert texts == ["c_-2~map_fourier~m_25~g_-3~seed_7~loss_squared_hinge~tol_1e-04"]
+    assert app.query_params["pins"] == texts
+    app.button(key="pin").click().run()
+    assert app.session_state["found"][1] == RunSpec(
+        "synthetic-demo", n_components=200, C=2.0**-4, gamma=2.0**-2
+    )
+    assert app.query_params["pins"] == [".".join((*texts, token(SPEC)))]
+    assert app.button(key="pin").disabled
+    app.button(key="unpin").click().run()
+    assert "pins" not in app.query_params
+    assert not app.session_state["found"]
+
+
+def test_an_old_pin_of_the_sidebar_s_model_is_not_pinned_twice() -> None:
+    assert pinning("nystroem_m200_g-2_s0_c-4_t6").button(key="pin").disabled
+
+
+def test_pins_that_cannot_be_read_and_too_many_are_left_out_with_a_word() -> None:
+    app = pinning("nonsense.linear_c99_t6.map_exact")
+    assert [spec.feature_map for spec in app.session_state["found"]] == ["exact"]
+    assert "cannot be read are left out" in words(app)
+    many = pinning(".".join(token(SPEC.but(seed=seed)) for seed in range(MOST + 1)))
+    assert [spec.seed for spec in many.session_state["found"]] == list(range(MOST))
+    assert f"Up to {MOST} pins" in words(many)
+    assert "pins" not in words(pinning("map_exact"))

@@ -1,0 +1,313 @@
+"""The sidebar is made from the settings: their order, what is greyed out, and state there and back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import strangers
+from conftest_pages import APP
+from sidebar_script import controls, sidebar_alone
+
+from rankviz import RunSpec
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
+from rankviz.features import FEATURE_MAPS
+from rankviz.models.methods import METHODS, Method
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.risk.losses import LOSSES
+from rankviz.solvers.registry import SOLVER, SOLVERS
+from ui.shared.controls import control_of, held, value_from
+from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
+
+TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
+SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
+SPECS = [
+    SPEC,
+    SPEC.linear(2.0**10),
+    SPEC.exact(),
+    SPEC.but(rank=3, landmarks="kmeans++", tol=1e-8, normalisation="query_zscore"),
+    SPEC.but(feature_map="fourier", frequencies="orthogonal", seed=2**31 - 1),
+    SPEC.but(loss="logistic_pwq", costs=("query", TABLE), solver="sgd_pair"),
+    SPEC.but(kernel="polynomial", degree=2, coef0=0.5),
+    SPEC.factorized(10, 0.5, "query_steps"),
+    SPEC.regularized(0.1, 100.0, 2.0),
+    SPEC.linear(0.5).factorized(5, 0.25),
+]
+IN_VIEW = ["Data set", "Fold", "Method", "Feature map", "Features m", "Kernel", "C", "γ", "Loss"]
+BELOW = [
+    "Costs of pairs",
+    "λ₁₀, λ₂₀, λ₂₁, …",
+    "Solver",
+    "Normalisation",
+    "Seed",
+    "C of the linear baseline",
+    "Tolerance",
+    "Rank of the Nyström map (0: all)",
+    "Landmarks of the Nyström map",
+    "Frequencies of random Fourier",
+]
+
+
+def labels(app: Any, where: str) -> list[str]:
+    return [widget.label for widget in controls(app)[where]]
+
+
+def greyed_out(app: Any) -> set[str]:
+    found = controls(app)
+    return {widget.key for widget in (*found["in view"], *found["below"]) if widget.disabled}
+
+
+def test_the_controls_stand_in_their_order() -> None:
+    app = sidebar_alone()
+    assert labels(app, "in view") == IN_VIEW
+    assert labels(app, "below") == BELOW
+
+
+@pytest.mark.parametrize(
+    ("link", "disabled"),
+    [
+        ({}, {"lam", "freq"}),
+        ({"map": "linear"}, {"m", "kernel", "g", "lam", "seed", "clin", "rank", "landmarks", "freq"}),
+        ({"map": "random Fourier"}, {"lam", "rank", "landmarks"}),
+        ({"map": "exact kernel"}, {"m", "lam", "seed", "rank", "landmarks", "freq"}),
+        ({"costs": "λ as below"}, {"freq"}),
+        (
+            {"map": "linear", "solver": "SGD by query"},
+            {"m", "kernel", "g", "lam", "clin", "rank", "landmarks", "freq"},
+        ),
+        (
+            {"method": "factorised RankSVM"},
+            {"loss", "costs", "lam", "solver", "tol", "rank", "freq"},
+        ),
+        (
+            {"method": "factorised RankSVM", "map": "linear"},
+            {"m", "kernel", "g", "loss", "costs", "lam", "solver", "tol", "rank", "landmarks", "freq"},
+        ),
+        ({"kernel": "polynomial"}, {"lam", "freq"}),
+        ({"kernel": "linear"}, {"g", "lam", "freq"}),
+    ],
+)
+def test_what_the_model_does_not_read_is_greyed_out(link: dict[str, str], disabled: set[str]) -> None:
+    app = sidebar_alone(**link)
+    assert greyed_out(app) == disabled
+    for widget in (*controls(app)["in view"], *controls(app)["below"]):
+        told = "Not read by" in (widget.help or "")
+        assert told == (widget.key in disabled - {"lam"})
+
+
+def test_a_kernel_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:
+    app = sidebar_alone(kernel="polynomial", deg=2, map="linear")
+    assert labels(app, "in view")[5:9] == ["Kernel", "Degree of the polynomial", "Constant coef0", "C"]
+    assert app.session_state["deg"] == 2
+    app.selectbox(key="map").set_value("nystroem").run()
+    assert app.session_state["spec"].degree == 2
+
+
+def test_a_method_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:
+    app = sidebar_alone()
+    app.selectbox(key="method").set_value("regularized").run()
+    assert labels(app, "in view")[2:8] == [
+        "Method",
+        "Nuclear norm",
+        "Coupling",
+        "Solver",
+        "Tolerance",
+        "Feature map",
+    ]
+    assert app.session_state["spec"].method == "regularized"
+    assert app.session_state["baseline"] == sidebar_alone().session_state["baseline"]
+    app.selectbox(key="method").set_value("ranksvm").run()
+    assert labels(app, "in view") == IN_VIEW
+
+
+def test_help_texts_tell_what_the_options_are() -> None:
+    app = sidebar_alone()
+    for key, registry in (("loss", LOSSES), ("method", METHODS)):
+        assert all(f"{option.label}: " in app.selectbox(key=key).help for option in registry.values())
+    assert "Query-level z-score: " in app.selectbox(key="norm").help
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_state_stands_for_its_spec(spec: RunSpec) -> None:
+    state = state_of(spec)
+    assert spec_from_state(state) == spec
+    app = sidebar_alone()
+    for _ in range(2):  # what a choice brings along is drawn once the choice is made
+        for key, value in state.items():
+            app.session_state[key] = value
+        app.run()
+    assert app.session_state["spec"] == spec
+
+
+def test_a_named_map_and_changes_make_it_another_spec() -> None:
+    state = state_of(SPEC.factorized(10, 0.5)) | state_of(SPEC) | {"method": "factorized"}
+    assert spec_from_state(state).method == "factorized"
+    assert spec_from_state(state, "exact") == SPEC.exact()
+    assert spec_from_state(state, "nystroem", n_components=7) == SPEC.but(n_components=7)
+    with pytest.raises(SettingError, match="'gamma' is no setting"):
+        spec_from_state(state, "linear", gamma=1.0)
+    with pytest.raises(SettingError, match="needs a loss with"):
+        spec_from_state(state_of(SPEC) | {"loss": "hinge", "solver": "lbfgs"})
+
+
+def test_the_baseline_has_a_c_of_its_own_unless_it_is_what_is_set() -> None:
+    assert sidebar_alone(clin=-3).session_state["baseline"] == SPEC.linear(2.0**-3)
+    linear = sidebar_alone(map="linear", clin=-3)
+    assert linear.session_state["baseline"] == linear.session_state["spec"] == SPEC.linear(2.0**-4)
+    other = sidebar_alone(map="linear", method="factorised RankSVM", clin=-3)
+    assert other.session_state["baseline"] == SPEC.linear(2.0**-3)
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in all_settings()])
+def test_what_a_setting_starts_from_is_offered(name: str) -> None:
+    for setting in (one for one in all_settings() if one.name == name):
+        for value in (setting.first, setting.default):
+            assert value_from(setting, held(setting, value)) == value
+        for value in setting.options:
+            assert value_from(setting, held(setting, value)) == value
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        SPEC.but(C=3.0),
+        SPEC.but(C=2.0**40, gamma="scale"),
+        SPEC.but(tol=1e-10),
+        SPEC.but(n_components=7),
+        SPEC.but(rank=2001),
+        SPEC.but(seed=2**40),
+    ],
+)
+def test_what_the_sidebar_does_not_offer_is_refused_and_not_rounded(spec: RunSpec) -> None:
+    with pytest.raises(SettingError, match="is not offered by the control"):
+        state_of(spec)
+
+
+def test_a_power_beyond_the_slider_is_refused() -> None:
+    with pytest.raises(SettingError, match="is not offered by the control “C”"):
+        state_of(SPEC.but(C=2.0**40))
+
+
+def test_a_setting_of_no_known_kind_has_no_control() -> None:
+    setting = Setting("odd", "odd", "Odd", Positive(), 1.0, "Of no kind.", key="odd")
+    with pytest.raises(TypeError, match="no control for the setting 'odd'"):
+        value_from(setting, {"odd": 2.0})
+    with pytest.raises(TypeError, match="no control for the setting 'odd'"):
+        held(setting, 2.0)
+
+
+def test_costs_that_are_no_numbers_leave_the_sidebar_to_mend_them() -> None:
+    app = sidebar_alone(costs="λ as below", lam="1, x")
+    assert "one number" in app.error[0].value
+    assert labels(app, "below") == BELOW
+    app.text_input(key="lam").set_value("1, 2, 1.3").run()
+    assert app.session_state["spec"].costs == TABLE
+
+
+def test_presets_set_the_model_and_leave_the_data() -> None:
+    app = sidebar_alone(fold="Fold2", m=10, map="linear", loss="hinge", norm="Global z-score", lcoupling=1)
+    button = next(one for one in app.button if "Table 4" in one.label)
+    button.click().run()
+    assert app.session_state["spec"] == RunSpec("synthetic-demo", "Fold2", C=2.0**-7, gamma=2.0**-6)
+    assert app.session_state["baseline"] == app.session_state["spec"].linear(2.0**-13)
+    next(one for one in app.button if one.label == "Bundled folds").click().run()
+    assert app.session_state["spec"] == SPEC.but(fold="Fold2", n_components=200)
+    assert preset("Bundled folds")["clin"] == -10
+
+
+def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
+    app = sidebar_alone(map="exact kernel", c=-2, method="factorised RankSVM", lfactors=20)
+    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
+    assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", "1"}
+    assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
+
+
+def test_what_a_link_asks_for_in_vain_is_said() -> None:
+    app = sidebar_alone(map="nonsense", c=99, method="none such", m=7)
+    assert app.warning[0].value == (
+        "This link asks for what is not offered here: method = none such (RankSVM is used), c = 99 (-4 is "
+        "used), map = nonsense (Nyström is used), m = 7 (200 is used)."
+    )
+    assert app.session_state["spec"] == SPEC.but(n_components=200)
+
+
+@dataclass(frozen=True)
+class Bringer:
+    """A choice that brings settings along."""
+
+    label: str
+    settings: tuple[Setting, ...]
+
+
+WIDTH = Setting("width", "width", "Width", Whole(), 3, "Of the stranger.", key="width", offer=Typed(1, 9))
+DEPTH = Setting("depth", "depth", "Depth", Positive(), 0.25, "", key="depth", offer=Powers(-4, 0))
+SHAPES = {"flat": Bringer("flat", ()), "deep": Bringer("deep", (DEPTH,))}
+SHAPE = Setting("shape", "shape", "Shape", Choice(SHAPES), "flat", "", key="shape")
+TEMPER = Setting("temper", "temper", "Temper", Positive(), 0.5, "", key="temper", offer=Steps((0.5, 1.5)))
+
+
+def test_settings_of_a_new_map_appear_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = replace(FEATURE_MAPS["linear"], label="squares", settings=(WIDTH, SHAPE))
+    monkeypatch.setitem(FEATURE_MAPS, "stranger", kind)
+    assert labels(sidebar_alone(), "in view") == [*IN_VIEW[:6], "Width", "Shape", *IN_VIEW[6:]]
+    assert greyed_out(sidebar_alone()) == {"lam", "freq", "width", "shape"}
+    app = sidebar_alone(map="squares", width=5, shape="deep", depth=-3)
+    assert labels(app, "in view") == [*IN_VIEW[:6], "Width", "Shape", "Depth", *IN_VIEW[6:]]
+    spec = app.session_state["spec"]
+    assert (spec.width, spec.shape, spec.depth) == (5, "deep", 2.0**-3)
+    assert spec_from_state(state_of(spec)) == spec
+
+
+def test_settings_of_a_new_solver_or_method_appear_where_it_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(SOLVERS, "stranger", replace(SOLVERS["newton"], label="odd", settings=(TEMPER,)))
+    monkeypatch.setitem(METHODS, "stranger", replace(strangers.RANKER, settings=(WIDTH,)))
+    assert labels(sidebar_alone(), "below") == BELOW
+    app = sidebar_alone(solver="odd", temper=1.5)
+    assert labels(app, "below") == [*BELOW[:3], "Temper", *BELOW[3:]]
+    assert app.session_state["spec"].temper == 1.5
+    app = sidebar_alone(method="feature mean", width=4)
+    assert labels(app, "in view") == [*IN_VIEW[:3], "Width", *IN_VIEW[3:]]
+    assert app.session_state["spec"] == RunSpec("synthetic-demo", method="stranger", width=4)
+    shared = {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
+    assert greyed_out(app) == shared - {"data", "fold", "method", "width", "norm", "clin"}
+
+
+def test_keys_are_of_one_setting_each_and_no_page_has_them() -> None:
+    keys = [key for setting in all_settings() for key in control_of(setting).keys]
+    assert len(keys) == len(set(keys))
+    assert set(keys).isdisjoint(keys_of_pages())
+
+
+def keys_of_pages() -> set[str]:
+    """The keys that the pages' own widgets have, as they stand in the code."""
+    found: set[str] = set()
+    for path in (APP.parent / "ui").rglob("*.py"):
+        if path.parent.name != "shared" or path.stem in ("folds", "reveal", "selection", "pins"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.keyword) and node.arg == "key":
+                    found |= {str(one) for one in constants(node.value)}
+                if isinstance(node, ast.Assign) and "KEY" in ast.unparse(node.targets[0]):
+                    found |= {str(one) for one in constants(node.value)}
+    assert {"query", "factors", "plainmodel", "test", "picked"} <= found
+    return found
+
+
+def constants(node: ast.expr) -> list[Any]:
+    values = node.elts if isinstance(node, ast.Tuple) else [node]
+    return [one.value for one in values if isinstance(one, ast.Constant)]
+
+
+def test_registries_are_asked_anew_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: Callable[[], Any] = sidebar_alone
+    before = opened().selectbox(key="method").options
+    monkeypatch.setitem(METHODS, "stranger", Method("odd one", strangers.FeatureMean, ()))
+    assert opened().selectbox(key="method").options == [*before, "odd one"]
+    assert FEATURE_MAP in all_settings()
+    assert SOLVER in all_settings()
+    assert BASELINE_C in all_settings()

@@ -1,0 +1,50 @@
+"""Which runs the Convergence page sets beside each other: what goes together, and how each is told apart."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from rankviz.common.errors import SettingError
+from rankviz.experiments.spec import RunSpec
+from rankviz.solvers.registry import SolverChoice
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
+
+PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
+
+
+def from_zero(spec: RunSpec) -> RunSpec:
+    """The same run from zero, so that its trace shows all of the way."""
+    return spec.but(start="zero") if "start" in spec else spec
+
+
+def plain_of(spec: RunSpec) -> RunSpec | None:
+    """The same run without its preconditioner; None where it has none."""
+    reads = spec.declared().get(PRECONDITIONER.name) is PRECONDITIONER
+    return spec.but(preconditioner=PLAIN) if reads and spec.preconditioner != PLAIN else None
+
+
+def go_together(
+    spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]
+) -> tuple[list[RunSpec], list[str]]:
+    """The sidebar's spec with every further loss, solver and C, itself first; and what is left out."""
+    further = {"loss": losses, "solver": solvers, "C": Cs}
+    names = [name for name in further if name in spec]
+    chosen = [
+        spec.but(**dict(zip(names, values, strict=True)))
+        for values in product(*([spec.get(name), *further[name]] for name in names))
+    ]
+    left_out = dict.fromkeys(filter(None, map(refusal, chosen)))
+    return [one for one in chosen if not refusal(one)], list(left_out)
+
+
+def refusal(spec: RunSpec) -> str:
+    """Why the choices of a run cannot be trained together, "" where they can."""
+    try:
+        spec.kind.check(spec.values)
+    except SettingError as error:
+        loss, solver = spec.option("loss"), spec.option("solver")
+        lacking = solver.lacks(loss) if isinstance(solver, SolverChoice) and loss is not None else []
+        if not lacking:
+            return str(error)
+        return f"{loss.label} with {solver.label}, which needs a loss with {' and '.join(lacking)}"
+    return ""

@@ -1,0 +1,34 @@
+"""How a fault of the program is said: a sentence, and details to copy that do not tell about the server."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import streamlit as st
+
+LOG = logging.getLogger("rankviz.app")
+ROOT = Path(__file__).parents[2]
+FAULT = (
+    "This is a fault of the program, not of your data or settings. Your settings stay in the address; others "
+    "may work. If you report it, copy the details below."
+)
+
+
+def show_fault(error: Exception) -> None:
+    """Say that the program is at fault, with the details to copy, and log them."""
+    LOG.error("a page failed", exc_info=error)
+    st.error(FAULT, icon=":material/bug_report:")
+    st.code(details(error), language=None, wrap_lines=True)
+
+
+def details(error: Exception) -> str:
+    """The traceback of an error; files are named from the project on, not where the server has them."""
+    text = "".join(traceback.format_exception(error))
+    folders = [path for path in (ROOT, *map(Path, sys.path)) if path.is_absolute() and path.name]
+    for folder in sorted(map(str, folders), key=len, reverse=True):
+        text = text.replace(folder + os.sep, "")
+    return text

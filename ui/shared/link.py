@@ -1,0 +1,77 @@
+"""The address of a page: every setting of the sidebar as its widget writes it, and what came in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from ui.shared.controls import Control, control_of
+from ui.shared.old_labels import FORMER
+from ui.shared.settings import all_settings
+
+VERSION = "1"
+"""Of the defaults: a value equal to its default is not in the address."""
+
+
+def query_params(values: Mapping[str, Any]) -> dict[str, str]:
+    """Widget values as query parameters; Streamlit reads options there by their labels."""
+    return {"v": VERSION} | _labels(values)
+
+
+def _labels(values: Mapping[str, Any]) -> dict[str, str]:
+    """What widgets are said to hold, by their keys."""
+    controls = _controls()
+    return {
+        key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
+    }
+
+
+def _controls() -> dict[str, Control]:
+    """The controls of all settings, by the keys of their widgets."""
+    controls = map(control_of, all_settings())
+    return {key: control for control in controls for key in control.keys}
+
+
+def frozen_link() -> str:
+    """The address of the page with every setting of the sidebar in it, also those equal to the defaults."""
+    sidebar_s = query_params(_set_now())
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
+
+
+def _set_now() -> dict[str, Any]:
+    """What the sidebar's widgets hold, those that are drawn."""
+    return {key: st.session_state[key] for key in ("data", "fold", *_controls()) if key in st.session_state}
+
+
+def link_as_opened() -> dict[str, str]:
+    """The address when the visitor came, before widgets drop what they do not offer.
+
+    Options that were called something else in an earlier version are set by their names: the state that is
+    there when a widget is drawn counts where the address has nothing that the widget knows.
+    """
+    if _LINK not in st.session_state:
+        told = st.query_params.to_dict()
+        known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
+        st.session_state.update(known)
+        st.session_state[_LINK] = told | _labels(known)
+    st.query_params["v"] = VERSION
+    link: dict[str, str] = st.session_state[_LINK]
+    return link
+
+
+def say_what_was_not_offered(link: Mapping[str, str]) -> None:
+    """Warn of settings in the link that could not be taken, until the visitor changes one."""
+    taken = query_params({key: raw for key, raw in _set_now().items() if key != "data"})
+    if st.session_state.setdefault(_TAKEN, taken) != taken:
+        return
+    refused = [key for key in taken if link.get(key, taken[key]) != taken[key]]
+    wrong = [f"{key} = {link[key]} ({taken[key]} is used)" for key in refused]
+    if wrong:
+        text = f"This link asks for what is not offered here: {', '.join(wrong)}."
+        st.warning(text, icon=":material/link_off:")
+
+
+_LINK, _TAKEN = "link", "taken-from-link"

@@ -1,0 +1,135 @@
+"""Models to choose by menu, and what to call two of them: maps, methods, and what is pinned."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from rankviz.experiments.description import in_a_sentence
+from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.plots.labels import distinct_labels, short_labels
+from rankviz.plots.style import approximations, look_of, style_of
+from ui.shared.pins import token
+from ui.shared.settings import METHOD, baseline, spec_from_state
+
+Options = dict[str, "Option"]
+"""Models by the texts that stand for them in the address."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A model to choose: what a menu calls it, and its spec, for which settings have to go together."""
+
+    label: str
+    spec: Callable[[], RunSpec]
+
+
+def of_the_sidebar(state: Any) -> Options:
+    """RankSVM on every map, approximations first, then other methods: with the settings of the sidebar."""
+    maps = (*approximations(), *(name for name in FEATURE_MAPS if name not in approximations()))
+    found = {style_of(name).name: Option(style_of(name).name, partial(_on_map, state, name)) for name in maps}
+    for name, method in METHODS.items():
+        if name != USUAL:
+            found[method.label] = Option(method.label, partial(_by_method, state, name))
+    return found
+
+
+def _on_map(state: Any, name: str) -> RunSpec:
+    return baseline(state) if name == LINEAR else spec_from_state(state, name)
+
+
+def _by_method(state: Any, name: str) -> RunSpec:
+    return spec_from_state(ChainMap({METHOD.key: name}, state))
+
+
+def of_pins(pins: Sequence[RunSpec]) -> Options:
+    """The pinned models, called by what tells them apart."""
+    labels: dict[RunSpec, str] = {}
+    for method in dict.fromkeys(spec.method for spec in pins):
+        alike = [spec for spec in pins if spec.method == method]
+        labels |= zip(alike, distinct_labels(alike), strict=True)
+    return {token(spec): Option(f"{labels[spec]} (pinned)", partial(_itself, spec)) for spec in pins}
+
+
+def _itself(spec: RunSpec) -> RunSpec:
+    return spec
+
+
+def menu(place: Any, label: str, options: Mapping[str, Option], default: str, key: str, hint: str) -> Option:
+    """A menu of models that the address has under its key, and the one that is chosen.
+
+    The address has the options' own texts, for what a menu calls a pin changes with the other pins. A text
+    that is none of them, as of a pin that was let go, is said and the default taken.
+    """
+    state, kept = st.session_state, f"chosen-{key}"
+    wanted = state.setdefault(kept, st.query_params.get(key, default))
+    if wanted not in options:
+        st.warning(
+            f"{label}: “{wanted}” is no model here, and not pinned; {options[default].label} is shown.",
+            icon=":material/link_off:",
+        )
+        state[kept] = default
+    if len(options) > 1:
+        state[key] = state[kept]
+        texts = {text: option.label for text, option in options.items()}
+        place.selectbox(
+            label,
+            list(options),
+            format_func=texts.__getitem__,
+            key=key,
+            on_change=_keep,
+            args=(key,),
+            help=hint,
+        )
+    if state[kept] == default:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = state[kept]
+    return options[state[kept]]
+
+
+def _keep(key: str) -> None:
+    st.session_state[f"chosen-{key}"] = st.session_state[key]
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two models beside each other, and what to call them so that they can be told apart."""
+
+    left: RunSpec
+    right: RunSpec
+
+    @property
+    def same(self) -> bool:
+        """Whether they are the very same run."""
+        return self.left.but(digest="") == self.right.but(digest="")
+
+    @property
+    def looks(self) -> tuple[str, str]:
+        """Their looks, which share a colour where they are the same."""
+        return look_of(self.left), look_of(self.right)
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """Legend entries, above lists: "Nyström, m = 500"; with what else varies where these are the same."""
+        left, right = short_labels([self.left, self.right])
+        return left, right
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """For axes and tables: the names of their looks where these differ, else their labels."""
+        left, right = self.looks
+        return (style_of(left).name, style_of(right).name) if left != right else self.labels
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """Within a sentence: "the linear model", "Nyström"; their labels where the looks are the same."""
+        left, right = self.looks
+        return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels
