@@ -27,8 +27,8 @@ MEMORY = 10
 """Corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
-    "solver='query_steps' needs rows of features, and the exact kernel of so many documents has none: it is "
-    "trained in one coefficient for each document. Choose solver='lbfgs', or feature_map='nystroem'"
+    "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
+    "solver='lbfgs', which does without"
 )
 
 
@@ -159,6 +159,7 @@ class QuerySteps(_AllDrawn):
     """
 
     label: ClassVar[str] = "projected gradients, query by query (xu2019)"
+    needs_rows: ClassVar[bool] = True
 
     tol: float = 1e-3
     max_iter: int = 500

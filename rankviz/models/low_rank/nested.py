@@ -44,6 +44,7 @@ class Nested:
     short: ClassVar[str] = "L-BFGS-B"
     label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
     start_words: ClassVar[str] = "one positive factor drawn at random"
+    needs_rows: ClassVar[bool] = False
 
     tol: float = 1e-3
     max_iter: int = 1000

@@ -40,6 +40,7 @@ class Fista:
 
     short: ClassVar[str] = "FISTA"
     label: ClassVar[str] = "FISTA, from the plain model"
+    from_plain: ClassVar[bool] = True
 
     tol: float = 1e-3
     max_iter: int = 500
@@ -124,6 +125,7 @@ class Alternating:
 
     settings: ClassVar[tuple[Setting, ...]] = (SEED,)
     label: ClassVar[str] = "alternating steps from random α (xu2019)"
+    from_plain: ClassVar[bool] = False
 
     tol: float = 1e-3
     max_iter: int = 200
