@@ -51,7 +51,7 @@ WORDS = {
     "pair_objective": "objective over preference pairs",
     "duals": "dual variables of preference pairs",
     "trace": "trace of its iterations",
-    "random": "randomness that a seed decides",
+    "random": "seed that decides anything",
 }
 """Offers in words, after "it has no"."""
 

@@ -18,6 +18,7 @@ from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
+from ui.shared.runs import errors_as_sentences
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
@@ -79,6 +80,7 @@ def trained(choice: Choice, part: str) -> Pair:
 
 
 @st.fragment
+@errors_as_sentences()
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     """All views of the page, which share one selection of queries and one query that is shown."""
     say_if_nothing_was_learned(pair.learned)

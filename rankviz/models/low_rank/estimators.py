@@ -150,7 +150,7 @@ class FactorizedRankSVM(LowRankRanker):
         one_of("solver", self.solver, FACTOR_SOLVERS)
 
     def _check_kernel_space(self) -> None:
-        if self.solver == "query_steps":
+        if FACTOR_SOLVERS[self.solver].needs_rows:
             raise SettingError(NEEDS_ROWS)
 
 
