@@ -125,7 +125,8 @@ def test_train_beside_a_pin(open_page: Opener) -> None:
     shown = figures(app)[0]
     one, two = "Nyström, m = 10, C = 2⁻⁸", "Nyström, m = 10, C = 2⁻⁴"
     assert list(lines(shown)) == [one, two]
-    assert len({trace["line"]["color"] for trace in shown["data"]}) == 2
+    own = style_of("nystroem").colour
+    assert [trace["line"]["color"] for trace in shown["data"]] == [second_tone(own), own]
     assert len({trace["line"]["dash"] for trace in shown["data"]}) == 2
     left, right = (record.metrics["vali"][METRIC] for record in records)
     assert compare(left, right).sentence(two, one, METRIC) in words(app)
