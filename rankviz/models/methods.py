@@ -13,11 +13,11 @@ from typing import Any
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, check_combination
-from rankviz.models.base import Ranker
-from rankviz.models.low_rank.base import dual_bytes, factor_bytes
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.low_rank_ranker import dual_bytes, factor_bytes
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.offers import Offers
+from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.models.settings import START
 from rankviz.risk.losses import LOSSES

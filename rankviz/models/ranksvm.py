@@ -13,8 +13,8 @@ from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
-from rankviz.models.base import refuse_unusable
-from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.ranker import refuse_unusable
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, frozen_costs, pair_costs

@@ -9,13 +9,13 @@ from rankviz.common.progress import Report
 from rankviz.common.settings import SEED
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
-from rankviz.models.low_rank.base import LowRankRanker, Problem, dual_bytes, factor_bytes
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
 from rankviz.models.low_rank.factorized_solvers import FactorSolver
 from rankviz.models.low_rank.gram import pair_curvature
+from rankviz.models.low_rank.low_rank_ranker import LowRankRanker, Problem, dual_bytes, factor_bytes
 from rankviz.models.low_rank.plain import plain_alpha
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS, check_rows
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem

@@ -14,12 +14,12 @@ from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
-from rankviz.models.base import refuse_unusable
+from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.ranker import refuse_unusable
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
