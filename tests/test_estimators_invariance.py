@@ -11,6 +11,7 @@ from conftest_estimators import MAPS, QID, X, Y, each_map, fitted, model
 from naive_ranking import NOTHING_TO_LEARN
 
 from rankviz import DataWarning
+from rankviz.models import feature_ranker
 from rankviz.solvers.result import Status
 
 # --- repeatable, and indifferent to order -----------------------------------------------------------------
