@@ -11,7 +11,6 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.checks import one_of
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
@@ -28,7 +27,9 @@ from rankviz.features import (
 )
 from rankviz.features.kernel_base import largest_value
 from rankviz.models.base import LARGEST_FEATURE, Outcome, Ranker
+from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
 from rankviz.solvers.result import Status
+from rankviz.solvers.settings import MAX_ITER
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents are scored
 
@@ -50,8 +51,10 @@ class FeatureRanker(Ranker):
     random_state: int | np.random.RandomState | None
     landmarks: str
     frequencies: str
-    other_settings: ClassVar[frozenset[str]] = frozenset()
-    """Names of settings of maps that this model's constructor uses for something else."""
+    settings: ClassVar[tuple[Setting, ...]] = (FEATURE_MAP,)
+    """Those that it reads; what is chosen there may bring along more."""
+    left_out: ClassVar[tuple[Setting, ...]] = ()
+    """Of what may come along those that it does not read: their parameters are something else here."""
     coef_: FloatArray
     feature_map_: FittedMap
     n_features_in_: int
@@ -137,10 +140,12 @@ class FeatureRanker(Ranker):
             return 1.0
         return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
 
-    def check_map_settings(self) -> None:
-        """Raise `SettingError` for settings of any feature map out of range, or that do not go together."""
-        one_of("feature_map", self.feature_map, FEATURE_MAPS)
-        for setting in every(setting for kind in FEATURE_MAPS.values() for setting in kind.settings):
+    def check_settings(self) -> None:
+        """Raise `SettingError` for settings out of their range, or that do not go together.
+
+        Also what the choices made here do not read has to be in its range.
+        """
+        for setting in every((*self.settings, MAX_ITER, MEMORY_LIMIT)):
             if setting is not SEED:  # which `seed` checks: it may be more than a number
                 setting.check(self._value_of(setting))
         check_combination(self.feature_map, self._map_values())
@@ -151,8 +156,8 @@ class FeatureRanker(Ranker):
         return {setting.name: value for setting, value in own}
 
     def _value_of(self, setting: Setting) -> Any:
-        """The value of a setting of the map: the default where the constructor has none of it."""
-        known = setting.parameter is not None and setting.name not in self.other_settings
+        """The value of a setting: the default where the constructor has none of it."""
+        known = setting.parameter is not None and setting not in self.left_out
         return getattr(self, setting.parameter, setting.default) if known else setting.default  # type: ignore[arg-type]
 
 

@@ -26,7 +26,7 @@ from rankviz.features.kernels import rbf_kernel
 from rankviz.models.low_rank import base as ranker
 from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(3, n_queries=8)

@@ -46,7 +46,6 @@ class Nested:
     printed: ClassVar[bool] = False
     needs_rows: ClassVar[bool] = False
     start_words: ClassVar[str] = "one positive factor drawn at random"
-
     tol: float = 1e-3
     max_iter: int = 1000
 
