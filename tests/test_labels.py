@@ -13,6 +13,11 @@ def test_method_and_m_are_enough_where_they_tell_models_apart() -> None:
     assert short_labels(specs) == ["linear", "Nyström, m = 50", "Nyström, m = 10"]
 
 
+def test_all_that_differs_is_said_of_models_that_look_alike() -> None:
+    specs = [SPEC, SPEC.linear(2.0**-10), SPEC.but(n_components=10, C=2.0**-7)]
+    assert short_labels(specs) == ["Nyström, m = 50, C = 2⁻⁴", "linear", "Nyström, m = 10, C = 2⁻⁷"]
+
+
 def test_otherwise_what_differs_is_said() -> None:
     specs = [SPEC, SPEC.but(C=2.0**-7)]
     assert short_labels(specs) == ["Nyström, m = 50, C = 2⁻⁴", "Nyström, m = 50, C = 2⁻⁷"]
