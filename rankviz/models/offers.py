@@ -46,13 +46,13 @@ class Offers:
 WORDS = {
     "weights": "weights of features",
     "input_weights": "weights of the input features",
-    "expansion": "a kernel expansion",
-    "components": "a number of features m",
-    "pair_objective": "an objective over preference pairs",
+    "expansion": "kernel expansion",
+    "components": "number of features m",
+    "pair_objective": "objective over preference pairs",
     "duals": "dual variables of preference pairs",
-    "trace": "a trace of its iterations",
-    "random": "anything that a seed decides",
+    "trace": "trace of its iterations",
+    "random": "seed that decides anything",
 }
-"""Offers in words, after "it has" or "it has no"."""
+"""Offers in words, after "it has no"."""
 
 assert set(WORDS) == {field.name for field in fields(Offers)}

@@ -25,6 +25,7 @@ from rankviz.features import (
     check_combination,
     scale_gamma,
 )
+from rankviz.features.kernel_base import largest_value
 from rankviz.models.base import LARGEST_FEATURE, Outcome, Ranker
 from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
 from rankviz.solvers.result import Status
@@ -165,11 +166,7 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
 
     No κ(x, z)² is above κ(x, x)·κ(z, z).
     """
-    if kernel is None:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = kernel.diagonal(X).max(initial=0.0)
-    if not largest <= LARGEST_FEATURE:
+    if kernel is not None and not largest_value(kernel, X) <= LARGEST_FEATURE:
         raise DataError(
             f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
             expected="kernel values whose squares are numbers",

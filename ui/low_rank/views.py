@@ -17,6 +17,7 @@ from ui.low_rank import learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
 from ui.shared import selection
+from ui.shared.runs import errors_as_sentences
 from ui.shared.show import bold_sentence, show_figure
 
 HOW = (
@@ -47,6 +48,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 
 @st.fragment
+@errors_as_sentences()
 def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All views of the page, which share one selection of queries; `others` are the records of `specs`."""
     choice = _controls()
@@ -141,7 +143,7 @@ def _histogram(what: Shown, tool: str, measure: str, name: str) -> None:
     choice, needs = what.choice, what.needs
     table = dim_histogram.data(needs, measure, choice.scale, what.picked)
     key = selection.chart_key(f"dim-{measure}")
-    figure = dim_histogram.figure(table, what.spec.feature_map, choice.scale, name)
+    figure = dim_histogram.figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     said = {
         "k": f"Dim at {words.percent(choice.share)}, as xu2019 Figure 2a at 90 %",
@@ -168,7 +170,7 @@ def _energy(what: Shown) -> None:
     table = energy_curve.together(model, shuffled)
     of = f"the {len(what.picked)} selected of " if what.picked else ""
     show_figure(
-        energy_curve.figure(table, what.spec.feature_map, what.choice.share),
+        energy_curve.figure(table, what.look, what.choice.share),
         table,
         key="energy",
         alt="Mean share of the energy kept by the first k singular values, with a band over queries.",

@@ -22,6 +22,7 @@ from rankviz.plots.style import look_of, style_of
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names
+from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
 from ui.shared.show import bold_sentence, show_figure
 
@@ -29,6 +30,7 @@ LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
 @st.fragment
+@errors_as_sentences()
 def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     """The rank of each document of a query against m, the exact ranking at the right end."""
     data = data_of(spec, spec.fold, part)

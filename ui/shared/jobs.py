@@ -18,7 +18,16 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
-from ui.shared.runs import TookTooLong, data_roots_of_visitor, fold_of, recall, remember, run, twins
+from ui.shared.runs import (
+    TookTooLong,
+    data_roots_of_visitor,
+    errors_as_sentences,
+    fold_of,
+    recall,
+    remember,
+    run,
+    twins,
+)
 from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, store, watch
 
@@ -185,6 +194,7 @@ def _offer(predicted: list[Estimate], title: str) -> None:
     )
 
 
+@errors_as_sentences()
 def _submit(missing: list[RunSpec], title: str) -> JobStatus | None:
     """Start a job and name it in the address; None, and a message, where the visitor has too many."""
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 import streamlit as st
+from streamlit.errors import FragmentHandledException
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
@@ -208,6 +209,8 @@ def errors_as_sentences() -> Iterator[None]:
     except StopRequested:
         st.info("Stopped before there was a model.")
         st.stop()
+    except FragmentHandledException:  # Streamlit has shown already what came out of a fragment
+        raise
     except Exception as error:  # Streamlit's own signals, such as that of st.stop, are no Exceptions
         show_fault(error)
         st.stop()

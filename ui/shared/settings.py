@@ -28,7 +28,7 @@ METHOD = Setting(
     label="Method",
     domain=Choice(METHODS),
     default=USUAL,
-    help="Learns the scores.",
+    help="The way in which scores are learned.",
     key="method",
 )
 
@@ -38,7 +38,7 @@ NORMALISATION = Setting(
     label="Normalisation",
     domain=Choice(NORMALISATIONS),
     default=DataSpec.normalisation,
-    help="Scales the features.",
+    help="The scaling of features, before anything is trained.",
     key="norm",
 )
 

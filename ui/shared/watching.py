@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
-from ui.shared.runs import STAGES
+from ui.shared.runs import STAGES, errors_as_sentences
 from ui.shared.visitors import keep_visitor, visitor
 
 POLL_SECONDS = 0.3
@@ -35,6 +35,7 @@ def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
         keep_visitor()
 
 
+@errors_as_sentences()
 def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) -> None:
     """The fragment that is drawn several times a second while a job is live."""
     try:
@@ -94,6 +95,7 @@ def _words(status: JobStatus) -> str:
     return " · ".join(filter(None, words))
 
 
+@errors_as_sentences()
 def _stop(job_id: str) -> None:
     try:
         store().stop(job_id, visitor())
@@ -102,6 +104,7 @@ def _stop(job_id: str) -> None:
         st.toast(str(error), icon=":material/error:")
 
 
+@errors_as_sentences()
 def _delete(job_id: str) -> None:
     try:
         store().delete(job_id, visitor())

@@ -14,7 +14,8 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.effort import Values, by_query
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, box_gap
@@ -158,7 +159,9 @@ class QuerySteps(_AllDrawn):
         Passes over all queries.
     """
 
+    short: ClassVar[str] = "paper's steps"
     label: ClassVar[str] = "projected gradients, query by query (xu2019)"
+    printed: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
 
     tol: float = 1e-3
