@@ -23,8 +23,8 @@ from rankviz.features.kernels import KernelKind
 from rankviz.features.kinds import Kept, MapKind
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import GAMMA
-from rankviz.models.base import Ranker
 from rankviz.models.methods import Method
+from rankviz.models.ranker import Ranker
 from rankviz.objectives.feature_space import Objective
 from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk.losses import Loss

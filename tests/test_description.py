@@ -11,8 +11,8 @@ from rankviz.common.settings import Choice, Setting, Steps, Whole
 from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.description import Description, data_words, describe, in_a_sentence, method_label
 from rankviz.features import FEATURE_MAPS
-from rankviz.models.base import Ranker
 from rankviz.models.methods import METHODS, Method
+from rankviz.models.ranker import Ranker
 from rankviz.models.settings import FEATURE_MAP
 
 NYSTROEM = RunSpec("OHSUMED", "Fold1", n_components=500, gamma=2.0**-6, C=2.0**-7)

@@ -26,9 +26,9 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.sweep import families
-from rankviz.models.base import Ranker
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.offers import Offers
+from rankviz.models.ranker import Ranker
 
 POWER = Setting(
     name="power",

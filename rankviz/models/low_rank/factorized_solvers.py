@@ -28,8 +28,8 @@ MEMORY = 10
 """Corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
-    "solver='query_steps' needs rows of features, and the exact kernel of so many documents has none: it is "
-    "trained in one coefficient for each document. Choose solver='lbfgs', or feature_map='nystroem'"
+    "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
+    "solver='lbfgs', which does without"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
-from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.solvers.settings import TOLERANCES
 
 FACTORS = Setting(
