@@ -216,7 +216,8 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
         fig.update_yaxes(type="log", exponentformat="power", dtick=1 if decades <= 8 else 2)
     else:
         fig.update_yaxes(rangemode="tozero", tickformat=".0%" if y == "active" else ",d")
-    fig.update_yaxes(title_text=quantity.title)
+    below = y == "gap" and bool((table["objective"] < 0).any())
+    fig.update_yaxes(title_text="(objective − best) / |best|" if below else quantity.title)
     return finished(fig, height=440 + 12 * max(0, len(fig.data) - 2))
 
 

@@ -172,6 +172,7 @@ def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) ->
     text = without_nan(app)
     assert f"· {kernel} kernel" in text
     assert "RBF" not in text
+    assert ("γ" in text) == (kernel != "linear")
     drawn = {name.split(":")[0] for name in lines(figures(app)[0])}
     assert ("random Fourier" in drawn) == (kernel == "Laplacian")
     assert ("Random Fourier is left out: it needs a kernel that is shift-invariant" in text) == (

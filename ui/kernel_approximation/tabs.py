@@ -9,7 +9,7 @@ from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import fitted_slope
 from rankviz.common.numbers import power_of_two, small, with_minus
 from rankviz.common.threads import cores
-from rankviz.features import EXACT
+from rankviz.features import EXACT, KERNELS
 from rankviz.plots import (
     kernel_entries,
     kernel_error,
@@ -76,7 +76,9 @@ def spectrum(asked: Asked) -> None:
             "training documents, where it lies within the axis."
             + (" Shares of the trace of a sample are near those of all documents." if sample else ""),
         )
-        what, means = dimension_words(bounds, power_of_two(spec.C), m, n)
+        what, means = dimension_words(
+            bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
+        )
         st.markdown(bold_sentence(what))
         st.markdown(f"{means}  \n{_share(table, m)}")
 

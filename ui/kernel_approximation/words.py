@@ -155,7 +155,9 @@ def has_landmarks(variant: Variant) -> bool:
     return FEATURE_MAPS[variant.map].draws_by is LANDMARK_CHOICE
 
 
-def dimension_words(bounds: tuple[float, float], C: str, m: int, n: int) -> tuple[str, str]:
+def dimension_words(
+    bounds: tuple[float, float], C: str, m: int, n: int, *, has_gamma: bool = True
+) -> tuple[str, str]:
     """The effective dimension as a sentence, and what it says about m."""
     low, high = bounds
     what = (
@@ -164,7 +166,7 @@ def dimension_words(bounds: tuple[float, float], C: str, m: int, n: int) -> tupl
     )
     means = (
         "That is how many directions a least-squares model with weight C on each document can use: 1/(2C) "
-        "shrinks the others away. It grows with C and with γ. "
+        f"shrinks the others away. It grows with C{' and with γ' if has_gamma else ''}. "
     )
     if m < low:
         return what, f"{means}No K̃ of m = {m} features can have as many: some of them are lost."
