@@ -12,8 +12,8 @@ from rankviz import RunSpec, execute
 from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 from ui.shared.costs import CHOICES, costs_of, state_of_costs
-from ui.shared.pins import from_token, token
 from ui.shared.link import query_params
+from ui.shared.pins import from_token, token
 from ui.shared.settings import state_of
 
 Opener = Callable[..., AppTest]

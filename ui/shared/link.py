@@ -49,14 +49,17 @@ def _set_now() -> dict[str, Any]:
 def link_as_opened() -> dict[str, str]:
     """The address when the visitor came, before widgets drop what they do not offer.
 
-    Options that were called something else in an earlier version are set by their names: the state that is
-    there when a widget is drawn counts where the address has nothing that the widget knows.
+    Options that were called something else in an earlier version are set by their names, and the run starts
+    again: where the address has nothing that a widget knows, it takes what the state has from an earlier run,
+    and puts that into the address.
     """
     if _LINK not in st.session_state:
         told = st.query_params.to_dict()
         known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
         st.session_state.update(known)
         st.session_state[_LINK] = told | _labels(known)
+        if known:
+            st.rerun()
     st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
