@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, choose, query_of, sidebar, step_slider, tile, traces
+from helpers import (
+    assert_no_errors_shown,
+    choose,
+    finish_training,
+    query_of,
+    sidebar,
+    step_slider,
+    tile,
+    traces,
+)
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -67,6 +76,7 @@ def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) 
 
 def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?map=exact+kernel+(RBF)&freq=Gaussian&c=-3")
+    finish_training(page)
     assert traces(page, "ndcg-at-k")[-1]["name"] == "exact kernel"
     expect(page.get_by_test_id("stAlertContentWarning")).to_have_count(0)
     assert query_of(page)["map"] == "exact kernel"
