@@ -13,7 +13,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import report
 from rankviz.datasets import RankingData, make_data
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.fitting.memory import PAIR_BYTES
 from rankviz.metrics import auc
 from rankviz.objectives.feature_space import RankObjective

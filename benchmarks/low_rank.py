@@ -20,7 +20,7 @@ from benchmarks.children import Measured, side_by_side
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, duals, load_fold
 from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import RankingData
-from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 
 C, REPETITIONS = 2.0**-7, 3
 SETS = ("OHSUMED", "MQ2008")

@@ -17,8 +17,8 @@ import pandas as pd
 
 from benchmarks.xu2019_figures import METRICS
 from rankviz import Fold, RankingData, RankSVM, evaluate, load_fold
-from rankviz.models.base import Ranker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.ranker import Ranker
 
 FOLDS = 5
 SETS = {"OHSUMED": "letor3", "MQ2008": "letor"}

@@ -8,8 +8,10 @@ from ui.shared.runs import errors_as_sentences
 
 spec = experiment()
 st.title("Kernel approximation")
-asked = views.asked(spec)
 with errors_as_sentences():
+    asked = views.asked(spec)
+    if asked is None:
+        st.stop()
     errors, draws = views.headline(asked)
 
 entries, residuals, spectrum, seconds, numbers = st.tabs(

@@ -5,6 +5,7 @@ import streamlit as st
 from ui.low_rank import views
 from ui.shared.jobs import run_or_submit
 from ui.shared.navigation import experiment
+from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.show import what_is_shown
 
@@ -15,6 +16,8 @@ st.markdown(
     "Training gives every preference pair a weight, its dual variable α, and the model is "
     "w = Σ α (φᵢ − φⱼ). Written as a matrix for each query, are the α low-rank, as xu2019 found?"
 )
+if not offered(spec, "duals"):
+    st.stop()
 figures, training = st.container(), st.container()
 with errors_as_sentences():
     with training:

@@ -16,14 +16,15 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Report, silent
 from rankviz.datasets import RankingData
+from rankviz.features.bases import IdentityBasis
 from rankviz.features.distances import squared_blocks
 from rankviz.features.kernel_base import BlockKernel, Fill, Kernel
 from rankviz.features.kernels import KernelKind
 from rankviz.features.kinds import Kept, MapKind
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import GAMMA
-from rankviz.models.base import Ranker
 from rankviz.models.methods import Method
+from rankviz.models.ranker import Ranker
 from rankviz.objectives.feature_space import Objective
 from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk.losses import Loss

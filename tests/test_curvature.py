@@ -98,6 +98,30 @@ def test_wide_maps_of_many_documents_use_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert set(seen) == {np.dtype(np.float64)}
 
 
+def test_values_beyond_one_are_rounded_by_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base of 1e6 in single precision is off by 0.1: what it is at most counts for its noise."""
+    well, risk = features_of("nystroem"), RISK.at(np.zeros(RISK.y.size))
+    assert curvature_features(well, risk, 1.0, np.inf).base.dtype == np.float32
+    assert curvature_features(well, risk, 1.0, np.inf, 1e6) is well
+    monkeypatch.setattr(curvature, "LARGE", 1)
+    told: list[float] = []
+
+    def noted(*given: float) -> FeatureOperator:
+        told.append(given[-1])
+        return curvature_features(*given)
+
+    monkeypatch.setattr(objectives, "curvature_features", noted)
+    for kernel, least in (("polynomial", 100.0), ("laplacian", 1.0)):
+        settings = {"n_components": 300, "kernel": kernel, "gamma": 5.0, "C": 1e-4}
+        fitted = RankSVM("nystroem", **settings).fit_data(DATA)
+        base = fitted.feature_map_.operator(DATA.X).base
+        assert least <= np.abs(base).max() * (1 + 1e-12)
+        assert told[-1] == pytest.approx(max(1.0, fitted.feature_map_.kernel.diagonal(DATA.X).max()))
+        assert np.abs(base).max() <= told[-1] * (1 + 1e-12)
+        exact = RankSVM("nystroem", **settings, tol=1e-9).fit_data(DATA)
+        assert fitted.objective_ == pytest.approx(exact.objective_, rel=3e-6)
+
+
 def test_sizes() -> None:
     for feature_map, expected in {"nystroem": 4 * 50_000 * 1000, "fourier": 4 * 50_000 * 1000}.items():
         assert TrainingSizes(feature_map, 1000, 50_000, 46).copy_bytes == expected

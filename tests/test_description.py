@@ -1,22 +1,127 @@
-"""Runs in words: the parts of a description, what is left unsaid, names for legends and sentences."""
+"""Descriptions: parts that are told in order, once each, and what is left out or changed of them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from rankviz import RunSpec
-from rankviz.experiments.description import data_words, describe, in_a_sentence, method_label
+from rankviz.common.settings import Choice, Setting, Steps, Whole
+from rankviz.datasets import NORMALISATIONS
+from rankviz.experiments.description import Description, data_words, describe, in_a_sentence, method_label
 from rankviz.features import FEATURE_MAPS
+from rankviz.models.methods import METHODS, Method
+from rankviz.models.ranker import Ranker
+from rankviz.models.settings import FEATURE_MAP
 
-LINEAR = RunSpec("OHSUMED", feature_map="linear", C=2.0**-7)
+NYSTROEM = RunSpec("OHSUMED", "Fold1", n_components=500, gamma=2.0**-6, C=2.0**-7)
+LINEAR = NYSTROEM.linear(0.25)
+FULL = NYSTROEM.but(
+    normalisation="query_zscore",
+    rank=4,
+    landmarks="kmeans++",
+    seed=3,
+    loss="huber",
+    costs="grade",
+    solver="lbfgs",
+    tol=1e-4,
+    start="zero",
+)
+TEXTS = {
+    LINEAR: "OHSUMED fold 1 · linear · C = 2⁻² · squared hinge",
+    NYSTROEM: "OHSUMED fold 1 · Nyström m = 500 · C = 2⁻⁷ · γ = 2⁻⁶ · seed 0 · squared hinge",
+    NYSTROEM.exact(): "OHSUMED fold 1 · exact kernel · C = 2⁻⁷ · γ = 2⁻⁶ · squared hinge",
+    NYSTROEM.but(feature_map="fourier", frequencies="orthogonal"): (
+        "OHSUMED fold 1 · random Fourier m = 500, orthogonal frequencies · C = 2⁻⁷ · γ = 2⁻⁶ · seed 0 · "
+        "squared hinge"
+    ),
+    LINEAR.factorized(5, 0.25).but(seed=2): (
+        "OHSUMED fold 1 · factorised RankSVM, K = 5 · linear · C = 2⁻² · seed 2"
+    ),
+    LINEAR.regularized(0.5, 3.0, 0.25, solver="alternating").but(tol=1e-2): (
+        "OHSUMED fold 1 · regularised RankSVM, nuclear 0.5, coupling 3 · linear · C = 2⁻² · alternating "
+        "steps from random α (xu2019) · seed 0 · tolerance 1e-02"
+    ),
+    NYSTROEM.factorized(2, 0.25): (
+        "OHSUMED fold 1 · factorised RankSVM, K = 2 · Nyström m = 500 · C = 2⁻² · γ = 2⁻⁶ · seed 0"
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "text"), TEXTS.items(), ids=range(len(TEXTS)))
+def test_texts(spec: RunSpec, text: str) -> None:
+    assert str(describe(spec)) == text
+
+
+def test_all_parts_in_their_order() -> None:
+    described = describe(FULL, "test")
+    assert described.data == "OHSUMED fold 1"
+    assert described.method == ""
+    assert described.model == "Nyström m = 500, rank 4, k-means++ landmarks"
+    assert described.normalisation == f"normalised: {NORMALISATIONS[FULL.normalisation].label}"
+    assert described.part == "test"
+    names = [name for name, _ in described.settings]
+    assert names == [name for name in FULL.values if name in names]
+    assert set(names) == {"C", "gamma", "seed", "loss", "costs", "solver", "tol"}
+    told = [described.data, described.model, *(text for _, text in described.settings)]
+    assert str(described) == " · ".join([*told, described.normalisation, described.part])
+
+
+@pytest.mark.parametrize("spec", [*TEXTS, FULL])
+def test_nothing_is_said_twice_and_no_part_is_empty(spec: RunSpec) -> None:
+    said = str(describe(spec, "vali")).split(" · ")
+    pieces = [piece for part in said for piece in part.split(", ")]
+    assert all(pieces)
+    assert len(set(pieces)) == len(pieces)
+    assert said[0] == data_words(spec)
+    assert said[-1] == "validation"
+
+
+@pytest.mark.parametrize("spec", [*TEXTS, FULL])
+def test_every_setting_is_told_unless_it_goes_without_saying(spec: RunSpec) -> None:
+    text = str(describe(spec))
+    for name, setting in spec.declared().items():
+        assert setting.words(spec.values[name]) in text
+    for name, setting in spec.declared().items():
+        other = next((option for option in setting.options if option != spec.values[name]), None)
+        if other is not None and name != "start":
+            assert str(describe(spec.but(**{name: other}))) != text
+
+
+def test_runs_that_differ_are_told_apart() -> None:
+    specs = [*TEXTS, FULL, FULL.but(C=1.0), FULL.but(fold="Fold2"), FULL.but(normalisation="none")]
+    assert len({str(describe(spec)) for spec in specs}) == len(specs)
+
+
+def test_some_settings_left_out_or_asked_for() -> None:
+    described = describe(FULL)
+    fewer = described.without("C", "gamma", "n_components")
+    assert [name for name, _ in fewer.settings] == ["seed", "loss", "costs", "solver", "tol"]
+    assert fewer.model == described.model
+    assert described.words("gamma", "C", "start", "nothing") == ("C = 2⁻⁷", "γ = 2⁻⁶")
+    assert str(replace(described, data="", normalisation="")).startswith("Nyström m = 500")
+    assert described.names == ("Nyström m = 500, rank 4, k-means++ landmarks",)
+    assert describe(NYSTROEM.factorized(2, 1.0)).names == ("factorised RankSVM, K = 2", "Nyström m = 500")
+    assert str(Description("a", "", "", ())) == "a"
+
+
+def test_legends_and_sentences() -> None:
+    assert [method_label(spec) for spec in (LINEAR, NYSTROEM, NYSTROEM.exact())] == [
+        "linear",
+        "Nyström, m = 500",
+        "exact kernel",
+    ]
+    assert method_label(NYSTROEM.factorized(2, 1.0)) == "factorised RankSVM, K = 2"
+    assert [in_a_sentence(spec) for spec in (LINEAR, NYSTROEM, NYSTROEM.exact())] == [
+        kind.in_a_sentence for name, kind in FEATURE_MAPS.items() if name in ("linear", "nystroem", "exact")
+    ]
+    assert in_a_sentence(LINEAR.factorized(2, 1.0)) == "factorised RankSVM"
+    assert data_words(RunSpec("My data", "everything")) == "My data everything"
+
+
+PLAIN = RunSpec("OHSUMED", feature_map="linear", C=2.0**-7)
 KERNEL = RunSpec("demo", "all", feature_map="nystroem", n_components=500, C=0.3, gamma=0.25, seed=3)
-
-
-def test_a_description_is_its_parts_with_dots_between() -> None:
-    told = describe(LINEAR, "vali")
-    assert (told.data, told.method, told.model, told.part) == ("OHSUMED fold 1", "", "linear", "validation")
-    assert str(told) == "OHSUMED fold 1 · linear · C = 2⁻⁷ · squared hinge · validation"
-    assert str(describe(LINEAR)).endswith("squared hinge")
 
 
 def test_settings_are_told_where_the_run_has_them() -> None:
@@ -24,12 +129,12 @@ def test_settings_are_told_where_the_run_has_them() -> None:
     assert told.data == "demo all"
     assert "m = 500" in told.model
     assert told.words("C", "gamma", "seed") == ("C = 0.3", "γ = 2⁻²", "seed 3")
-    assert describe(LINEAR).words("gamma", "seed") == ()
+    assert describe(PLAIN).words("gamma", "seed") == ()
     assert told.without("C", "gamma", "seed").words("C", "gamma", "seed", "loss") == ("squared hinge",)
 
 
 def test_what_is_not_as_usual_is_told() -> None:
-    usual, other = describe(LINEAR), describe(LINEAR.but(costs="grade_query", solver="lbfgs"))
+    usual, other = describe(PLAIN), describe(PLAIN.but(costs="grade_query", solver="lbfgs"))
     assert {name for name, _ in other.settings} - {name for name, _ in usual.settings} == {"costs", "solver"}
     assert "landmarks" not in str(describe(KERNEL))
     assert "k-means++ landmarks" in describe(KERNEL.but(landmarks="kmeans++")).model
@@ -38,29 +143,49 @@ def test_what_is_not_as_usual_is_told() -> None:
 
 def test_a_table_of_costs_is_told_pair_by_pair() -> None:
     table = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 1.3, 0.0))
-    assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3" in str(describe(LINEAR.but(costs=table)))
-    assert "λ₂₁ = 1.3, × μ by query" in str(describe(LINEAR.but(costs=("query", table))))
+    assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3" in str(describe(PLAIN.but(costs=table)))
+    assert "λ₂₁ = 1.3, × μ by query" in str(describe(PLAIN.but(costs=("query", table))))
 
 
 def test_a_normalisation_is_named_where_there_is_one() -> None:
-    assert describe(LINEAR).normalisation == ""
-    assert "normalised: Query-level z-score" in str(describe(LINEAR.but(normalisation="query_zscore")))
-
-
-def test_other_methods_are_named_before_their_map() -> None:
-    low_rank = LINEAR.factorized(5, 0.5)
-    assert describe(low_rank).names == ("factorised RankSVM, K = 5", "linear")
-    assert method_label(low_rank) == "factorised RankSVM, K = 5"
-    assert in_a_sentence(low_rank) == "factorised RankSVM"
-
-
-def test_names_in_legends_and_sentences() -> None:
-    assert method_label(LINEAR) == "linear"
-    assert method_label(KERNEL).endswith("m = 500")
-    assert in_a_sentence(LINEAR) == "the linear model"
-    assert in_a_sentence(KERNEL.exact()) == FEATURE_MAPS["exact"].in_a_sentence
+    assert describe(PLAIN).normalisation == ""
+    assert "normalised: Query-level z-score" in str(describe(PLAIN.but(normalisation="query_zscore")))
 
 
 @pytest.mark.parametrize(("fold", "words"), [("Fold3", "demo fold 3"), ("all", "demo all")])
 def test_folds_are_numbers_in_words(fold: str, words: str) -> None:
     assert data_words(RunSpec("demo", fold)) == words
+
+
+# --- methods of nowhere -------------------------------------------------------------------------------------
+
+DEPTH = Setting("depth", "d", "Depth", Whole(), 3, "How deep.", "depth", Steps((1, 2, 3)), named=True)
+LEAVES = Setting("leaves", "L", "Leaves", Whole(), 8, "How many.", "leaves", Steps((4, 8)), named=True)
+ROUNDS = Setting("rounds", "T", "Rounds", Whole(), 9, "How often.", "rounds", Steps((9,)))
+
+
+class Growth:
+    """A choice that brings a setting along."""
+
+    label = "by leaves"
+    settings = (LEAVES,)
+
+
+GROWTH = Setting(
+    "growth", "growth", "Growth", Choice({"leaves": Growth}), "leaves", "How it grows.", "growth"
+)
+
+
+def test_a_method_without_a_map_tells_all_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "trees", Method("trees", Ranker, (ROUNDS, DEPTH, GROWTH)))
+    described = describe(RunSpec("a", method="trees"))
+    assert str(described) == "a fold 1 · trees, d = 3, L = 8 · T = 9 · by leaves"
+    assert (described.method, described.model) == ("trees, d = 3, L = 8", "")
+    assert method_label(RunSpec("a", method="trees", depth=2)) == "trees, d = 2, L = 8"
+
+
+def test_a_method_on_a_map_keeps_their_settings_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "trees", Method("trees", Ranker, (DEPTH, FEATURE_MAP)))
+    described = describe(RunSpec("a", method="trees", n_components=7, rank=2))
+    assert described.names == ("trees, d = 3", "Nyström m = 7, rank 2")
+    assert describe(RunSpec("a", method="trees", feature_map="linear")).names == ("trees, d = 3", "linear")

@@ -21,7 +21,7 @@ from rankviz.experiments.estimate import (
 )
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
-from rankviz.fitting.memory import free_memory, megabytes
+from rankviz.fitting.memory import TrainingSizes, free_memory, megabytes
 from rankviz.solvers.registry import SOLVERS
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
@@ -122,6 +122,20 @@ def test_choosing_landmarks_takes_time_where_distances_decide() -> None:
     spread = estimate(SPEC.but(landmarks="kmeans++"), SHAPE, RATES)
     assert spread.stages["factor"] > estimate(SPEC, SHAPE, RATES).stages["factor"]
     assert spread.bytes == estimate(SPEC, SHAPE, RATES).bytes
+
+
+def test_entries_cost_what_their_kernel_says() -> None:
+    """Differences that are no matrix product take longest, no exponential least; cosines are a map's own."""
+
+    def entry(feature_map: str, kernel: str) -> float:
+        return module._entry(TrainingSizes(feature_map, 500, 9000, 45, kernel=kernel), RATES)
+
+    for feature_map in ("nystroem", "exact"):
+        costs = [entry(feature_map, kernel) for kernel in ("linear", "polynomial", "rbf", "laplacian")]
+        assert costs[0] == min(costs)
+        assert costs[3] == max(costs)
+    assert entry("fourier", "rbf") == entry("fourier", "laplacian") > entry("nystroem", "rbf")
+    assert entry("linear", "rbf") == 0.0
 
 
 def test_more_landmarks_than_documents_cost_no_more() -> None:

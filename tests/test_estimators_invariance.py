@@ -11,7 +11,7 @@ from conftest_estimators import MAPS, QID, X, Y, each_map, fitted, model
 from naive_ranking import NOTHING_TO_LEARN
 
 from rankviz import DataWarning
-from rankviz.models import ranker
+from rankviz.models import feature_ranker
 from rankviz.solvers.result import Status
 
 # --- repeatable, and indifferent to order -----------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_predicting_in_blocks_changes_nothing(
 ) -> None:
     svm = fitted(name)
     whole = svm.predict(X)
-    monkeypatch.setattr(ranker, "PREDICT_ENTRIES", entries)
+    monkeypatch.setattr(feature_ranker, "PREDICT_ENTRIES", entries)
     np.testing.assert_allclose(svm.predict(X), whole, rtol=1e-12, atol=1e-13)
 
 

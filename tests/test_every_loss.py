@@ -8,7 +8,8 @@ from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
 
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk, SortedRisk, adapted_risk

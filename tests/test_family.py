@@ -7,8 +7,8 @@ import pytest
 from naive_ranking import problem
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
+from rankviz.features.bases import CosineBasis, DenseBasis
 from rankviz.features.family import FamilyFeatures, MapFamily
-from rankviz.features.operator import CosineBasis, DenseBasis
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
 from rankviz.risk.losses import LOSSES

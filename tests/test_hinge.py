@@ -9,9 +9,10 @@ from scipy.optimize import minimize
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.dual.variables import dual_block
+from rankviz.features.bases import IdentityBasis
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.objectives.kernel_space import KernelObjective

@@ -17,8 +17,8 @@ from rankviz.experiments.rates import Rates
 from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
-from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.blocks import Blocks
+from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.methods import METHODS
 from rankviz.solvers.result import Status
 

@@ -15,7 +15,7 @@ from rankviz.datasets import DataError, Fold, RankingData
 from rankviz.dual.variables import DualBlock, Duals, GivenDuals, sides
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.base import Ranker
+from rankviz.models.ranker import Ranker
 from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 

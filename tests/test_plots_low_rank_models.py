@@ -159,7 +159,7 @@ def test_curves_are_distances_to_the_best_of_their_own_model(records: dict[str, 
     near = learning_curves_low_rank.reached(table, 0.01)
     assert near["iteration"].tolist() == [2, 1, 0]
     assert "factorised, paper's steps, after 2.5 s (iteration 1)" in learning_curves_low_rank.race(table)
-    drawn = learning_curves_low_rank.figure(table, "linear", "iteration")
+    drawn = learning_curves_low_rank.figure(table, "iteration")
     assert list(drawn.data[1].x) == [1, 2]
     assert drawn.data[1].y[-1] == learning_curves_low_rank.LEAST
 

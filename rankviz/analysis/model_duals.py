@@ -12,9 +12,9 @@ from rankviz.common.errors import SettingError
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
-from rankviz.models.base import Ranker
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
 from rankviz.models.offers import WORDS
+from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs

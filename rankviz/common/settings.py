@@ -37,25 +37,27 @@ class Domain(Protocol):
 
 @dataclass(frozen=True)
 class Positive:
-    """Positive finite numbers, and names that stand for one ("scale")."""
+    """Positive finite numbers, and names that stand for one ("scale"); None too where it is `optional`."""
 
     names: tuple[str, ...] = ()
+    optional: bool = False
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        if isinstance(value, str) and value in self.names:
+        if (isinstance(value, str) and value in self.names) or (value is None and self.optional):
             return
         if not 0 < _as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
-        """A float, or the name."""
-        return value if isinstance(value, str) else float(value)
+        """A float, the name, or None."""
+        return value if value is None or isinstance(value, str) else float(value)
 
     @property
     def words(self) -> str:
         """Which values there are, in words."""
-        return "a positive finite number" + "".join(f" or {name!r}" for name in self.names)
+        others = [*map(repr, self.names), *(["None"] if self.optional else [])]
+        return " or ".join(("a positive finite number", *others))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from rankviz.experiments.sweep import families
 from rankviz.features import KERNELS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
-from rankviz.models.ranker import PREDICT_ENTRIES
+from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.settings import START
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks

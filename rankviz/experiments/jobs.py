@@ -222,8 +222,8 @@ def _known(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _places(path: Path) -> dict[RunSpec, int]:
-    """Spec -> its index in a job."""
-    return {spec: index for index, spec in enumerate(job_of(path).specs)}
+    """Spec -> its index in a job, the first where it stands there twice: that one is trained."""
+    return {spec: index for index, spec in reversed(list(enumerate(job_of(path).specs)))}
 
 
 def _launch(run: RunFolder, workers: int) -> None:

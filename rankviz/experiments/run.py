@@ -17,8 +17,8 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.single import single_run
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import Evaluated, SharedRuns, families, shares
-from rankviz.models.base import Ranker
-from rankviz.models.ranker import FeatureRanker
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.ranker import Ranker
 from rankviz.models.settings import STARTS
 from rankviz.risk.pairs import count_pairs
 

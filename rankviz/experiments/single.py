@@ -8,7 +8,7 @@ from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold
 from rankviz.experiments.sweep import Evaluated
 from rankviz.metrics import evaluate
-from rankviz.models.base import Ranker
+from rankviz.models.ranker import Ranker
 
 
 def single_run(model: Ranker, fold: Fold, report: Report) -> Evaluated:

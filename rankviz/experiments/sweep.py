@@ -122,7 +122,7 @@ class _Room:
     def __init__(self, fold: Fold, widest: RankSVM) -> None:
         train, free = fold.train, free_memory()
         m, n, d = int(widest.n_components), train.n_documents, train.n_features
-        sizes = TrainingSizes(widest.feature_map, m, n, d)
+        sizes = TrainingSizes(widest.feature_map, m, n, d, kernel=widest.kernel)
         # the kernel matrix of an exact kernel takes what there is: then a part of the rest
         need = sizes.bytes + sizes.copy_bytes
         left = (1 - BUDGET_SHARE) / 2 * free if sizes.in_kernel_space else BUDGET_SHARE * free - need

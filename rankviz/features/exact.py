@@ -13,11 +13,12 @@ from typing import ClassVar
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
+from rankviz.features.bases import IdentityBasis
 from rankviz.features.factor import factored
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import distinct_rows
 from rankviz.features.nystroem import FittedNystroem
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.operator import FeatureOperator
 
 SMALL = 2000
 """Distinct documents up to which K is factored, O(n³): a fraction of a second."""

@@ -13,8 +13,8 @@ from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.bases import CholeskyBasis, DenseBasis
 from rankviz.features.kernel_base import Kernel
-from rankviz.features.operator import CholeskyBasis, DenseBasis
 
 JITTER = 1e-10
 """Added to the diagonal of the landmarks' kernel matrix, times the size of the kernel.

@@ -12,9 +12,10 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
+from rankviz.features.bases import CosineBasis
 from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
 from rankviz.features.kernel_base import Kernel, needed
-from rankviz.features.operator import CosineBasis, FeatureOperator
+from rankviz.features.operator import FeatureOperator
 from rankviz.features.row_blocks import fill_rows, in_place
 
 

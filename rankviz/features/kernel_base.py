@@ -102,11 +102,6 @@ class Kernel(KernelFacts, Protocol):
         """What frequencies of its spectrum are multiplied by at its γ."""
         ...
 
-    @property
-    def scratch(self) -> int:
-        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
-        ...
-
     def at(self, gamma: float) -> Self:
         """The same kernel with another γ; itself where it has none."""
         ...
@@ -135,6 +130,10 @@ class Kernel(KernelFacts, Protocol):
         """What an entry takes for documents with d features."""
         ...
 
+    def scratch(self, d: int) -> int:
+        """Numbers that computing an entry keeps meanwhile, beside the entry itself."""
+        ...
+
 
 @dataclass(frozen=True)
 class BlockKernel(ABC):
@@ -148,7 +147,6 @@ class BlockKernel(ABC):
     formula: ClassVar[str]
     shift_invariant: ClassVar[bool] = False
     spectrum: ClassVar[Spectrum | None] = None
-    scratch: ClassVar[int] = 0
     gamma = 1.0
 
     @abstractmethod
@@ -213,13 +211,30 @@ class BlockKernel(ABC):
         """A product of d features and an exponential, where nothing else is said."""
         return EntryCost(products=d, exp=1)
 
+    def scratch(self, d: int) -> int:
+        """Two, where nothing else is said: an expression in `apply` makes as many copies of its block.
+
+        Blocks are so much smaller.
+        """
+        return 2
+
     def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
-        return row_blocks.fill_rows(len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch)
+        return row_blocks.fill_rows(
+            len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch(X.shape[1])
+        )
 
 
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:
     """The mean of κ(x, x) over documents X (n, d), which tolerances are relative to; 1 where it is 0."""
     return float(kernel.diagonal(X).mean()) or 1.0 if len(X) else 1.0
+
+
+def largest_value(kernel: Kernel | None, X: FloatArray) -> float:
+    """What no |κ(x, z)| is beyond among documents X (n, d), by Cauchy and Schwarz; 0 without a kernel."""
+    if kernel is None:
+        return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(kernel.diagonal(X).max(initial=0.0))
 
 
 def needed(kernel: Kernel | None) -> Kernel:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.kernel_base import Kernel, Panels
+from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # a panel is multiplied from both sides; fewer rows cost calls, more rows waste the diagonal
+SINGLE = 1e-20, 1e30  # values of a kernel that float32 holds with all of its digits, and differences of them
 PIECE_ENTRIES = 500_000  # 4 MB of float64: a piece in half precision is widened within the caches
 
 
@@ -147,6 +148,9 @@ def kernel_matrix(X: FloatArray, kernel: Kernel, budget: float, report: Report =
     """K of documents X (n, d) in the most precise form that fits into `budget` bytes."""
     panels = KernelPanels(X, kernel)
     dtype = storage_dtype(len(X), budget)
+    least, most = SINGLE
+    if dtype is np.float32 and not least <= largest_value(kernel, X) <= most:
+        dtype = None  # digits would be lost beyond what rounding takes
     return RecomputedKernel(panels) if dtype is None else StoredKernel.of(panels, dtype, report)
 
 

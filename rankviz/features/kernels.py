@@ -86,6 +86,10 @@ class RBF(BlockKernel):
 
         return panel
 
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
+
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Ones."""
         return np.ones(len(X))
@@ -121,6 +125,10 @@ class Laplacian(BlockKernel):
         np.multiply(arguments, self.gamma, out=out)
         in_place(np.exp, out)
 
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
+
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Ones."""
         return np.ones(len(X))
@@ -137,6 +145,10 @@ class _OfProducts(BlockKernel):
         """⟨x, z⟩."""
         right = np.ascontiguousarray(Z.T)
         return lambda X, block: np.matmul(X, right, out=block)
+
+    def scratch(self, d: int) -> int:
+        """None: everything is done in place."""
+        return 0
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """That function of ‖x‖²."""
@@ -237,11 +249,6 @@ class KernelKind:
         """Where frequencies for it come from; None where there are none."""
         found: Spectrum | None = self.kernel.spectrum
         return found
-
-    @property
-    def scratch(self) -> int:
-        """Entries of memory that computing one entry takes meanwhile, beside the entry's own."""
-        return int(self.kernel.scratch)
 
     @property
     def has_gamma(self) -> bool:

@@ -16,8 +16,9 @@ from typing import ClassVar, Protocol, Self
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
+from rankviz.features.bases import Basis, IdentityBasis
 from rankviz.features.kernel_base import Kernel
-from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
+from rankviz.features.operator import FeatureOperator
 
 
 class FittedMap(Protocol):

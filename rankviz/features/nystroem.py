@@ -10,10 +10,11 @@ import numpy as np
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.bases import Basis, landmark_basis
 from rankviz.features.factor import eigen_basis, factored
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
-from rankviz.features.operator import Basis, FeatureOperator, landmark_basis
+from rankviz.features.operator import FeatureOperator
 
 
 @dataclass(frozen=True, eq=False)

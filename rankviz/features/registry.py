@@ -95,7 +95,7 @@ def _mismatch(
     others = [name for name, option in options.items() if goes_with(option, kernel)]
     return SettingError(
         f"{parameter}={value!r} needs a kernel that is {asked}, and the {kernel.label} kernel is not; choose "
-        f"{_named('kernel', kernels)} or {_named(parameter, others)}"
+        f"{_named('kernel', kernels)}, or {_named(parameter, others)}"
     )
 
 

@@ -11,7 +11,7 @@ from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS
 from rankviz.features.kinds import MapKind
 from rankviz.features.registry import FEATURE_MAPS
-from rankviz.features.row_blocks import BLOCK_ENTRIES
+from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
 from rankviz.features.settings import KERNEL
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
@@ -89,13 +89,16 @@ class TrainingSizes:
         k, kept = self.width, self.kind.kept
         base = self.n * k if kept.base else 0
         inputs = 8 * self.n if kept.factor else 0  # hashes of documents
+        inputs = max(inputs, self._scratch(k) if kept.base else 0)
         squares = k**2 * ((2 if kept.factor else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
-        return base + max(inputs, squares, self._scratch(k))
+        return base + max(inputs, squares)
 
     def _scratch(self, columns: int) -> int:
-        """Entries that the kernel takes meanwhile for blocks of rows with so many columns."""
-        scratch = KERNELS[self.kernel].scratch if self.kind.has_kernel else 0
-        return scratch * min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
+        """Entries that a base of so many columns takes meanwhile: in a block, and documents as factors."""
+        one_of("kernel", self.kernel, KERNELS)
+        scratch = KERNELS[self.kernel].usual.scratch(self.d) if self.kind.has_kernel else 0
+        block = min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
+        return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
 
 
 def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:

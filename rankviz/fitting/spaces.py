@@ -13,7 +13,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.features.family import FamilyFeatures, MapFamily
-from rankviz.features.kernel_base import Kernel, needed
+from rankviz.features.kernel_base import Kernel, largest_value, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.objectives.feature_space import Objective, RankObjective
@@ -113,7 +113,10 @@ class FeatureSpace:
         features = self._features.operator(task.n_components, task.gamma, report).compact()
         # a copy in single precision halves what a Hessian product reads; `budget` bounds it
         pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
-        return RankObjective(features, risk, task.C, seed, self._budget if pays else 0.0)
+        if not pays:
+            return RankObjective(features, risk, task.C, seed)
+        largest = largest_value(self.map(task).kernel, self.X)
+        return RankObjective(features, risk, task.C, seed, self._budget, max(1.0, largest))
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The weights padded with zeros, in the scale of the map's basis."""

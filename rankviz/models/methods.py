@@ -13,31 +13,17 @@ from typing import Any
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, check_combination
-from rankviz.features.settings import RANK
-from rankviz.models.base import Ranker
-from rankviz.models.low_rank.base import dual_bytes, factor_bytes
-from rankviz.models.low_rank.estimators import (
-    DUAL_SOLVERS,
-    FACTOR_SOLVERS,
-    FactorizedRankSVM,
-    RegularizedRankSVM,
-)
-from rankviz.models.low_rank.settings import (
-    COUPLING,
-    DUAL_SOLVER,
-    FACTOR_SOLVER,
-    FACTORS,
-    LOW_RANK_TOL,
-    NUCLEAR,
-)
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.low_rank_ranker import dual_bytes, factor_bytes
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.offers import Offers
+from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.models.settings import FEATURE_MAP, START
+from rankviz.models.settings import START
 from rankviz.risk.losses import LOSSES
-from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
 from rankviz.solvers.effort import Sizes, SolverTask, Work, guessed
-from rankviz.solvers.registry import SOLVER, SOLVERS, check_solver
-from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS, TOL
+from rankviz.solvers.registry import SOLVERS, check_solver
+from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 Values = Mapping[str, Any]
 """Settings of a run, by name."""
@@ -183,7 +169,7 @@ METHODS: dict[str, Method] = {
     "ranksvm": Method(
         "RankSVM",
         RankSVM,
-        (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL, START),
+        (*RankSVM.settings, START),
         _rank_svm_offers,
         _check_rank_svm,
         _nested,
@@ -193,22 +179,22 @@ METHODS: dict[str, Method] = {
     "factorized": Method(
         "factorised RankSVM",
         FactorizedRankSVM,
-        (FACTORS, LOSS_WEIGHT, FEATURE_MAP, FACTOR_SOLVER, LOW_RANK_TOL, SEED),
+        FactorizedRankSVM.settings,
         _rank_svm_offers,
         _check_map,
         minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
         work=_factorized_work,
-        left_out=(RANK,),
+        left_out=FactorizedRankSVM.left_out,
     ),
     "regularized": Method(
         "regularised RankSVM",
         RegularizedRankSVM,
-        (NUCLEAR, COUPLING, LOSS_WEIGHT, FEATURE_MAP, DUAL_SOLVER, LOW_RANK_TOL),
+        RegularizedRankSVM.settings,
         _rank_svm_offers,
         _check_map,
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         work=_regularized_work,
-        left_out=(RANK,),
+        left_out=RegularizedRankSVM.left_out,
     ),
 }
 """Methods by name; the first is what is meant where nothing is said."""

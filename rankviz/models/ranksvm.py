@@ -7,21 +7,22 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankviz.common.checks import check_training, one_of
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
-from rankviz.models.base import refuse_unusable
-from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.ranker import refuse_unusable
+from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk import Risk, risk_of
-from rankviz.risk.costs import Costs, check_costs, frozen_costs, pair_costs
+from rankviz.risk.costs import Costs, frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS, SolverSettings, check_kernel_space, check_solver
+from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
+from rankviz.solvers.registry import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
-from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.solvers.settings import PRECONDITIONERS, TOL
 
 
 class RankSVM(FeatureRanker):
@@ -117,6 +118,8 @@ class RankSVM(FeatureRanker):
     NDCG@10 0.6
     """
 
+    settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
+
     def __init__(
         self,
         feature_map: str = "linear",
@@ -167,7 +170,7 @@ class RankSVM(FeatureRanker):
         self, data: RankingData, report: Report = silent, *, keep_arguments: bool = False
     ) -> Training:
         """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`."""
-        self._check_settings()
+        self.check_settings()
         refuse_unusable(data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
@@ -186,7 +189,7 @@ class RankSVM(FeatureRanker):
         `alone` starts from zero instead of from weights that were found there before. What `report` raises
         ends it: during Newton steps with the weights so far.
         """
-        self._check_settings()
+        self.check_settings()
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
         refuse_huge_kernel(self.kernel_at(self.gamma_), X)
@@ -209,10 +212,7 @@ class RankSVM(FeatureRanker):
         settings = SolverSettings(LOSSES[self.loss], self.tol, self.max_iter, preconditioned, seed)
         return SOLVERS[self.solver].make(settings)
 
-    def _check_settings(self) -> None:
-        self.check_map_settings()
-        one_of("loss", self.loss, LOSSES)
+    def check_settings(self) -> None:
+        """Raise `SettingError` for settings out of their range, or that do not go together."""
+        super().check_settings()
         check_solver(self.solver, LOSSES[self.loss])
-        check_costs(self.costs)
-        PRECONDITIONER.check(self.preconditioner)
-        check_training(self.C, self.tol, self.max_iter, self.memory_limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankviz.common.settings import Choice, Setting
+from rankviz.common.settings import Choice, Positive, Setting
 from rankviz.features import FEATURE_MAPS
 
 FEATURE_MAP = Setting(
@@ -50,4 +50,15 @@ START = Setting(
     caption=lambda name: "",
     how=True,
     parameter=None,
+)
+
+MEMORY_LIMIT = Setting(
+    name="memory_limit",
+    symbol="memory",
+    label="Largest memory, in bytes",
+    domain=Positive(optional=True),
+    default=None,
+    help="None for 70 % of what is free.",
+    quiet=True,
+    how=True,
 )

@@ -11,9 +11,9 @@ from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import kernel_name
 from rankviz.features.settings import GAMMA, KERNEL
-from rankviz.models.base import Ranker
-from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
+from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.costs import frozen_costs
 

@@ -182,6 +182,8 @@ class RankObjective:
         Of the pairs that the sampled preconditioner draws.
     spare : float
         Bytes that Φ in single precision may take beside (see `rankviz.objectives.precision`).
+    largest : float
+        At least 1: no entry of the base of Φ is beyond.
     """
 
     features: FeatureOperator
@@ -189,6 +191,7 @@ class RankObjective:
     C: float
     seed: int = 0
     spare: float = 0.0
+    largest: float = 1.0
     _rng: np.random.Generator = field(init=False, repr=False)
     _curved: FeatureOperator | None = field(init=False, repr=False, default=None)
 
@@ -282,5 +285,6 @@ class RankObjective:
     def _curvature_features(self, point: Point) -> FeatureOperator:
         """Φ in the precision that suits the first point that is asked about."""
         if self._curved is None:
-            self._curved = curvature_features(self.features, point.risk, self.C, self.spare)
+            limits = self.spare, self.largest
+            self._curved = curvature_features(self.features, point.risk, self.C, *limits)
         return self._curved

@@ -31,10 +31,15 @@ def copy_bytes(n: int, k: int) -> int:
     return 4 * n * k if n * k >= LARGE else 0
 
 
-def curvature_features(features: FeatureOperator, risk: RiskPoint, C: float, spare: float) -> FeatureOperator:
-    """Φ for Hessian products at a point: in single precision where that is spare and exact enough."""
+def curvature_features(
+    features: FeatureOperator, risk: RiskPoint, C: float, spare: float, largest: float = 1.0
+) -> FeatureOperator:
+    """Φ for Hessian products at a point: in single precision where that is spare and exact enough.
+
+    `largest` (at least 1) is what no entry of the base is beyond.
+    """
     fits = 4.0 * features.base.size <= spare
-    return features.single if fits and single_noise(features, risk, C) <= NOISE else features
+    return features.single if fits and largest * single_noise(features, risk, C) <= NOISE else features
 
 
 def single_noise(features: FeatureOperator, risk: RiskPoint, C: float) -> float:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
+from rankviz.features import FEATURE_MAPS
 from rankviz.plots import kernel_variants
 from rankviz.plots.style import finished, style_of, translucent
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
 LEAST = FLOOR / 10  # the axis ends here at the latest: what is below is rounding
-GUIDE_BELOW = 0.7  # where the guide starts, as a share of random Fourier's least error: clear of its line
+GUIDE_BELOW = 0.7  # where the guide starts, as a share of the least error of its map: clear of its line
 
 
 def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
@@ -41,7 +43,9 @@ def figure(
         _add_band(fig, variant, kernel_variants.rows_of(table, variant))
     for variant in variants:
         _add_map(fig, variant, kernel_variants.rows_of(table, variant), slopes.get(variant))
-    _add_guide(fig, table[table["map"] == "fourier"])
+    averages = [variant for variant in variants if averages_terms(variant)]
+    if averages:
+        _add_guide(fig, kernel_variants.rows_of(table, averages[0]))
     if named is not None and at(table, named, current)["mean"] > LEAST:
         kernel_variants.add_mark(fig, named, current, at(table, named, current)["mean"])
     fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
@@ -63,8 +67,9 @@ def figure(
 
 def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
     """The logarithmic axis of errors: whole powers of ten around them, none below LEAST."""
-    low = max(float(table["low"].min()), LEAST)
-    high = max(float(table["high"].max()), low)
+    finite = table[np.isfinite(table["high"])]
+    low = max(float(finite["low"].min()), LEAST) if len(finite) else LEAST
+    high = max(float(finite["high"].max()), low) if len(finite) else 1.0
     return {
         "title": f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖",
         "type": "log",
@@ -72,6 +77,12 @@ def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
         "dtick": 1,
         "exponentformat": "power",
     }
+
+
+def averages_terms(variant: Variant) -> bool:
+    """Whether κ̃ is a mean over m random terms, whose error falls as 1/√m: it draws, and no documents."""
+    kind = FEATURE_MAPS[variant.map]
+    return kind.draws and not kind.expands
 
 
 def _add_band(fig: go.Figure, variant: Variant, rows: pd.DataFrame) -> None:
@@ -125,9 +136,7 @@ def _label(name: str, slope: Slope | None) -> str:
 
 
 def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """A line that falls as 1/√m, a little below random Fourier's errors."""
-    if rows.empty:
-        return
+    """A line that falls as 1/√m, a little below the errors of a map."""
     ends = [rows["m"].min(), rows["m"].max()]
     start = GUIDE_BELOW * float(rows.sort_values("m")["low"].iloc[0])
     fig.add_scatter(

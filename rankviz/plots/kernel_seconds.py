@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import PAPERS, Variant
+from rankviz.analysis.kernel_error import Variant
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import LEAST, error_axis
 from rankviz.plots.style import finished, style_of
@@ -21,7 +21,8 @@ def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
 def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
     """Both axes logarithmic; points of one map are joined in the order of m, its last one named."""
     fig = go.Figure()
-    for variant in kernel_variants.variants_in(table):
+    variants = kernel_variants.variants_in(table)
+    for variant in variants:
         rows = kernel_variants.rows_of(table, variant).sort_values("m")
         name = kernel_variants.name(variant)
         fig.add_scatter(
@@ -30,7 +31,7 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
             name=name,
             mode="lines+markers+text",
             text=_labels(variant, rows["m"].tolist()),
-            textposition="bottom left" if variant.map == "nystroem" else "top right",
+            textposition="bottom left" if variant.map == variants[0].map else "top right",
             textfont={"color": style_of(variant.map).colour},
             cliponaxis=False,
             customdata=rows[["m", "low", "high"]],
@@ -69,7 +70,7 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
 
 def _labels(variant: Variant, ms: list[int]) -> list[str]:
     """A label for the last point; of variants, which lie close to the papers' maps, none."""
-    last = f"m = {ms[-1]:,}" if variant in PAPERS else ""
+    last = f"m = {ms[-1]:,}" if kernel_variants.is_as_printed(variant) else ""
     return [""] * (len(ms) - 1) + [last]
 
 

@@ -14,38 +14,41 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.kernel_spectrum import eigenvalues, kernel_eigenvalues
 from rankviz.common.arrays import FloatArray
+from rankviz.features import EXACT
 from rankviz.plots.style import finished, style_of
 
 ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding and are left out
-EXACT = {"color": "#000000", "dash": "dash", "width": 2}
+LINE = {"color": style_of(EXACT).colour, "dash": style_of(EXACT).dash, "width": 2}
+"""Of K itself."""
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """Columns map ("exact" for K itself), i (from 1), eigenvalue, share; K (N, N), Φ (N, m) for each map.
+    """Columns map (`EXACT` for K itself), i (from 1), eigenvalue, share; K (N, N), Φ (N, m) for each map.
 
-    share is the eigenvalue over N, the trace of K.
+    share is the eigenvalue over the trace of K. Empty where K is 0.
     """
-    spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {"exact": kernel_eigenvalues(K)}
-    least = ROUNDING * len(K)  # no eigenvalue of K is above its trace, N
+    spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {EXACT: kernel_eigenvalues(K)}
+    trace = float(np.trace(K))
+    least = ROUNDING * trace  # no eigenvalue of K is above its trace
     frames = [
         pd.DataFrame({"map": name, "i": np.arange(1, len(values) + 1), "eigenvalue": values})[values > least]
         for name, values in spectra.items()
     ]
     table = pd.concat(frames, ignore_index=True)
-    return table.assign(share=table["eigenvalue"] / len(K))
+    return table.assign(share=table["eigenvalue"] / trace) if trace > 0 else table[:0].assign(share=0.0)
 
 
 def mth_eigenvalue(table: pd.DataFrame, m: int) -> float | None:
     """The m-th eigenvalue of K, or None where K has fewer above rounding."""
-    found = table.loc[(table["map"] == "exact") & (table["i"] == m), "eigenvalue"]
+    found = table.loc[(table["map"] == EXACT) & (table["i"] == m), "eigenvalue"]
     return float(found.iloc[0]) if len(found) else None
 
 
 def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> go.Figure:
     """Both axes logarithmic; the exact spectrum dashed, its m-th eigenvalue marked.
 
-    `regularisation` is 1/(2C) over the number of documents: directions of eigenvalues below it are shrunk by
-    more than half.
+    `regularisation` is 1/(2C) over the trace of K of all documents: directions of eigenvalues below it are
+    shrunk by more than half.
     """
     fig = go.Figure()
     for name, rows in table.groupby("map", sort=False):
@@ -57,7 +60,7 @@ def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> 
             y=[marked / _trace(table)],
             name=f"eigenvalue {m} of K",
             mode="markers",
-            marker={"symbol": "circle-open", "size": 16, "color": EXACT["color"], "line": {"width": 2}},
+            marker={"symbol": "circle-open", "size": 16, "color": LINE["color"], "line": {"width": 2}},
             hovertemplate=f"eigenvalue {m} of K: {marked:.3g}<extra></extra>",
         )
     if regularisation is not None:
@@ -77,14 +80,14 @@ def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> 
 
 
 def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None:
-    exact = name == "exact"
-    label = "exact kernel" if exact else f"{style_of(name).name}, m = {m}"
+    exact, label = name == EXACT, style_of(name).name
+    label = label if exact else f"{label}, m = {m}"
     fig.add_scatter(
         x=rows["i"],
         y=rows["share"],
         name=label,
         mode="lines" if len(rows) > 1 else "markers",
-        line=EXACT if exact else {"color": style_of(name).colour, "width": 2.5},
+        line=LINE if exact else {"color": style_of(name).colour, "width": 2.5},
         customdata=rows["eigenvalue"],
         hovertemplate=(
             f"{label}<br>eigenvalue %{{x}}: %{{customdata:.3g}}, %{{y:.2g}} of the trace<extra></extra>"

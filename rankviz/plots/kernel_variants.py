@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import PAPERS, Variant
+from rankviz.analysis.kernel_error import Variant
 from rankviz.features import FEATURE_MAPS
-from rankviz.plots.style import line_of, style_of
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.plots.style import approximations, line_of, style_of
 
 OTHER_DASH = "dashdot"
 
 
+def ways(feature_map: str) -> list[Variant]:
+    """All ways in which a map can draw, the papers' first; one where there is no choice."""
+    choice = FEATURE_MAPS[feature_map].draws_by
+    if choice is None:
+        return [Variant(feature_map, "")]
+    others = [name for name in choice.options if name != choice.default]
+    return [Variant(feature_map, str(name)) for name in (choice.default, *others)]
+
+
+def as_printed(kernel: KernelFacts) -> list[Variant]:
+    """The maps that approximate a kernel, each drawn as the papers do."""
+    return [first for first, *_ in map(ways, approximations()) if first.takes(kernel)]
+
+
+def other_ways(kernel: KernelFacts) -> list[Variant]:
+    """Their other ways to draw."""
+    return [one for _, *more in map(ways, approximations()) for one in more if one.takes(kernel)]
+
+
+def is_as_printed(variant: Variant) -> bool:
+    """Whether it draws as the papers do."""
+    return variant == ways(variant.map)[0]
+
+
 def choice_name(variant: Variant) -> str:
-    """How it draws: "k-means++ landmarks"."""
+    """How it draws: "k-means++ landmarks"; "" where there is no choice."""
     choice = FEATURE_MAPS[variant.map].draws_by
-    return "" if choice is None else f"{choice.options[variant.choice].label} {choice.name}"
+    return "" if choice is None else choice.told(variant.choice)
 
 
 def name(variant: Variant) -> str:
     """The map, and how it draws where the papers draw otherwise: "Nyström, k-means++ landmarks"."""
     method = style_of(variant.map).name
-    return method if variant in PAPERS else f"{method}, {choice_name(variant)}"
+    return method if is_as_printed(variant) else f"{method}, {choice_name(variant)}"
+
+
+def names(variants: Iterable[Variant], last: str = "and") -> str:
+    """The names of several maps in a sentence."""
+    *first, end = map(name, variants)
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def variants_in(table: pd.DataFrame) -> list[Variant]:
@@ -40,7 +72,7 @@ def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
 def look(variant: Variant) -> dict[str, Any]:
     """Keyword arguments for a trace of this map."""
     style = line_of(variant.map)
-    if variant not in PAPERS:
+    if not is_as_printed(variant):
         style["line"] |= {"dash": OTHER_DASH, "width": 2}
         style["marker"] |= {
             "symbol": f"{style_of(variant.map).symbol}-open",

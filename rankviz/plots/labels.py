@@ -9,14 +9,18 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.models.methods import USUAL
 from rankviz.models.settings import FEATURE_MAP
+from rankviz.plots.style import look_of
 
 _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m where these tell them apart, else what varies too."""
-    told = [method_label(spec) for spec in specs]
-    return told if len(set(told)) == len(told) else distinct_labels(specs)
+    """One label a spec: method and m; among those that look alike, all that varies too."""
+    alike: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        alike.setdefault(look_of(spec), []).append(spec)
+    found = {look: iter(distinct_labels(group)) for look, group in alike.items()}
+    return [next(found[look_of(spec)]) for spec in specs]
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from rankviz.common.numbers import small
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.low_rank_style import NAMES, model_style
-from rankviz.plots.style import finished
+from rankviz.plots.low_rank_style import NAMES
+from rankviz.plots.style import finished, style_of
 
 LEAST = 1e-5
 """Distances below are drawn here: far below the tolerance that the solvers end at."""
@@ -23,14 +23,14 @@ _FEW = 30
 
 
 def printed_way(spec: RunSpec) -> bool:
-    """Whether a low-rank run is solved by the paper's algorithm, and not by its model's usual solver."""
-    return bool(spec.solver != spec.declared()["solver"].default)
+    """Whether a low-rank run is solved by the paper's algorithm."""
+    return bool(getattr(spec.option("solver"), "printed", False))
 
 
 def label_of(spec: RunSpec) -> str:
     """What a curve is called: "factorised, L-BFGS-B", "regularised, paper's steps"."""
-    solver = "paper's steps" if printed_way(spec) else spec.declared()["solver"].options[spec.solver].short
-    return f"{NAMES[spec.method]}, {solver}"
+    solver = spec.option("solver")
+    return f"{NAMES[spec.method]}, {getattr(solver, 'short', solver.label)}"
 
 
 def data(records: Sequence[RunRecord]) -> pd.DataFrame:
@@ -74,11 +74,11 @@ def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
     return near.groupby("label", sort=False).head(1).reset_index(drop=True)
 
 
-def figure(table: pd.DataFrame, feature_map: str, x: str) -> go.Figure:
+def figure(table: pd.DataFrame, x: str) -> go.Figure:
     """Distance above the best objective of the same model against an axis of `AXES`, both logarithmic."""
     fig = go.Figure()
     for label, rows in table.groupby("label", sort=False):
-        style, printed = model_style(str(rows["model"].iloc[0]), feature_map), bool(rows["printed"].iloc[0])
+        style, printed = style_of(str(rows["model"].iloc[0])), bool(rows["printed"].iloc[0])
         fig.add_scatter(
             x=rows[x] + (x == "iteration"),
             y=rows["above"].clip(lower=LEAST),

@@ -58,7 +58,7 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
 
 def figure_of_factors(
     table: pd.DataFrame,
-    feature_map: str,
+    look: str,
     metric: str,
     *,
     plain: float | None,
@@ -67,7 +67,7 @@ def figure_of_factors(
 ) -> go.Figure:
     """Mean over seeds with a band from the least to the greatest, the plain hinge's `plain` a level if given.
 
-    `printed` are published values by K, drawn as hollow diamonds.
+    `look` is the plain model's; `printed` are published values by K, drawn as hollow diamonds.
     """
     fig, lines, style = go.Figure(), over_seeds(table), style_of("factorized")
     for column in ("high", "low"):
@@ -87,14 +87,14 @@ def figure_of_factors(
         mode="lines+markers",
         name="factorised, mean over seeds",
         line={"color": style.colour, "width": 2.5},
-        marker=marker_of("factorized", feature_map, size=9),
+        marker=marker_of("factorized", look, size=9),
         customdata=lines[["low", "high", "seeds"]],
         hovertemplate="K = %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
         "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
     )
     values = [*lines["low"], *lines["high"]]
     if plain is not None:
-        _add_plain(fig, plain, feature_map, grid)
+        _add_plain(fig, plain, look, grid)
         values.append(plain)
     if printed is not None:
         values += list(printed)
@@ -114,13 +114,13 @@ def figure_of_factors(
     return finished(fig, height=420)
 
 
-def _add_plain(fig: go.Figure, plain: float, feature_map: str, grid: Sequence[int]) -> None:
+def _add_plain(fig: go.Figure, plain: float, look: str, grid: Sequence[int]) -> None:
     fig.add_scatter(
         x=[0.5 * min(grid), 2 * max(grid)],
         y=[plain, plain],
         mode="lines",
         name="plain, with the hinge",
-        line={"color": style_of(feature_map).colour, "width": 2, "dash": "dash"},
+        line={"color": style_of(look).colour, "width": 2, "dash": "dash"},
         hovertemplate="plain, with the hinge: %{y:.4f}<extra></extra>",
     )
 

@@ -29,10 +29,9 @@ def data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") -> pd.Da
 def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
     """One line per model; the y-axis ends on tenths around the values shown.
 
-    Of models that look alike, those after the first have another tone, dash and marker.
+    Of models that look alike, those before the last have another tone, dash and marker.
     """
-    fig = go.Figure()
-    looks: set[object] = set()
+    fig, last = go.Figure(), dict(zip(table["method"], table["label"], strict=True))
     for (method, label), rows in table.groupby(["method", "label"], sort=False):
         fig.add_scatter(
             x=rows["k"],
@@ -40,9 +39,8 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
             name=label,
             mode="lines+markers",
             hovertemplate=f"{label}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
-            **(_further(str(method)) if method in looks else line_of(str(method))),
+            **(line_of(str(method)) if last[method] == label else _other(str(method))),
         )
-        looks.add(method)
     low, high = (table["value"].min(), table["value"].max()) if len(table) else (0.0, 1.0)
     return finished(
         fig,
@@ -55,8 +53,8 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
     )
 
 
-def _further(look: str) -> dict[str, Any]:
-    """The line of a second model of the same look."""
+def _other(look: str) -> dict[str, Any]:
+    """The line of a model beside another one of the same look."""
     style, drawn = style_of(look), line_of(look)
     tone = second_tone(style.colour)
     drawn["line"] |= {"color": tone, "dash": "dashdot"}

@@ -20,7 +20,7 @@ def figure(
     """A line for each tolerance of `rough` (the chosen one thick), markers for fits, the largest rank.
 
     `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol
-    (of the solver), error and rank.
+    (of the solver), error and rank; it may be empty.
     """
     fig, style = go.Figure(), style_of(method)
     for place, value in enumerate(sorted(set(rough["tolerance"].tolist()))):
@@ -38,20 +38,8 @@ def figure(
             },
             hovertemplate="random errors of %{x:.0e}: median rank %{y}<extra></extra>",
         )
-    fig.add_scatter(
-        x=fits["error"].clip(lower=LEAST),
-        y=fits["rank"],
-        mode="markers",
-        name="this solver, stopped early",
-        marker={
-            "color": CHOSEN_COLOUR,
-            "symbol": "diamond",
-            "size": 11,
-            "line": {"width": 1, "color": "white"},
-        },
-        text=[f"tolerance {tol:.0e}" for tol in fits["tol"]],
-        hovertemplate="this solver, %{text}: α off by %{x:.1e}, median rank %{y}<extra></extra>",
-    )
+    if len(fits):
+        _add_fits(fig, fits)
     fig.add_hline(
         y=largest,
         line={"width": 1, "dash": "dash", "color": "#7f7f7f"},
@@ -70,4 +58,21 @@ def figure(
         },
         yaxis={"title": "median numerical rank", "range": [0, 1.15 * max(largest, 1.0)]},
         margin={"l": 60, "r": 10, "t": 75, "b": 50},
+    )
+
+
+def _add_fits(fig: go.Figure, fits: pd.DataFrame) -> None:
+    fig.add_scatter(
+        x=fits["error"].clip(lower=LEAST),
+        y=fits["rank"],
+        mode="markers",
+        name="this solver, stopped early",
+        marker={
+            "color": CHOSEN_COLOUR,
+            "symbol": "diamond",
+            "size": 11,
+            "line": {"width": 1, "color": "white"},
+        },
+        text=[f"tolerance {tol:.0e}" for tol in fits["tol"]],
+        hovertemplate="this solver, %{text}: α off by %{x:.1e}, median rank %{y}<extra></extra>",
     )

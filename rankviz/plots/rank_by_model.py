@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.analysis.spectra import Spectra
 from rankviz.plots.low_rank_style import MODELS, NAMES, marker_of, model_style
-from rankviz.plots.style import finished
+from rankviz.plots.style import finished, style_of
 
 KNOWN = ["query", "documents", "grades", "pairs", "largest_rank"]
 AGAINST = {
@@ -64,7 +64,7 @@ def bound(table: pd.DataFrame, factors: int, matrix: str) -> pd.DataFrame:
 
 def figure(
     table: pd.DataFrame,
-    feature_map: str,
+    look: str,
     *,
     measure: str,
     against: str,
@@ -73,8 +73,8 @@ def figure(
 ) -> go.Figure:
     """One marker per query and model on the left, medians with 10 to 90 % of the queries on the right.
 
-    The markers of the models lie side by side (`beside`). `allowed` is what `bound` returns. Where
-    queries are selected the others are faded and not summarised.
+    The markers of the models lie side by side (`beside`); `look` is the plain model's. `allowed` is what
+    `bound` returns. Where queries are selected the others are faded and not summarised.
     """
     fig = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.74, 0.26], horizontal_spacing=0.03)
     picked = table["query"].isin(list(selected)) if len(selected) else pd.Series(True, index=table.index)
@@ -86,7 +86,7 @@ def figure(
             y=rows[f"{measure}_{NAMES[model]}"].clip(lower=NOTHING),
             mode="markers",
             name=NAMES[model],
-            marker=marker_of(model, feature_map, opacity=strength),
+            marker=marker_of(model, look, opacity=strength),
             customdata=_told(rows, f"{measure}_{NAMES[model]}"),
             hovertemplate=f"query %{{customdata[0]}}, {NAMES[model]}: {MEASURES[measure]} %{{customdata[1]}}"
             "<br>%{customdata[2]} documents, %{customdata[3]:,} pairs, largest rank %{customdata[4]}"
@@ -94,7 +94,7 @@ def figure(
             col=1,
             row=1,
         )
-    _add_medians(fig, medians(table[picked], measure), feature_map)
+    _add_medians(fig, medians(table[picked], measure), look)
     if against == "largest_rank":
         _add_diagonal(fig, int(table["largest_rank"].max()))
     _add_bounds(fig, allowed)
@@ -113,14 +113,14 @@ def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:
     return told
 
 
-def _add_medians(fig: go.Figure, summary: pd.DataFrame, feature_map: str) -> None:
+def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
     quantiles = summary[["low", "median", "high"]].to_numpy(np.float64)
     for model, (low, middle, high) in zip(summary["model"], quantiles, strict=True):
         fig.add_scatter(
             x=[NAMES[model]] * 2,
             y=np.maximum([low, high], NOTHING),
             mode="lines",
-            line={"color": model_style(model, feature_map).colour, "width": 5},
+            line={"color": model_style(model, look).colour, "width": 5},
             opacity=0.35,
             showlegend=False,
             hoverinfo="skip",
@@ -133,7 +133,7 @@ def _add_medians(fig: go.Figure, summary: pd.DataFrame, feature_map: str) -> Non
             mode="markers+text",
             text=[f"<b>{middle:.0f}</b>"],
             textposition="middle right",
-            marker=marker_of(model, feature_map, size=12),
+            marker=marker_of(model, look, size=12),
             showlegend=False,
             hovertemplate=f"{NAMES[model]}: median {middle:.0f}, {low:.0f} to {high:.0f}<extra></extra>",
             col=2,
@@ -159,7 +159,7 @@ def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:
     for grades, most in allowed[["grades", "bound"]].to_numpy(np.int64).tolist():
         fig.add_hline(
             y=most,
-            line={"width": 1, "dash": "dot", "color": model_style("factorized", "linear").colour},
+            line={"width": 1, "dash": "dot", "color": style_of("factorized").colour},
             annotation={
                 "text": f"most for {grades} grades",
                 "font": {"size": 11},

@@ -97,9 +97,10 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
     return figure
 
 
-def second_tone(colour: str, background: str = "#ffffff") -> str:
+def second_tone(colour: str, background: str = "#ffffff", share: float = 0.55) -> str:
     """A colour of the same family, nearer to the background: of the second of two models that look alike."""
-    mixed = (0.55 * own + 0.45 * behind for own, behind in zip(_rgb(colour), _rgb(background), strict=True))
+    pairs = zip(_rgb(colour), _rgb(background), strict=True)
+    mixed = (share * own + (1 - share) * behind for own, behind in pairs)
     return "#" + "".join(f"{round(share):02x}" for share in mixed)
 
 

@@ -47,6 +47,6 @@ def figure(table: pd.DataFrame) -> go.Figure:
             **line_of(method),
         )
         if name == "gap" and (table[name] > 0).any():
-            fig.update_yaxes(type="log", exponentformat="power", col=column)
+            fig.update_yaxes(type="log", exponentformat="power", dtick=1, col=column)
     fig.update_xaxes(title_text=ITERATION)
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})

@@ -87,15 +87,17 @@ class _Run:
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:
-        """Run; where a trial is beyond all numbers, again from the latest point, first steps ten times shorter.
+        """Run; where a trial is beyond all numbers, again from the latest point with a shorter first step.
 
         SciPy's first step is of length one, which may be too long for a loss that grows fast.
         """
         while self.unit >= SHORTEST:
             try:
-                return self._descend()
+                self._descend()
             except _TooFar:
                 self.unit *= SHORTER
+            else:
+                return
 
     def _descend(self) -> None:
         """SciPy's own limits are put out of reach: only `accepted` and rounding end it."""

@@ -7,7 +7,8 @@ import numpy as np
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.factorized import FactorProblem

@@ -14,9 +14,9 @@ from sklearn.base import clone
 import rankviz
 from rankviz import DataError
 from rankviz.common import npz
-from rankviz.models.base import Ranker
-from rankviz.models.low_rank.base import LowRankRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
+from rankviz.models.ranker import Ranker
 
 DATA = data_of("three grades")
 MODELS: dict[str, LowRankRanker] = {

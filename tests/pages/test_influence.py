@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 
 Opener = Callable[..., AppTest]
-SPEC = RunSpec("synthetic-demo", feature_map="linear", n_components=1, gamma=1.0, C=2.0**-4)
+SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
 COSTS = {"view": "Influence of λ and μ", "map": "linear"}
 
 

@@ -17,7 +17,8 @@ from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
-from rankviz.features import RBF
+from rankviz.features import KERNELS, RBF
+from rankviz.plots.kernel_variants import choice_name
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
@@ -43,7 +44,7 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("model", "said"), [("linear", "has no kernel"), ("exact kernel (RBF)", "uses the exact kernel")]
+    ("model", "said"), [("linear", "has no kernel"), ("exact kernel", "uses the exact kernel")]
 )
 def test_other_models_still_show_kernels(open_page: Opener, model: str, said: str) -> None:
     app = open_page("kernel_approximation", map=model, errupto=50, draws=1)
@@ -63,7 +64,7 @@ def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener) -> None:
 def test_variants_are_drawn_when_asked_for(open_page: Opener) -> None:
     app = open_page("kernel_approximation", **QUICK | {"draws": 4})
     before = figures(app)
-    app.button_group(key="also").set_value([variant.choice for variant in VARIANTS[2:]]).run()
+    app.button_group(key="also").set_value([choice_name(variant) for variant in VARIANTS[2:]]).run()
     assert not app.exception
     names = [name.split(":")[0] for name in lines(figures(app)[0])]
     assert names[:2] == ["Nyström", "random Fourier"]
@@ -170,7 +171,9 @@ def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds:
     errors = kernel_errors(X, RBF(gamma), grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
     slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
-    return f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, 'g')}"
+    return (
+        f"{reading(errors, table, slopes, 'frobenius', m)}. {kernel_words(errors, KERNELS['rbf'], 'γ = g')}"
+    )
 
 
 def test_readings() -> None:

@@ -42,7 +42,7 @@ def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) 
 def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     app = open_page("train", m=5, costs=CHOICES["table_query"], solver="Newton-YUAN")
     assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3, × μ by query" in words(app)
-    assert "Newton-YUAN" in words(app)
+    assert "× μ by query · Newton-YUAN · " in words(app)
 
 
 def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener) -> None:

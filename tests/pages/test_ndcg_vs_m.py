@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from test_home_train import decoded, lines
 
 from rankviz import DataError, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
+from rankviz.common.settings import SEED
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.features import FEATURE_MAPS
 from ui.ndcg_vs_m.words import agreement
 
 Opener = Callable[..., AppTest]
@@ -127,3 +130,49 @@ def test_agreement_of_little() -> None:
     assert one == "at m = 5 Nyström's ranking agrees with the exact one at median τ = 0.999"
     assert "no query to compare" in agreement(errors_at(5, {"nystroem": [np.nan]}), 5)
     assert "no query to compare" in agreement(errors_at(5, {"nystroem": [0.5]}), 10)
+
+
+def test_a_third_approximation_has_a_curve_and_is_told_about(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # one that draws nothing: it is told no seed
+    kind = FEATURE_MAPS["nystroem"]
+    settings = tuple(setting for setting in kind.settings if setting is not SEED)
+    third = replace(kind, label="third", in_a_sentence="the third map", settings=settings)
+    monkeypatch.setitem(FEATURE_MAPS, "third", third)
+    app = open_page("ndcg_vs_m", seeds=2, map="third", m=10, **QUICK)
+    shown = figures(app)
+    assert {"Nyström", "random Fourier", "third"} <= set(lines(shown[0]))
+    assert lines(shown[0])["third"][-1] == pytest.approx(
+        execute(SPEC).metrics["vali"]["NDCG@10"].mean(), abs=2e-3
+    )
+    assert "Nyström, random Fourier and third are worse at every m" in words(app)
+    assert "Nyström, random Fourier and third, m = 5 to 10" in words(app)
+    assert "seeds 0 to 1" in words(app)
+    assert ", third's at 0." in words(app)
+    assert "Nyström and third search a part of what the exact kernel spans" in words(app)
+    assert "third, the exact ranking at the right end" in words(app)
+    assert {"Nyström", "random Fourier", "third"} == set(lines(shown[4]))
+
+
+def test_a_map_that_does_not_take_the_kernel_is_left_out(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", kernel="polynomial", exact="false", **QUICK)
+    assert "feature_map='fourier' needs a kernel" in words(app)
+    assert list(lines(figures(app)[0])) == ["linear (no m)", "Nyström"]
+    assert "Nyström, m = 5 to 10, polynomial kernel" in words(app)
+    assert "random Fourier is" not in words(app)
+
+
+def test_a_solver_that_cannot_train_the_exact_kernel_leaves_it_out(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", solver="L-BFGS (SciPy)", **QUICK)
+    assert "The exact kernel is left out: solver='lbfgs' needs weights of features" in words(app)
+    assert list(lines(figures(app)[0])) == ["linear (no m)", "Nyström", "random Fourier"]
+
+
+def test_another_method_is_a_level_with_its_m(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", m=10, method="factorised RankSVM", exact="false", **QUICK)
+    record = execute(SPEC.factorized(5, SPEC.C))
+    level = lines(figures(app)[0])["factorised RankSVM, K = 5, m = 10"]
+    assert set(level) == {record.metrics["vali"]["NDCG@10"].mean()}
+    assert "factorised RankSVM is" in words(app)
+    assert [t["name"] for t in figures(app)[0]["data"] if t.get("name", "").startswith("Ny")] == ["Nyström"]

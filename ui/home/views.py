@@ -50,8 +50,10 @@ def headline(state: Any, data: RankingData) -> None:
         table,
         key="ndcg-against-m",
         alt=f"NDCG at 10 against the number of features, over the linear level: {names(curves)}.",
-        caption=f"{_about(curves, own)}. Mean over queries; {definition_caption(data)}.",
+        caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
+    if own:
+        st.caption(f"The level beside the curves: {describe(own, 'vali')}.")
     _reading(found[0], found[1:], own or curves[0])
 
 
@@ -65,13 +67,12 @@ def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> lis
     return [first, *there] if first is not None and there else []
 
 
-def _about(curves: list[RunSpec], own: RunSpec | None) -> str:
+def _about(curves: list[RunSpec]) -> str:
     """The first curve in words, and what differs with the others."""
     words = [str(describe(curves[0], "vali"))]
     for curve in curves[1:]:
-        own = [text for text in choices(curve) if text not in choices(curves[0])]
-        words.append(", ".join([f"{style_of(look_of(curve)).name} alike", *own]))
-    words += [f"{in_a_sentence(own)} beside them"] if own else []
+        differing = [text for text in choices(curve) if text not in choices(curves[0])]
+        words.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
     return "; ".join(words)
 
 

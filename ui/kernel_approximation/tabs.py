@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
+from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import fitted_slope
 from rankviz.common.numbers import power_of_two, small, with_minus
 from rankviz.common.threads import cores
+from rankviz.features import EXACT
 from rankviz.plots import (
     kernel_entries,
     kernel_error,
@@ -20,7 +21,7 @@ from rankviz.plots import (
 from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
 from ui.kernel_approximation.views import about, compared
-from ui.kernel_approximation.words import dimension_words, seconds_words
+from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
 from ui.kernel_approximation.work import Asked
 from ui.shared.runs import normalised
 from ui.shared.show import bold_sentence, show_figure
@@ -37,8 +38,8 @@ def entries(asked: Asked) -> None:
         kernel_entries.figure(found.entries),
         found.entries,
         key="kernel-entries",
-        alt="Density of approximate against exact kernel values, Nyström and random Fourier, with the line "
-        "of equals.",
+        alt=f"Density of approximate against exact kernel values, {kernel_variants.names(asked.shown)}, with "
+        "the line of equals.",
         caption=f"{_drawn(asked)}. {compared(found.n_compared, found.n_documents)}: "
         f"all {pairs:,} pairs of these, counted in squares; the "
         "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
@@ -55,20 +56,23 @@ def entries(asked: Asked) -> None:
 
 
 def spectrum(asked: Asked) -> None:
-    """Eigenvalues of K and of both approximations, and the effective dimension at the sidebar's C."""
+    """Eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, work.spectra(asked), work.compared_kernel(asked.spec)
+    if table.empty:
+        st.info("Every entry of K is 0, so there are no eigenvalues to draw.")
+        return
     place = st.container()
     bounds = work.spectrum_of_all(spec).effective_dimension(spec.C)
     m, n = spec.n_components, K.n_documents
     sample = len(K.Z) < n
     with place:
         show_figure(
-            kernel_spectrum.figure(table, m, 0.5 / spec.C / n),
+            kernel_spectrum.figure(table, m, 0.5 / spec.C / work.trace_of_all(asked)),
             table,
             key="kernel-spectrum",
-            alt="Eigenvalues of the exact and of both approximate kernel matrices, largest first.",
+            alt="Eigenvalues of the exact and of the approximate kernel matrices, largest first.",
             caption=f"{_drawn(asked)}. {compared(len(K.Z), n)}. Eigenvalues that are rounding are "
-            "left out; a map with m features has at most m. Dashed across: 1/(2C) over the number of "
+            "left out; a map with m features has at most m. Dashed across: 1/(2C) over the trace of K of all "
             "training documents, where it lies within the axis."
             + (" Shares of the trace of a sample are near those of all documents." if sample else ""),
         )
@@ -78,7 +82,7 @@ def spectrum(asked: Asked) -> None:
 
 
 def _share(table: pd.DataFrame, m: int) -> str:
-    exact = table.loc[table["map"] == "exact", "eigenvalue"]
+    exact = table.loc[table["map"] == EXACT, "eigenvalue"]
     left = float(exact.iloc[m:].sum() / exact.sum())
     marked = kernel_spectrum.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
@@ -111,7 +115,7 @@ def residual(asked: Asked) -> None:
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
         caption=f"{_drawn(asked)}. Query {chosen} of validation, {cut}, "
-        "highest grade first; maps fitted on the training part. One colour scale for both: a map with a "
+        "highest grade first; maps fitted on the training part. One colour scale for all: a map with a "
         "far smaller residual looks blank; its largest stands above it.",
     )
     largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
@@ -138,15 +142,17 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
 def numbers(asked: Asked, found: KernelErrors) -> None:
     """Errors of all maps at each m, and their fitted powers of m."""
     table = kernel_error.data(found, asked.norm)
-    used = kernel_variants.rows_of(table, asked.variants[0]).set_index("m")["used"]
-    columns: dict[str, pd.Series] = {"landmarks kept": used}
+    columns: dict[str, pd.Series] = {}
+    landmarks = next(filter(has_landmarks, asked.variants), None)
+    if landmarks is not None:
+        columns["landmarks kept"] = kernel_variants.rows_of(table, landmarks).set_index("m")["used"]
     for variant in asked.variants:
         rows = kernel_variants.rows_of(table, variant).set_index("m")
         columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
     st.dataframe(pd.DataFrame(columns))
     st.caption(
         f"Relative {kernel_error.NORM_NAMES[asked.norm]} errors: mean over draws, least to greatest in "
-        "brackets. Landmarks kept, the least over draws: Nyström skips those that earlier ones already span."
+        f"brackets.{_kept(landmarks)}"
     )
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     st.dataframe(pd.DataFrame(slopes), hide_index=True)
@@ -154,6 +160,14 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
         "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
         "billion are left out, and so are the m at which all distinct documents are landmarks."
     )
+
+
+def _kept(landmarks: Variant | None) -> str:
+    """What the landmarks kept are, where there are some."""
+    if landmarks is None:
+        return ""
+    name = style_of(landmarks.map).name
+    return f" Landmarks kept, the least over draws: {name} skips those that earlier ones already span."
 
 
 def _range(row: pd.Series) -> str:
@@ -169,6 +183,10 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 def _drawn(asked: Asked) -> str:
     """The maps drawn at the sidebar's m, in words."""
-    others = [kernel_variants.choice_name(variant) for variant in asked.pair if variant not in PAPERS]
-    words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.spec.seed}"]
+    others = [
+        kernel_variants.choice_name(variant)
+        for variant in asked.shown
+        if not kernel_variants.is_as_printed(variant)
+    ]
+    words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
     return ", ".join(words)

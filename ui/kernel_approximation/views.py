@@ -2,55 +2,96 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.kernel_error import CHOICES, MAPS, NORMS, PAPERS, VARIANTS, KernelErrors, Variant
+from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
-from rankviz.common.numbers import power_of_two
-from rankviz.datasets import NORMALISATIONS
+from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS, KERNELS
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.features.settings import KERNEL
 from rankviz.plots import kernel_error, kernel_variants
-from rankviz.plots.style import style_of
+from rankviz.plots.style import approximations
+from rankviz.risk.settings import LOSS
+from rankviz.solvers.registry import SOLVER
 from ui.kernel_approximation.words import kernel_words, reading, variant_words
 from ui.kernel_approximation.work import Asked, errors
+from ui.shared.controls import value_from
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import spec_from_state
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import bold_sentence, capital, show_figure
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
-OTHERS = {variant.choice: variant for variant in VARIANTS if variant not in PAPERS}
 
 
-def asked(spec: RunSpec) -> Asked:
-    """Say what is compared, draw the page's own controls, and put both together."""
-    shown = {name: spec_from_state(st.session_state, name) for name in MAPS}
-    pair = tuple(Variant(name, str(getattr(shown[name], CHOICES[name]))) for name in MAPS)
-    named = next((variant for variant in pair if variant.map == spec.feature_map), None)
-    kernel = spec if named else shown[MAPS[0]]
-    _what_is_compared(spec, kernel)
-    norm, others, draws, upto = _controls()
-    variants = tuple(v for v in VARIANTS if v in PAPERS or v in others or v == named)
-    m = kernel.n_components
+def asked(spec: RunSpec) -> Asked | None:
+    """Say what is compared, draw the page's own controls, and put both together.
+
+    None where no map has features for the kernel that is set, which is said.
+    """
+    kind = KERNELS[value_from(KERNEL, st.session_state)]
+    own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
+    if not own:
+        st.info(f"No feature map here approximates the {kind.label} kernel: choose another in the sidebar.")
+        return None
+    shown = tuple(drawn_by(one) for one in own.values())
+    named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
+    compared = own[shown[0].map if named is None else named.map]
+    _what_is_compared(spec, compared, shown)
+    norm, others, draws, upto = _controls(kernel_variants.other_ways(kind))
+    usual = [*kernel_variants.as_printed(kind), *kernel_variants.other_ways(kind)]
+    variants = tuple(v for v in usual if kernel_variants.is_as_printed(v) or v in others or v == named)
+    m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
-    return Asked(kernel, norm, draws, grid, variants, (pair[0], pair[1]), named)
+    return Asked(compared, norm, draws, grid, variants, shown, named)
 
 
-def _what_is_compared(spec: RunSpec, kernel: RunSpec) -> None:
+def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
+    """The sidebar's settings with a map that takes the kernel; drawn as printed where its own way does not.
+
+    Nothing is trained here: loss and solver, which may not go together, are the usual ones.
+    """
+    draws_by, usual = FEATURE_MAPS[variant.map].draws_by, {"loss": LOSS.default, "solver": SOLVER.default}
+    if draws_by is not None:
+        own = Variant(variant.map, str(value_from(draws_by, st.session_state)))
+        usual |= {draws_by.name: (own if own.takes(kernel) else variant).choice}
+    return spec_from_state(st.session_state, variant.map, **usual)
+
+
+def drawn_by(spec: RunSpec) -> Variant:
+    """The map of a spec, and how it draws."""
+    draws_by = FEATURE_MAPS[spec.feature_map].draws_by
+    return Variant(spec.feature_map, "" if draws_by is None else str(spec.get(draws_by.name)))
+
+
+def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]) -> None:
     """The line at the top: which kernel is approximated, and what of the sidebar plays no part here."""
-    words = f":gray[{about(kernel)} · training documents · m = {kernel.n_components} is marked]"
-    if spec.feature_map == "exact":
-        words += "  \nThe sidebar's model uses the exact kernel: these are the two maps that approximate it."
-    elif spec.feature_map not in MAPS:
-        name = style_of(spec.feature_map).name if spec.feature_map in METHODS else spec.feature_map
-        words += f"  \nThe {name} model chosen in the sidebar has no kernel; these are the two maps that do."
-    if kernel.rank is not None:
-        words += f"  \nNyström is shown here with all its eigenvalues, not cut to rank {kernel.rank}."
-    st.markdown(words)
+    words = [f":gray[{about(compared)} · training documents · m = {compared.n_components} is marked]"]
+    maps = "the map that approximates" if len(shown) == 1 else f"the {len(shown)} maps that approximate"
+    kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
+    drawn = [variant.map for variant in shown]
+    if kind is None or not kind.has_kernel:
+        model = spec.kind.label if kind is None else f"{kind.label} model"
+        words.append(f"The {model} chosen in the sidebar has no kernel; shown here: {maps} one.")
+    elif kind.is_exact:
+        words.append(f"The sidebar's model uses the exact kernel; shown here: {maps} it.")
+    for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
+        words.append(f"{capital(left_out.label)} is left out: it needs a kernel that is {left_out.needs}.")
+    if compared.get("rank") is not None:
+        words.append(
+            f"{FEATURE_MAPS[compared.feature_map].label} is shown here with all its eigenvalues, not cut to "
+            f"rank {compared.rank}."
+        )
+    st.markdown("  \n".join(words))
 
 
-def _controls() -> tuple[str, tuple[Variant, ...], int, int]:
+def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
     first, second = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     norm = first[0].segmented_control(
         "Error",
@@ -61,18 +102,9 @@ def _controls() -> tuple[str, tuple[Variant, ...], int, int]:
         required=True,
         bind="query-params",
         help="Of ‖K − K̃‖ / ‖K‖. Frobenius: root of the sum of all squared entries. Spectral: largest "
-        "absolute eigenvalue. Maximum-entry: largest absolute entry, which for K is 1.",
+        "absolute eigenvalue. Maximum-entry: largest absolute entry.",
     )
-    others = first[1].pills(
-        "Other ways to draw",
-        list(OTHERS),
-        format_func=lambda choice: kernel_variants.choice_name(OTHERS[choice]),
-        selection_mode="multi",
-        key="also",
-        bind="query-params",
-        help="k-means++: landmarks spread out, one after another, the likelier the farther from the others. "
-        "Orthogonal: frequencies at right angles in blocks. Drawn in the colour of their map.",
-    )
+    others = _other_ways(first[1], ways)
     draws = second[0].slider(
         "Draws of each map",
         1,
@@ -91,7 +123,29 @@ def _controls() -> tuple[str, tuple[Variant, ...], int, int]:
         bind="query-params",
         help="The largest m of the curves; the m of the sidebar is on them in any case. Time grows with it.",
     )
-    return str(norm or NORMS[0]), tuple(OTHERS[choice] for choice in others or ()), int(draws), int(upto)
+    return str(norm or NORMS[0]), others, int(draws), int(upto)
+
+
+def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
+    """Which other ways to draw are wanted beside the papers'."""
+    known = {_told(variant, ways): variant for variant in ways}
+    chosen = place.pills(
+        "Other ways to draw",
+        list(known),
+        selection_mode="multi",
+        key="also",
+        bind="query-params",
+        disabled=not known,
+        help="k-means++: landmarks spread out, one after another, the likelier the farther from the others. "
+        "Orthogonal: frequencies at right angles in blocks. Drawn in the colour of their map.",
+    )
+    return [known[words] for words in chosen or ()]
+
+
+def _told(variant: Variant, ways: Sequence[Variant]) -> str:
+    """A way to draw by its name alone, with that of the map where several maps draw so."""
+    alike = [other for other in ways if other.choice == variant.choice]
+    return kernel_variants.choice_name(variant) if len(alike) == 1 else kernel_variants.name(variant)
 
 
 def headline(asked: Asked) -> tuple[KernelErrors, int]:
@@ -107,14 +161,14 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
             table,
             key="kernel-error",
             alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error of the kernel against the number of "
-            "features, Nyström and random Fourier, both axes logarithmic.",
+            f"features, {kernel_variants.names(asked.variants)}, both axes logarithmic.",
             caption=f"{about(asked.spec)}. {_seeds(asked, draws)}. "
             f"{compared(found.n_compared, found.n_documents)}; "
             f"maps fitted on all {found.n_documents:,} ({found.n_distinct:,} distinct). Dotted: fitted power "
             f"of m.{_below(table)}",
         )
         st.markdown(bold_sentence(reading(found, table, slopes, asked.norm, m)))
-        words = variant_words(found, table, m), kernel_words(found, power_of_two(asked.spec.gamma))
+        words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
     return found, draws
 
@@ -140,11 +194,14 @@ def finish(asked: Asked, draws: int) -> None:
 
 def about(spec: RunSpec) -> str:
     """Data, fold, normalisation and kernel in words."""
-    fold = spec.fold.replace("Fold", "fold ")
-    normal = (
-        "" if spec.normalisation == "none" else f" · normalised: {NORMALISATIONS[spec.normalisation].label}"
-    )
-    return f"{spec.dataset} {fold}{normal} · RBF kernel, γ = {power_of_two(spec.gamma)}"
+    described = describe(spec)
+    kernel = ", ".join(filter(None, (KERNEL.told(spec.kernel), parameters(spec))))
+    return " · ".join(filter(None, (described.data, described.normalisation, kernel)))
+
+
+def parameters(spec: RunSpec) -> str:
+    """The parameters of the kernel in words: "γ = 2⁻²"."""
+    return ", ".join(setting.told(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
 
 
 def compared(n: int, of: int) -> str:

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from rankviz.analysis.kernel_error import PAPERS, KernelErrors, Variant
+from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
-from rankviz.common.numbers import small
+from rankviz.common.numbers import small, with_minus
+from rankviz.features import FEATURE_MAPS
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.features.settings import LANDMARK_CHOICE
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
-from rankviz.plots.style import style_of
+from rankviz.plots.kernel_variants import name
 
 TINY = "one part in a billion"
 ALIKE, UNLIKE = 0.99, 0.01
@@ -30,25 +33,42 @@ def reading(
 ) -> str:
     """Which map's error is lower at m where the draws can tell, and how fast each falls."""
     draws = int(errors.table["seed"].nunique())
-    falls = (f"{style_of(v.map).name}'s {_fall(summary, v, slopes.get(v))}" for v in PAPERS)
-    return f"At m = {m} {_compared(summary, norm, m, draws)}; {', '.join(falls)}"
+    first, *others = _as_printed(summary)
+    falls = (f"{name(v)}'s {_fall(summary, v, slopes.get(v))}" for v in (first, *others))
+    compared = [_compared(summary, norm, m, draws, first, other) for other in others]
+    said = "; ".join(compared) or _alone(summary, norm, m, first)
+    return f"At m = {m} {said}; {', '.join(falls)}"
 
 
-def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int) -> str:
-    ours, theirs = (at(summary, variant, m)["mean"] for variant in PAPERS)
-    subject = f"Nyström's relative {NORM_NAMES[norm]} error"
+def _as_printed(summary: pd.DataFrame) -> list[Variant]:
+    """The maps of a table that are drawn as the papers do."""
+    return list(filter(kernel_variants.is_as_printed, kernel_variants.variants_in(summary)))
+
+
+def _alone(summary: pd.DataFrame, norm: str, m: int, variant: Variant) -> str:
+    error = at(summary, variant, m)["mean"]
+    value = f"below {TINY}" if error <= FLOOR else small(error)
+    return f"{name(variant)}'s relative {NORM_NAMES[norm]} error is {value}"
+
+
+def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Variant, second: Variant) -> str:
+    """Which of two maps has less error at m, where the draws can tell."""
+    ours, theirs = (at(summary, variant, m)["mean"] for variant in (first, second))
+    subject, other = (
+        f"{name(first)}'s relative {NORM_NAMES[norm]} error",
+        name(second),
+    )
     if ours <= FLOOR:
-        return f"{subject} is below {TINY}, random Fourier's is {small(theirs)}"
+        return f"{subject} is below {TINY}, {other}'s is {small(theirs)}"
     values = f"{small(ours)} and {small(theirs)}"
     if draws < DECIDING:
-        return f"{subject} and random Fourier's are {values} ({_too_few(draws)})"
-    less = lower(summary, *PAPERS, m)
+        return f"{subject} and {other}'s are {values} ({_too_few(draws)})"
+    less = lower(summary, first, second, m)
     if less is None:
-        return f"{subject} is not distinguishable from random Fourier's over {draws} draws ({values})"
-    if less == PAPERS[1]:
-        subject = f"random Fourier's relative {NORM_NAMES[norm]} error"
+        return f"{subject} is not distinguishable from {other}'s over {draws} draws ({values})"
+    if less == second:
+        subject, other = f"{other}'s relative {NORM_NAMES[norm]} error", name(first)
         ours, theirs = theirs, ours
-    other = style_of(next(v for v in PAPERS if v != less).map).name
     return (
         f"{subject} is {_times(theirs / ours)} lower than {other}'s in all {draws} draws "
         f"({small(ours)} against {small(theirs)})"
@@ -81,8 +101,8 @@ def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
     """The effect of each other way to draw on the error at m, where the draws can tell."""
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_variants.variants_in(summary):
-        if variant not in PAPERS:
-            papers = next(paper for paper in PAPERS if paper.map == variant.map)
+        if not kernel_variants.is_as_printed(variant):
+            papers = kernel_variants.ways(variant.map)[0]
             words.append(_variant(summary, variant, papers, m, draws))
     return " ".join(words)
 
@@ -105,26 +125,34 @@ def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, d
     return f"{start} {_times(ratio)} {word} than with {old} in all {draws} draws ({values})."
 
 
-def kernel_words(errors: KernelErrors, gamma: str) -> str:
-    """Says what K is like at this γ, where that explains the curves, and where landmarks run out."""
-    words = []
-    if errors.mean_kernel > ALIKE:
+def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> str:
+    """Says what K is like with these parameters, where that explains the curves, and where landmarks run out.
+
+    κ between two documents says that only for kernels of which every document is as like itself as any other.
+    """
+    words, mean = [], errors.mean_kernel
+    if kernel.shift_invariant and mean > ALIKE:
         words.append(
-            f"With γ = {gamma} all documents are alike: κ is {errors.mean_kernel:.4f} on average, K is "
+            f"With {parameters} all documents are alike: κ is {mean:.4f} on average, K is "
             "nearly all ones, and a few landmarks describe it."
         )
-    elif errors.mean_kernel < UNLIKE:
+    elif kernel.shift_invariant and mean < UNLIKE:
         words.append(
-            f"With γ = {gamma} every document is like itself only: κ is {small(errors.mean_kernel)} between "
+            f"With {parameters} every document is like itself only: κ is {small(mean)} between "
             "two on average, K is nearly the identity, and it takes about as many features as documents."
         )
-    elif not math.isnan(errors.mean_kernel):
-        words.append(f"κ between two documents is {errors.mean_kernel:.2f} on average.")
-    if errors.n_distinct <= int(errors.table["m"].max()):
-        words.append(
-            f"From m = {errors.n_distinct:,} on all distinct documents are landmarks, and Nyström is exact."
-        )
+    elif not math.isnan(mean):
+        words.append(f"κ between two documents is {with_minus(mean, ',.2f')} on average.")
+    landmarks = list(filter(has_landmarks, _as_printed(errors.table)))
+    if landmarks and errors.n_distinct <= int(errors.table["m"].max()):
+        exact = f"{kernel_variants.names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
+        words.append(f"From m = {errors.n_distinct:,} on all distinct documents are landmarks, and {exact}.")
     return " ".join(words)
+
+
+def has_landmarks(variant: Variant) -> bool:
+    """Whether a map draws documents."""
+    return FEATURE_MAPS[variant.map].draws_by is LANDMARK_CHOICE
 
 
 def dimension_words(bounds: tuple[float, float], C: str, m: int, n: int) -> tuple[str, str]:
@@ -158,19 +186,32 @@ def _count(value: float) -> str:
 
 
 def seconds_words(table: pd.DataFrame, draws: int) -> str:
-    """From which m Nyström's errors are below all of random Fourier's at its largest m, and the seconds."""
-    ours, theirs = (kernel_variants.rows_of(table, variant).sort_values("m") for variant in PAPERS)
+    """From which m a map's errors are below all of another's at its largest m, and the seconds of both."""
+    first, *others = _as_printed(table)
+    if not others:
+        last = _rising(table, first).iloc[-1]
+        return f"On this machine {_takes(first, last)} for an error of {small(last['mean'])}"
+    return "; ".join(_race(table, draws, first, other) for other in others)
+
+
+def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> str:
+    ours, theirs = _rising(table, first), _rising(table, second)
     last = theirs.iloc[-1]
     enough = ours[ours["high"] < last["low"]]
-    target = f"random Fourier with m = {int(last['m']):,} takes {small(last['seconds'])} s"
+    start = f"On this machine {_takes(second, last)} for an error of {small(last['mean'])}"
     if draws < DECIDING or enough.empty:
         own = ours.iloc[-1]
-        return (
-            f"On this machine {target} for an error of {small(last['mean'])}, Nyström with as many "
-            f"{small(own['seconds'])} s for {small(own['mean'])}"
-        )
-    first = enough.iloc[0]
+        return f"{start}, {name(first)} with as many {small(own['seconds'])} s for {small(own['mean'])}"
+    least = enough.iloc[0]
     return (
-        f"On this machine {target} for an error of {small(last['mean'])}; Nyström is below that from "
-        f"m = {int(first['m']):,} on, in {small(first['seconds'])} s"
+        f"{start}; {name(first)} is below that from m = {int(least['m']):,} on, in "
+        f"{small(least['seconds'])} s"
     )
+
+
+def _rising(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
+    return kernel_variants.rows_of(table, variant).sort_values("m")
+
+
+def _takes(variant: Variant, row: pd.Series) -> str:
+    return f"{name(variant)} with m = {int(row['m']):,} takes {small(row['seconds'])} s"

@@ -18,9 +18,10 @@ from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant,
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
+from rankviz.common.settings import SEED
 from rankviz.datasets import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import RBF, Drawn, Kernel
+from rankviz.features import KERNELS, Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
 from ui.shared.runs import fold_of, normalised
@@ -50,8 +51,8 @@ class Asked:
     grid : tuple of int
     variants : tuple of Variant
         Maps of the curves.
-    pair : tuple of Variant
-        Nyström and random Fourier as the sidebar has them drawn, for the tabs.
+    shown : tuple of Variant
+        The maps that approximate the kernel, as the sidebar has them drawn, for the tabs.
     named : Variant or None
         The sidebar's model, where it is one of these maps.
     """
@@ -61,13 +62,23 @@ class Asked:
     draws: int
     grid: tuple[int, ...]
     variants: tuple[Variant, ...]
-    pair: tuple[Variant, Variant]
+    shown: tuple[Variant, ...]
     named: Variant | None
 
     @property
+    def kernel(self) -> Kernel:
+        """The kernel that is approximated."""
+        return kernel_of(self.spec)
+
+    @property
+    def seed(self) -> int:
+        """Of the first draw: the sidebar's."""
+        return int(self.spec.get(SEED.name, SEED.default))
+
+    @property
     def seeds(self) -> range:
-        """Of the draws, beginning with the sidebar's."""
-        return range(self.spec.seed, self.spec.seed + self.draws)
+        """Of the draws."""
+        return range(self.seed, self.seed + self.draws)
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,8 @@ class AtM:
 
 def kernel_of(spec: RunSpec) -> Kernel:
     """The kernel that is approximated."""
-    return RBF(spec.gamma)
+    kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
+    return kernel
 
 
 def _train(spec: RunSpec) -> FloatArray:
@@ -101,32 +113,47 @@ def _progress(words: str) -> tuple[Report, Callable[[], object]]:
 
 def compared_kernel(spec: RunSpec) -> ComparedKernel:
     """K of the documents that are compared."""
-    return _compared(fold_of(spec).digest, spec.normalisation, kernel_of(spec), _train(spec))
+    return _compared(*_named(spec), kernel_of(spec), _train(spec))
+
+
+def _named(spec: RunSpec) -> tuple[str, str, str]:
+    """What data and kernel are kept by: of a kernel its name too, not its parameters alone."""
+    return fold_of(spec).digest, spec.normalisation, repr(kernel_of(spec))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _compared(digest: str, normalisation: str, kernel: Kernel, _X: FloatArray) -> ComparedKernel:
-    return ComparedKernel.of(_X, kernel)
+def _compared(
+    digest: str, normalisation: str, kernel: str, _kernel: Kernel, _X: FloatArray
+) -> ComparedKernel:
+    return ComparedKernel.of(_X, _kernel)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _drawn(
-    digest: str, normalisation: str, variant: Variant, m: int, kernel: Kernel, seed: int, _X: FloatArray
+    digest: str,
+    normalisation: str,
+    kernel: str,
+    variant: Variant,
+    m: int,
+    seed: int,
+    _kernel: Kernel,
+    _X: FloatArray,
 ) -> Drawn:
-    """Landmarks or frequencies: the same for every γ, so `kernel` is given with γ = 1."""
-    return variant.draw(_X, m, kernel, seed)
+    """Landmarks or frequencies: the same for every γ, so the kernel is given with γ = 1."""
+    return variant.draw(_X, m, _kernel, seed)
 
 
 def _drawn_for(spec: RunSpec, variant: Variant, m: int, seed: int) -> Drawn:
+    any_gamma = kernel_of(spec).at(1.0)
     data = fold_of(spec).digest, spec.normalisation
-    return _drawn(*data, variant, m, kernel_of(spec).at(1.0), seed, _train(spec))
+    return _drawn(*data, repr(any_gamma), variant, m, seed, any_gamma, _train(spec))
 
 
 @st.cache_resource(max_entries=4096, show_spinner=False)
 def _kept_errors(
     digest: str,
     normalisation: str,
-    gamma: float,
+    kernel: str,
     grid: tuple[int, ...],
     norms: tuple[str, ...],
     variant: Variant,
@@ -168,40 +195,40 @@ def errors(asked: Asked) -> tuple[KernelErrors, int]:
 
 
 def _place(asked: Asked, variant: Variant, seed: int) -> list[pd.DataFrame]:
-    spec = asked.spec
-    settings = fold_of(spec).digest, spec.normalisation, spec.gamma, asked.grid, TOGETHER[asked.norm]
-    return _kept_errors(*settings, variant, seed)
+    return _kept_errors(*_named(asked.spec), asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
 def _errors_of(
     asked: Asked, variant: Variant, seed: int, compared: ComparedKernel, report: Report
 ) -> pd.DataFrame:
-    spec = asked.spec
     report(Progress("kernel error", 0.0))
-    drawn = _drawn_for(spec, variant, asked.grid[-1], seed)
+    drawn = _drawn_for(asked.spec, variant, asked.grid[-1], seed)
     table = errors_of(drawn, compared, asked.grid, report, TOGETHER[asked.norm])
     return table.assign(**variant.columns, seed=seed)
 
 
 def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
-    """Φ of documents Z (N, d) under both maps as the sidebar has them: one draw at its m and seed."""
-    spec, found = asked.spec, {}
-    for variant in asked.pair:
-        drawn = _drawn_for(spec, variant, spec.n_components, spec.seed)
-        found[variant.map] = drawn.fitted(spec.gamma).operator(Z).dense()
+    """Φ of documents Z (N, d) under the maps as the sidebar has them: one draw at its m and seed."""
+    found = {}
+    for variant in asked.shown:
+        drawn = _drawn_for(asked.spec, variant, asked.spec.n_components, asked.seed)
+        found[variant.map] = drawn.fitted(asked.kernel.gamma).operator(Z).dense()
     return found
 
 
 def at_m(asked: Asked) -> AtM:
     """Densities of κ̃ against κ, and how far they lie apart."""
-    spec = asked.spec
-    settings = fold_of(spec).digest, spec.normalisation, spec.gamma, spec.n_components, spec.seed
-    return _at_m(*settings, asked.pair, asked)
+    return _at_m(*_at(asked), asked)
+
+
+def _at(asked: Asked) -> tuple[str, str, str, int, int, tuple[Variant, ...]]:
+    """What is kept at the sidebar's m is kept by."""
+    return *_named(asked.spec), asked.spec.n_components, asked.seed, asked.shown
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing kernel entries …")
 def _at_m(
-    digest: str, normalisation: str, gamma: float, m: int, seed: int, pair: tuple[Variant, ...], _asked: Asked
+    digest: str, normalisation: str, kernel: str, m: int, seed: int, shown: tuple[Variant, ...], _asked: Asked
 ) -> AtM:
     compared = compared_kernel(_asked.spec)
     found = features(_asked, compared.Z)
@@ -210,15 +237,13 @@ def _at_m(
 
 
 def spectra(asked: Asked) -> pd.DataFrame:
-    """Eigenvalues of K and of both K̃ on the compared documents."""
-    spec = asked.spec
-    settings = fold_of(spec).digest, spec.normalisation, spec.gamma, spec.n_components, spec.seed
-    return _spectra(*settings, asked.pair, asked)
+    """Eigenvalues of K and of every K̃ on the compared documents."""
+    return _spectra(*_at(asked), asked)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Computing eigenvalues …")
 def _spectra(
-    digest: str, normalisation: str, gamma: float, m: int, seed: int, pair: tuple[Variant, ...], _asked: Asked
+    digest: str, normalisation: str, kernel: str, m: int, seed: int, shown: tuple[Variant, ...], _asked: Asked
 ) -> pd.DataFrame:
     compared = compared_kernel(_asked.spec)
     return spectrum_plot.data(compared.K, features(_asked, compared.Z))
@@ -226,7 +251,7 @@ def _spectra(
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     """Eigenvalues of K on all training documents, exact or bracketed: the same for every C and m."""
-    kept = _kept_spectrum(fold_of(spec).digest, spec.normalisation, spec.gamma)
+    kept = _kept_spectrum(*_named(spec))
     if not kept:
         tell, clear = _progress("Computing eigenvalues for all documents")
         kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
@@ -235,45 +260,46 @@ def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _kept_spectrum(digest: str, normalisation: str, gamma: float) -> list[KernelSpectrum]:
+def _kept_spectrum(digest: str, normalisation: str, kernel: str) -> list[KernelSpectrum]:
     return []
+
+
+def trace_of_all(asked: Asked) -> float:
+    """tr K of all training documents."""
+    return float(asked.kernel.diagonal(_train(asked.spec)).sum())
 
 
 def seconds(asked: Asked) -> pd.DataFrame:
     """Seconds of each map at each m of the curves, as `feature_seconds` measures them once."""
-    spec = asked.spec
-    kept = _kept_seconds(fold_of(spec).digest, spec.normalisation, spec.gamma, asked.grid, asked.variants)
+    kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
     if not kept:
         tell, clear = _progress("Timing each map at each m")
-        kept.append(
-            feature_seconds(_train(spec), kernel_of(spec), asked.grid, asked.variants, spec.seed, tell)
-        )
+        X = _train(asked.spec)
+        kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
         clear()
     return kept[0]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _kept_seconds(
-    digest: str, normalisation: str, gamma: float, grid: tuple[int, ...], variants: tuple[Variant, ...]
+    digest: str, normalisation: str, kernel: str, grid: tuple[int, ...], variants: tuple[Variant, ...]
 ) -> list[pd.DataFrame]:
     return []
 
 
 def residuals(asked: Asked, query: int) -> pd.DataFrame:
     """κ̃ − κ among documents of the query at this position of the validation part, highest grade first."""
-    spec = asked.spec
-    settings = fold_of(spec).digest, spec.normalisation, spec.gamma, spec.n_components, spec.seed
-    return _residuals(*settings, asked.pair, query, asked, normalised(spec))
+    return _residuals(*_at(asked), query, asked, normalised(asked.spec))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Comparing the query's documents …")
 def _residuals(
     digest: str,
     normalisation: str,
-    gamma: float,
+    kernel: str,
     m: int,
     seed: int,
-    pair: tuple[Variant, ...],
+    shown: tuple[Variant, ...],
     query: int,
     _asked: Asked,
     _fold: Fold,
@@ -282,5 +308,5 @@ def _residuals(
     rows = part.query_slice(query)
     order = np.argsort(-part.y[rows], kind="stable")[:LARGEST_BLOCK]
     X = part.X[rows][order]
-    K = kernel_of(_asked.spec).matrix(X, X)
+    K = _asked.kernel.matrix(X, X)
     return kernel_residual.data(K, features(_asked, X), part.y[rows][order])

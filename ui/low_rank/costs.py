@@ -16,6 +16,7 @@ from rankviz.experiments.description import PART_NAMES, describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
+from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.metric_vs_m import training_seconds
 from ui.low_rank import models_words as words
@@ -51,7 +52,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     )
     st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
     st.markdown(bold_sentence(words.gaps(table)))
-    plain = records["ranksvm"]
+    plain = records[USUAL]
     name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
         for metric in METRICS:
@@ -66,7 +67,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
     rows = {}
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))
-        certified = record.spec.loss == "hinge" and record.spec.costs is None
+        certified = model != USUAL or words.is_plain_hinge(record.spec)
         rows[NAMES[model]] = {
             "settings": _settings(record.spec),
             "objective": record.objective,
@@ -80,8 +81,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
 
 
 def _settings(spec: RunSpec) -> str:
-    own = training_words(spec) if spec.method == "ranksvm" else low_rank_words(spec)[0].split(", ")[1:]
-    return ", ".join([f"C = {power_of_two(spec.C)}", *own])
+    return ", ".join([f"C = {power_of_two(spec.C)}", *words.own_settings(spec)])
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.settings import Setting
+from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.plots import learning_curves_low_rank as plot
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
@@ -17,8 +20,10 @@ from ui.low_rank.settings import (
     affordable,
     bare,
     controls,
+    factorized,
     found,
     in_kernel_space,
+    regularized,
     settings,
     wait,
 )
@@ -34,13 +39,25 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 
 def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    """The faster solver of each model first."""
-    by_query = [] if in_kernel_space(spec) else [spec.factorized(chosen.factors, chosen.C, "query_steps")]
-    convex = [
-        spec.regularized(chosen.nuclear, chosen.coupling, chosen.C, solver)
-        for solver in ("fista", "alternating")
+    """The usual solver of each model first."""
+    first, convex = factorized(spec, chosen), regularized(spec, chosen)
+    return [
+        *(
+            first.but(solver=solver)
+            for solver in _usual_first(FACTOR_SOLVER)
+            if not _out_of_place(solver, spec)
+        ),
+        *(convex.but(solver=solver) for solver in _usual_first(DUAL_SOLVER)),
     ]
-    return [spec.factorized(chosen.factors, chosen.C), *by_query, *convex]
+
+
+def _usual_first(setting: Setting) -> list[str]:
+    return [setting.default, *(name for name in setting.options if name != setting.default)]
+
+
+def _out_of_place(solver: str, spec: RunSpec) -> bool:
+    """Whether a solver of the factorised model needs rows of features that there are not."""
+    return FACTOR_SOLVER.options[solver].needs_rows and in_kernel_space(spec)
 
 
 def show(what: Shown, others: Records) -> None:
@@ -71,9 +88,9 @@ def show(what: Shown, others: Records) -> None:
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
     table = plot.data(records)
-    own = dict.fromkeys(low_rank_words(record.spec)[0] for record in records)
+    own = dict.fromkeys(describe(record.spec).method for record in records)
     show_figure(
-        plot.figure(table, what.spec.feature_map, axis),
+        plot.figure(table, axis),
         table,
         key="low-rank-learning",
         alt="Distance of the objective above the best one of the same model against "

@@ -14,8 +14,10 @@ from rankviz.dual.variables import Duals
 from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.style import look_of
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
@@ -26,7 +28,9 @@ from ui.low_rank.settings import (
     chosen_plain,
     control_of_plain,
     controls,
+    factorized,
     found,
+    regularized,
     settings,
     wait,
 )
@@ -51,10 +55,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """The factorised and the regularised model, and the plain one where it is not the page's own run."""
-    low_rank = [
-        spec.factorized(chosen.factors, chosen.C),
-        spec.regularized(chosen.nuclear, chosen.coupling, chosen.C),
-    ]
+    low_rank = [factorized(spec, chosen), regularized(spec, chosen)]
     plain = chosen_plain(spec, chosen.C)
     return low_rank if plain is None else [*low_rank, plain]
 
@@ -66,12 +67,12 @@ def show(what: Shown, others: Records) -> None:
     which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
     st.markdown(told(what.spec, chosen.C))
-    factorized, regularized, *hinge = found(_wanted(own, chosen), others)
+    first, convex, *hinge = found(_wanted(own, chosen), others)
     plain = hinge[0] if hinge else what.record
-    if factorized is None or regularized is None or plain is None:
+    if first is None or convex is None or plain is None:
         wait()
         return
-    records = {"ranksvm": plain, "factorized": factorized, "regularized": regularized}
+    records = dict(zip(MODELS, (plain, first, convex), strict=True))
     spectra = _spectra(what, records, which)
     table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
     if len(what.only_picked(table)):
@@ -80,7 +81,7 @@ def show(what: Shown, others: Records) -> None:
         st.info(none_counted(len(what.picked)), icon=":material/info:")
     st.markdown(other_queries(what.needs["query"], table["query"]))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
-        largest = max((values[0] for values in _alpha_spectra(what, regularized).values), default=0.0)
+        largest = max((values[0] for values in _alpha_spectra(what, convex).values), default=0.0)
         st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
     _printed(what, table, plain.spec)
     _per_query(what, table)
@@ -127,10 +128,10 @@ def _view() -> tuple[str, str, str]:
 def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:
     """Spectra of the three models, of the matrix that the page looks at."""
     matrix, train = what.choice.matrix, what.train
-    plain, factorized = records["ranksvm"], records["factorized"]
+    plain = records[USUAL]
     return {
-        "ranksvm": what.found if plain is what.record else _alpha_spectra(what, plain),
-        "factorized": _spectra_of(factorized.spec, "alpha", matrix, run_duals(factorized, train)),
+        USUAL: what.found if plain is what.record else _alpha_spectra(what, plain),
+        "factorized": _alpha_spectra(what, records["factorized"]),
         "regularized": _alpha_spectra(what, records["regularized"])
         if which == "alpha"
         else _spectra_of(
@@ -164,12 +165,12 @@ def _ranks(
 ) -> None:
     """The figure of ranks and its sentences."""
     which, measure, against = view
-    plain = records["ranksvm"].spec
+    plain = records[USUAL].spec
     allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
     key = selection.chart_key("rank-by-model")
     figure = rank_by_model.figure(
         table,
-        what.spec.feature_map,
+        look_of(plain),
         measure=measure,
         against=against,
         allowed=allowed,
@@ -181,7 +182,7 @@ def _ranks(
         "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
         "k": f"k singular values keep {percent(what.choice.share)} of the energy",
     }[measure]
-    own = f"{low_rank_words(records['factorized'].spec)[0]}; {low_rank_words(records['regularized'].spec)[0]}"
+    own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     show_figure(
         figure,
         table,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
 from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS
 from rankviz.metrics.significance import compare
+from rankviz.models.methods import USUAL
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.risk.losses import LOSSES
-from ui.low_rank.settings import Settings
+from ui.low_rank.settings import HINGE, Settings
 from ui.low_rank.words import middle, off, percent, queries
 
 MATRIX_WORDS = {
@@ -24,7 +27,14 @@ MATRIX_WORDS = {
 
 def is_plain_hinge(spec: RunSpec) -> bool:
     """Whether a plain model has the loss that the others train."""
-    return spec.loss == "hinge" and spec.costs is None
+    return spec.loss == HINGE and spec.costs is None
+
+
+def own_settings(spec: RunSpec) -> list[str]:
+    """What one of the three models has beside features and C, in words: "K = 5"."""
+    if spec.method == USUAL:
+        return list(describe(spec).words("loss", "costs", "solver"))
+    return [s.told(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
 
 
 def with_loss(spec: RunSpec) -> str:
@@ -34,9 +44,9 @@ def with_loss(spec: RunSpec) -> str:
 
 def what_they_train(spec: RunSpec, C: float) -> str:
     """That the low-rank models train the hinge, and what of the sidebar's they leave out."""
-    other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != "hinge" else []
+    other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != HINGE else []
     other += ["costs of pairs"] if spec.costs is not None else []
-    other += [f"rank {spec.rank}"] if spec.rank is not None else []
+    other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
     other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
     plain = f"Plain is the sidebar's model, with {', '.join(other)}. " if other else ""
     return (
@@ -46,10 +56,12 @@ def what_they_train(spec: RunSpec, C: float) -> str:
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
     """That all models of a tab train the hinge, while the sidebar's model is another."""
-    costs = ", without costs of pairs" if spec.costs is not None else ""
+    costs = ", without costs of pairs" if spec.get("costs") is not None else ""
+    own = [with_loss(spec) if spec.method == USUAL else describe(spec).method]
+    own += [f"C = {power_of_two(spec.C)}"] if "C" in spec else []
     return (
         f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
-        f"{with_loss(spec)}, C = {power_of_two(spec.C)}, is what stands above the tabs.]"
+        f"{', '.join(own)}, is what stands above the tabs.]"
     )
 
 
@@ -144,7 +156,7 @@ def of_the_paper(table: pd.DataFrame) -> str:
 
 def about(spec: RunSpec) -> str:
     """Data, features and C of low-rank runs, without what is one model's own."""
-    return describe(spec, "train").replace(f" · {' · '.join(low_rank_words(spec))}", "")
+    return str(replace(describe(spec, "train"), method="").without("solver"))
 
 
 def ended(statuses: Mapping[str, str]) -> str:
@@ -188,7 +200,7 @@ def clipped(values: pd.Series[float], low: float) -> str:
 
 def seeds_draw(spec: RunSpec) -> str:
     """That seeds draw features too, where they do."""
-    return "Seeds draw the features too. " if spec.feature_map in APPROXIMATE else ""
+    return "Seeds draw the features too. " if FEATURE_MAPS[spec.feature_map].draws else ""
 
 
 def objectives(table: pd.DataFrame) -> str:

@@ -167,7 +167,7 @@ def _spectrum(query: Query) -> None:
     show_figure(
         block_spectrum.figure(
             table,
-            what.spec.feature_map,
+            what.look,
             tolerance=what.choice.tolerance,
             share=what.choice.share,
             chosen=query.k,
@@ -191,7 +191,7 @@ def _losses(query: Query, cut: Cut) -> None:
     part = PART_NAMES[PART]
     last = block_spectrum.last_drawn(_values(query))
     show_figure(
-        truncation_loss.figure(cut.table, query.what.spec.feature_map, part, chosen=query.k, last=last),
+        truncation_loss.figure(cut.table, query.what.look, part, chosen=query.k, last=last),
         cut.table,
         key="truncation-loss",
         alt="What is lost of α, of w and of NDCG at 10 against the rank that dual variables are cut to.",

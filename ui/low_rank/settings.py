@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -12,18 +13,27 @@ from rankviz.datasets import DataError
 from rankviz.experiments.estimate import check_budget
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.low_rank.settings import COUPLING, FACTORS, NUCLEAR
+from rankviz.models.methods import USUAL
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.plots.style import look_of
+from rankviz.risk.settings import LOSS_WEIGHT
+from rankviz.solvers.registry import SOLVER
+from ui.shared.controls import control_of, value_from
 from ui.shared.jobs import predicted
 from ui.shared.offers import C_EXPONENTS
+from ui.shared.settings import spec_from_state
 
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`, None where they are not there yet."""
 
 SIDEBAR = "the sidebar's C"
 CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
-NUCLEAR = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-COUPLING = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
-MOST_FACTORS = 50
-FACTORS_KEY, NUCLEAR_KEY, COUPLING_KEY, C_KEY = "factors", "nuclear", "coupling", "clow"
+HERE = {setting: replace(setting, key=setting.name) for setting in (FACTORS, NUCLEAR, COUPLING)}
+"""The settings of both models, each with keys of this page's own, where it has controls for them."""
+HINGE = "hinge"
+"""The loss that both models train."""
+C_KEY = "clow"
 PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "as in the sidebar"}
 PLAIN_KEY = "plainmodel"
 WIDTH = 210  # pixels: the longest label with its help in one line; what does not fit beside wraps
@@ -45,57 +55,34 @@ class Settings:
 
 
 def settings(spec: RunSpec) -> Settings:
-    """The settings; for controls that are not drawn yet, the values they start with."""
-    state = st.session_state
+    """The settings chosen: the sidebar's where its model has them, else those of the page's own controls.
+
+    Of controls that are not drawn yet, where they start.
+    """
+    state, has = st.session_state, set(spec.declared().values())
+    own = {
+        one.name: one.checked(spec.get(one.name) if one in has else value_from(here, state))
+        for one, here in HERE.items()
+    }
     chosen = state.get(C_KEY, SIDEBAR)
-    return Settings(
-        int(state.get(FACTORS_KEY, RunSpec.factors)),
-        float(state.get(NUCLEAR_KEY, RunSpec.nuclear)),
-        float(state.get(COUPLING_KEY, RunSpec.coupling)),
-        spec.C if chosen == SIDEBAR else 2.0 ** int(chosen),
-    )
+    return Settings(**own, C=own_C(spec) if chosen == SIDEBAR else LOSS_WEIGHT.checked(2.0 ** int(chosen)))
+
+
+def own_C(spec: RunSpec) -> float:
+    """The sidebar's C, also where its model has none."""
+    return float(spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, st.session_state)))
 
 
 def controls(spec: RunSpec) -> Settings:
-    """The four controls of both models."""
+    """The controls of both models; those that the sidebar has for its model are not drawn again."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with row.container(width=WIDTH):
-        _factors()
-    row.container(width=WIDTH).select_slider(
-        "Regularised: nuclear (γ)",
-        NUCLEAR,
-        RunSpec.nuclear,
-        format_func=lambda value: f"{value:g}",
-        key=NUCLEAR_KEY,
-        bind="query-params",
-        help="Weight of the nuclear norm Σσ of the matrices A, xu2019's γ. The singular values of A are "
-        "those of α less nuclear/(2·coupling), and 0 below: the larger, the lower the rank.",
-    )
-    row.container(width=WIDTH).select_slider(
-        "Regularised: coupling (λ)",
-        COUPLING,
-        RunSpec.coupling,
-        format_func=lambda value: f"{value:g}",
-        key=COUPLING_KEY,
-        bind="query-params",
-        help="Weight of the distance ‖α − A‖², xu2019's λ. The larger, the closer A and α are.",
-    )
+    for setting, here in HERE.items():
+        if setting not in spec.declared().values():
+            with row.container(width=WIDTH):
+                control_of(here).draw(False, here.help)
     with row.container(width=190):
         control_of_C()
     return settings(spec)
-
-
-def _factors() -> None:
-    st.slider(
-        "Factorised: K",
-        1,
-        MOST_FACTORS,
-        RunSpec.factors,
-        key=FACTORS_KEY,
-        bind="query-params",
-        help="Length of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document. It bounds the rank of each "
-        "query's block: K with two grades, (R − 1)·K with R grades.",
-    )
 
 
 def control_of_C() -> None:
@@ -111,20 +98,57 @@ def control_of_C() -> None:
     )
 
 
+def usual(spec: RunSpec) -> RunSpec:
+    """The plain model on the data and features of a run: itself, where it is one."""
+    if spec.method == USUAL:
+        return spec
+    if FEATURE_MAP in spec.declared().values():
+        return spec.but(method=USUAL)
+    return spec_from_state(st.session_state, value_from(FEATURE_MAP, st.session_state), solver=SOLVER.default)
+
+
+def plain_with(spec: RunSpec, loss: str, **changes: Any) -> RunSpec:
+    """The plain model with a loss, trained by the solver that serves all."""
+    return usual(spec).but(loss=loss, solver=SOLVER.default, **changes)
+
+
+def plain_look(spec: RunSpec) -> str:
+    """The look of the plain model on the features of a run."""
+    return look_of(usual(spec))
+
+
+def factorized(spec: RunSpec, chosen: Settings) -> RunSpec:
+    """The factorised model with the settings chosen: the sidebar's own run where it is one."""
+    if FACTORS in spec.declared().values():
+        return spec.but(C=chosen.C)
+    return usual(spec).factorized(chosen.factors, chosen.C)
+
+
+def regularized(spec: RunSpec, chosen: Settings) -> RunSpec:
+    """The regularised model with the settings chosen: the sidebar's own run where it is one."""
+    if NUCLEAR in spec.declared().values():
+        return spec.but(C=chosen.C)
+    return usual(spec).regularized(chosen.nuclear, chosen.coupling, chosen.C)
+
+
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
     """The plain model that trains what the other two do; None where that is the sidebar's."""
-    same = (spec.loss, spec.costs, spec.rank, spec.C) == ("hinge", None, None, C)
-    return None if same else spec.but(loss="hinge", costs=None, rank=None, solver=RunSpec.solver, C=C)
+    same = (spec.get("loss"), spec.get("costs"), spec.get("rank"), spec.get("C")) == (HINGE, None, None, C)
+    if spec.method == USUAL and same:
+        return None
+    cut = {"rank": None} if "rank" in usual(spec) else {}
+    return plain_with(spec, HINGE, costs=None, C=C, **cut)
 
 
 def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
     """The plain model to train beside the sidebar's, None where the sidebar's is the one."""
-    return plain_hinge(spec, C) if st.session_state.get(PLAIN_KEY, "hinge") == "hinge" else None
+    as_here = spec.method != USUAL or st.session_state.get(PLAIN_KEY, "hinge") == "hinge"
+    return plain_hinge(spec, C) if as_here else None
 
 
 def control_of_plain(spec: RunSpec, C: float) -> None:
     """Which plain model stands beside the other two, where there are two to choose from."""
-    if plain_hinge(spec, C) is None:
+    if spec.method != USUAL or plain_hinge(spec, C) is None:
         return
     st.segmented_control(
         "Plain model",

@@ -18,8 +18,11 @@ from ui.low_rank.settings import (
     affordable,
     bare,
     control_of_C,
+    factorized,
     found,
     plain_hinge,
+    plain_look,
+    regularized,
     settings,
     wait,
 )
@@ -59,11 +62,15 @@ def _plain(spec: RunSpec) -> list[RunSpec]:
 
 def _wanted(spec: RunSpec) -> list[RunSpec]:
     """The low-rank models of the sweep."""
-    C, state = settings(spec).C, st.session_state
+    state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
-        return [spec.regularized(nuclear, coupling, C) for nuclear, coupling in product(NUCLEAR, COUPLING)]
-    seeds = range(spec.seed, spec.seed + int(state.get(SEEDS_KEY, SEEDS)))
-    return [spec.but(seed=seed).factorized(K, C) for seed in seeds for K in FACTORS]
+        convex = regularized(spec, settings(spec))
+        return [
+            convex.but(nuclear=nuclear, coupling=weight) for nuclear, weight in product(NUCLEAR, COUPLING)
+        ]
+    first = factorized(spec, settings(spec))
+    seeds = range(first.seed, first.seed + int(state.get(SEEDS_KEY, SEEDS)))
+    return [first.but(seed=seed, factors=K) for seed in seeds for K in FACTORS]
 
 
 def show(what: Shown, others: Records) -> None:
@@ -141,7 +148,7 @@ def _factors(
     show_figure(
         plot.figure_of_factors(
             table,
-            spec.feature_map,
+            plain_look(spec),
             metric,
             plain=None if plain is None else float(plain.metrics[part][metric].mean()),
             grid=FACTORS,
@@ -167,7 +174,7 @@ def _factors(
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """The factorised model's objective against K."""
     show_figure(
-        plot.figure_of_factors(table, spec.feature_map, plot.OBJECTIVE, plain=None, grid=FACTORS),
+        plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
         key="low-rank-objective",
         alt="Objective of the factorised model against K.",

@@ -143,7 +143,7 @@ def _histogram(what: Shown, tool: str, measure: str, name: str) -> None:
     choice, needs = what.choice, what.needs
     table = dim_histogram.data(needs, measure, choice.scale, what.picked)
     key = selection.chart_key(f"dim-{measure}")
-    figure = dim_histogram.figure(table, what.spec.feature_map, choice.scale, name)
+    figure = dim_histogram.figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     said = {
         "k": f"Dim at {words.percent(choice.share)}, as xu2019 Figure 2a at 90 %",
@@ -170,7 +170,7 @@ def _energy(what: Shown) -> None:
     table = energy_curve.together(model, shuffled)
     of = f"the {len(what.picked)} selected of " if what.picked else ""
     show_figure(
-        energy_curve.figure(table, what.spec.feature_map, what.choice.share),
+        energy_curve.figure(table, what.look, what.choice.share),
         table,
         key="energy",
         alt="Mean share of the energy kept by the first k singular values, with a band over queries.",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.rank_laws import ranks_of_fits, staircases
 from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_errors
 from rankviz.analysis.spectra import RANK_TOLERANCE
@@ -20,7 +20,10 @@ from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
+from rankviz.plots.style import look_of
+from rankviz.solvers.settings import TOL
 from ui.low_rank import why_words as words
+from ui.low_rank.settings import HINGE, plain_with
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.low_rank.work import ZEROS, Shown
@@ -33,10 +36,15 @@ Records = Sequence[RunRecord | None]
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Trained for this tab: the plain squared hinge over C, the hinge, this model to other accuracies."""
-    plain = spec.but(loss="squared_hinge", costs=None, solver=RunSpec.solver)
-    hinge = spec.but(loss="hinge", solver=RunSpec.solver)
+    plain, hinge = plain_with(spec, "squared_hinge", costs=None), plain_with(spec, HINGE)
     over_C = [plain.but(C=2.0**exponent) for exponent in EXPONENTS]
-    return [*over_C, plain, hinge, *(spec.but(tol=tol) for tol in SOLVER_TOLERANCES)]
+    return [*over_C, plain, hinge, *stopped_early(spec)]
+
+
+def stopped_early(spec: RunSpec) -> list[RunSpec]:
+    """This model to other accuracies, where its dual variables follow from the weights it stops at."""
+    reads = TOL in spec.declared().values()
+    return [spec.but(tol=tol) for tol in SOLVER_TOLERANCES] if reads else []
 
 
 def show(what: Shown, records: Records) -> None:
@@ -64,7 +72,7 @@ def _law(what: Shown, records: Records) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show_figure(
-            rank_by_activity.figure(activity, what.spec.feature_map),
+            rank_by_activity.figure(activity, look_of(plain.spec)),
             activity,
             key="rank-by-activity",
             alt="Numerical rank of each query against the share of its pairs that are active.",
@@ -72,7 +80,7 @@ def _law(what: Shown, records: Records) -> None:
         )
     with right:
         show_figure(
-            rank_by_c.figure(over_C, what.spec.feature_map, plain.spec.C),
+            rank_by_c.figure(over_C, look_of(plain.spec), plain.spec.C),
             over_C,
             key="rank-by-c",
             alt="Median numerical rank against C, and the share of pairs that are active.",
@@ -89,14 +97,14 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
     if record is None:
         _wait()
         return
-    duals = RunDuals(record, what.train)
+    duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
     left, right = st.columns(2, gap="medium")
     with left:
         _steps(what, record, duals)
     with right:
         show_figure(
-            rank_by_stairs.figure(stairs, what.spec.feature_map),
+            rank_by_stairs.figure(stairs, look_of(record.spec)),
             stairs,
             key="rank-by-stairs",
             alt="Numerical rank of each query under the hinge against the number of its stairs.",
@@ -106,7 +114,7 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
     st.markdown(words.trained_for_this(what.spec, record.spec))
 
 
-def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
+def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     """The chosen query's dual variables under the hinge, sorted by score."""
     query = what.query
     position = what.train.query_ids.tolist().index(query)
@@ -125,7 +133,7 @@ def _steps(what: Shown, record: RunRecord, duals: RunDuals) -> None:
 def _accuracy(what: Shown, records: Records) -> None:
     """The effect of errors in α on the rank, and the errors this solver makes."""
     st.markdown(words.ACCURACY)
-    st.markdown(words.errors_speak_of(what.spec.loss))
+    st.markdown(words.errors_speak_of(what.spec))
     fits = [record for record in records if record is not None]
     if len(fits) < len(records):
         _wait()
@@ -136,21 +144,25 @@ def _accuracy(what: Shown, records: Records) -> None:
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, fits, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     show_figure(
-        rank_by_error.figure(
-            rough, stopped, what.spec.feature_map, tolerance=choice.tolerance, largest=largest
-        ),
+        rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
         key="rank-by-error",
         alt="Median numerical rank of dual variables against their relative error.",
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
         "1 + error × a standard normal number; one line for each share of the largest singular value up to "
-        "which others count as 0, the chosen one thick. Diamonds: the same settings trained to solver "
-        f"tolerances {', '.join(map(power_of_ten, SOLVER_TOLERANCES[:-1]))}; some may coincide. Their error "
-        f"is the distance from the α at tolerance {power_of_ten(SOLVER_TOLERANCES[-1])}, which is drawn at "
-        "the left end. "
-        f"{describe(what.spec, 'train')}.",
+        "which others count as 0, the chosen one thick. "
+        f"{_diamonds() if len(stopped) else ''}{describe(what.spec, 'train')}.",
     )
     st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))
+
+
+def _diamonds() -> str:
+    """The runs that stopped early, for the caption."""
+    *early, last = map(power_of_ten, SOLVER_TOLERANCES)
+    return (
+        f"Diamonds: the same settings trained to solver tolerances {', '.join(early)}; some may coincide. "
+        f"Their error is the distance from the α at tolerance {last}, which is drawn at the left end. "
+    )
 
 
 def _queries(what: Shown) -> tuple[int, ...]:
@@ -169,11 +181,11 @@ def _ranks(
     _records: Sequence[RunRecord],
     _train: RankingData,
 ) -> pd.DataFrame:
-    return ranks_of_fits((RunDuals(record, _train) for record in _records), queries, matrix)
+    return ranks_of_fits((run_duals(record, _train) for record in _records), queries, matrix)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Counting stairs …")
-def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: RunDuals) -> pd.DataFrame:
+def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: Duals) -> pd.DataFrame:
     return staircases(_duals, queries, RANK_TOLERANCE)
 
 
@@ -188,15 +200,15 @@ def _errors(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Median ranks with errors put in, and of fits that stopped early (tol, error, rank), of some queries."""
     train = _what.train
-    rough = ranks_with_errors(_of(queries, RunDuals(_what.record, train)), ZEROS, matrix)
-    exact, rows = _of(queries, RunDuals(_fits[-1], train)), []
-    for record in _fits:
-        duals = _of(queries, RunDuals(record, train))
-        rows.append((record.spec.tol, distance(duals, exact), *median_ranks(duals, [tolerance], matrix)))
+    rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
+    fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]
+    rows = [
+        (tol, distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix)) for tol, duals in fits
+    ]
     return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
 
 
-def _of(queries: tuple[int, ...] | None, duals: RunDuals) -> Duals:
+def _of(queries: tuple[int, ...] | None, duals: Duals) -> Duals:
     """The dual variables of some queries alone, or of all."""
     if queries is None:
         return duals

@@ -6,7 +6,9 @@ import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import METHODS, USUAL
 from rankviz.risk.losses import LOSSES
+from rankviz.solvers.settings import TOL
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 
 ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
@@ -80,39 +82,52 @@ def staircase(stairs: pd.DataFrame) -> str:
     )
 
 
-def errors_speak_of(loss: str) -> str:
-    """For which losses that passage speaks, where the sidebar's is another."""
-    if loss in ("hinge", "squared_hinge"):
+def errors_speak_of(spec: RunSpec) -> str:
+    """For which models that passage speaks, where the sidebar's is another."""
+    if TOL not in spec.declared().values():
+        return (
+            f":gray[What is said of stopping early holds for {METHODS[USUAL].label}, which finds weights "
+            f"first. The {spec.kind.label} is solved for its α, and is not trained to other accuracies here.]"
+        )
+    if spec.loss in ("hinge", "squared_hinge"):
         return ""
+    name = LOSSES[spec.loss].label
+    name = name if name.endswith("hinge") else f"{name} loss"
     return (
         f":gray[What is said of stopping early holds for the hinge and the squared hinge. The diamonds below "
-        f"are of the sidebar's {LOSSES[loss].label} loss, with which it may also lower the rank.]"
-    ).replace("hinge loss", "hinge")
+        f"are of the sidebar's {name}, with which it may also lower the rank.]"
+    )
 
 
 def accuracy(rough: pd.DataFrame, stopped: pd.DataFrame, tolerance: float) -> str:
-    """From which error on the rank is filled, and what stopping this solver early does."""
+    """From which error on the rank is filled, and what stopping this solver early does, where it is known."""
     chosen = rough[(rough["tolerance"] / tolerance - 1).abs() < 1e-9].sort_values("error")
     least, most = int(chosen["rank"].iloc[0]), int(chosen["rank"].max())
-    ordered = stopped.sort_values("tol")
-    tight, loose = ordered.iloc[0], ordered.iloc[-1]
-    own = (
-        f"this solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
-        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})"
-    )
+    own = f"; {_stopped(stopped)}" if len(stopped) else ""
     if most <= least:
-        return f"No errors raise the median rank of {least}; {own}"
+        return f"No errors raise the median rank of {least}{own}"
     half = chosen.loc[chosen["rank"] > (least + most) / 2, "error"].iloc[0]
     return (
         f"Random errors of {power_of_ten(half)} raise the median rank from {least} to "
-        f"{int(chosen.loc[chosen['error'] == half, 'rank'].iloc[0])}; {own}"
+        f"{int(chosen.loc[chosen['error'] == half, 'rank'].iloc[0])}{own}"
+    )
+
+
+def _stopped(stopped: pd.DataFrame) -> str:
+    """The error and the rank of the run that stopped the earliest."""
+    ordered = stopped.sort_values("tol")
+    tight, loose = ordered.iloc[0], ordered.iloc[-1]
+    return (
+        f"this solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
+        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})"
     )
 
 
 def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
-    """That these figures are of another loss or other costs than the sidebar's, where they are."""
-    if (spec.loss, spec.costs) == (drawn.loss, drawn.costs):
+    """That these figures are of another model, another loss or other costs than the sidebar's."""
+    if (spec.method, spec.get("loss"), spec.get("costs")) == (drawn.method, drawn.loss, drawn.costs):
         return ""
-    costs = " without costs of pairs" if spec.costs != drawn.costs else ""
-    name = f"{LOSSES[drawn.loss].label}{costs}"
-    return f":gray[Trained for these figures with the {name}, else as in the sidebar.]"
+    model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""
+    costs = " without costs of pairs" if spec.get("costs") != drawn.costs else ""
+    name = f"{model}the {LOSSES[drawn.loss].label}{costs}"
+    return f":gray[Trained for these figures with {name}, else as in the sidebar.]"

@@ -9,17 +9,19 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.spectra import RANK_TOLERANCE, Spectra, spectra_of
 from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData
 from rankviz.dual.shuffled import ShuffledDuals
 from rankviz.dual.truncation import Truncation, Truncator
+from rankviz.dual.variables import Duals
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
 from rankviz.plots import dim_histogram, truncation_loss
+from rankviz.plots.style import look_of
 from ui.shared.runs import normalised
 
 BLOCK = "block"
@@ -66,6 +68,11 @@ class Shown:
         return table[table["query"].isin(self.picked)] if self.picked else table
 
     @property
+    def look(self) -> str:
+        """The look of the model, for figures."""
+        return look_of(self.spec)
+
+    @property
     def query(self) -> int:
         """The query last looked at, or else the one with the most pairs, of the selected ones or of all.
 
@@ -95,7 +102,7 @@ def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
             done = ((progress.fraction or 0.0) + half) / 2
             line.progress(done, "Taking singular values" + (" of shuffled α" if half else ""))
 
-        duals = RunDuals(record, train)
+        duals = run_duals(record, train)
         found = spectra_of(duals, matrix, partial(tell, half=0))
         place.append(Kept(found, spectra_of(ShuffledDuals(duals), matrix, partial(tell, half=1))))
         line.empty()
@@ -117,9 +124,9 @@ def _place(spec: RunSpec, matrix: str) -> list[Kept]:
     return []
 
 
-def duals_of(record: RunRecord, train: RankingData) -> RunDuals:
+def duals_of(record: RunRecord, train: RankingData) -> Duals:
     """The dual variables of a run."""
-    return RunDuals(record, train)
+    return run_duals(record, train)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +185,7 @@ def _truncated(
     def tell(progress: Progress) -> None:
         line.progress(progress.fraction or 0.0, "Cutting the dual variables of all queries")
 
-    truncator = Truncator(RunDuals(_record, _train), model_from(_record, _train).feature_map_, tell)
+    truncator = Truncator(run_duals(_record, _train), model_from(_record, _train).feature_map_, tell)
     every = _Ranked.of(truncator.every_query(RANKS, tell), _part)
     line.empty()
     return truncator, every

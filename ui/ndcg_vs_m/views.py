@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
 from rankviz.experiments.description import in_a_sentence, method_label
@@ -18,6 +19,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
+from rankviz.solvers.registry import SOLVER, check_kernel_space
 from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, names
@@ -152,15 +154,23 @@ def seeded(spec: RunSpec, k: int) -> RunSpec:
 
 
 def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
-    """The runs of every fold, or none where one would not fit into memory, which is said then."""
+    """The runs of every fold, or none where one cannot be made, which is said then."""
     runs = [spec.but(fold=fold) for fold in folds]
     try:
         for run in runs:
-            check_budget(predicted(run))
-    except DataError as error:
+            _check(run)
+    except (DataError, SettingError) as error:
         st.caption(f"{capital(in_a_sentence(spec))} is left out: {error}")
         return []
     return runs
+
+
+def _check(run: RunSpec) -> None:
+    """Raise `DataError` where a run would not fit into memory, `SettingError` where its solver cannot."""
+    cost = predicted(run)
+    check_budget(cost)
+    if cost.sizes.in_kernel_space and run.declared().get(SOLVER.name) is SOLVER:
+        check_kernel_space(run.solver, cost.shape.n)
 
 
 def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:

@@ -12,10 +12,11 @@ import streamlit as st
 
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots.labels import distinct_labels, short_labels
-from rankviz.plots.style import approximations, look_of, style_of
+from rankviz.plots.style import look_of, style_of
+from ui.shared.approximations import approximate_specs
 from ui.shared.pins import token
 from ui.shared.settings import METHOD, baseline, spec_from_state
 
@@ -32,13 +33,29 @@ class Option:
 
 
 def of_the_sidebar(state: Any) -> Options:
-    """RankSVM on every map, approximations first, then other methods: with the settings of the sidebar."""
-    maps = (*approximations(), *(name for name in FEATURE_MAPS if name not in approximations()))
+    """RankSVM on every map, approximations first, then other methods: with the settings of the sidebar.
+
+    Approximations that do not go with these are left out.
+    """
+    maps = [look_of(spec) for spec in approximate_specs(state)[0]]
+    maps += [name for name, kind in FEATURE_MAPS.items() if not kind.approximates]
     found = {style_of(name).name: Option(style_of(name).name, partial(_on_map, state, name)) for name in maps}
     for name, method in METHODS.items():
         if name != USUAL:
             found[method.label] = Option(method.label, partial(_by_method, state, name))
     return found
+
+
+def usual_two(state: Any) -> tuple[str, str]:
+    """The texts of the models to begin with: approximations of the kernel, the second only for RankSVM.
+
+    Of another method that is set, that is beside the first one. Where there are too few approximations, the
+    exact kernel and the linear model stand in.
+    """
+    own = state.get(METHOD.key, USUAL)
+    maps = [look_of(spec) for spec in approximate_specs(state)[0]]
+    first, second, *_ = (style_of(name).name for name in (*maps, EXACT, LINEAR))
+    return first, second if own == USUAL else METHODS[own].label
 
 
 def _on_map(state: Any, name: str) -> RunSpec:
@@ -69,15 +86,18 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     that is none of them, as of a pin that was let go, is said and the default taken.
     """
     state, kept = st.session_state, f"chosen-{key}"
-    wanted = state.setdefault(kept, st.query_params.get(key, default))
-    if wanted not in options:
+    if kept not in state and key in st.query_params:
+        state[kept] = st.query_params[key]
+    chosen = state.get(kept, default)
+    if chosen not in options:
         st.warning(
-            f"{label}: “{wanted}” is no model here, and not pinned; {options[default].label} is shown.",
+            f"{label}: “{chosen}” is no model here, and not pinned; {options[default].label} is shown.",
             icon=":material/link_off:",
         )
-        state[kept] = default
+        chosen = default
+        del state[kept]
     if len(options) > 1:
-        state[key] = state[kept]
+        state[key] = chosen
         texts = {text: option.label for text, option in options.items()}
         place.selectbox(
             label,
@@ -88,11 +108,11 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
             args=(key,),
             help=hint,
         )
-    if state[kept] == default:
+    if chosen == default:
         st.query_params.pop(key, None)
     else:
-        st.query_params[key] = state[kept]
-    return options[state[kept]]
+        st.query_params[key] = chosen
+    return options[chosen]
 
 
 def _keep(key: str) -> None:

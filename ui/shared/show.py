@@ -25,7 +25,7 @@ TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 # colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
 ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
 ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
-ON_DARK |= {second_tone(light): second_tone(dark, "#10201e") for light, dark in ON_DARK.items()}
+ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
 ON_DARK |= {"#fefefe": "#10201e"}  # letters on what is dark in the light theme, and light in the dark one
 # grades run dark to light there, so that a higher one stands out more on either background
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))

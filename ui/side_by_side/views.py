@@ -15,8 +15,9 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import per_query
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared import pins, selection
+from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.jobs import run_or_wait
-from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar
+from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
 from ui.side_by_side import query as one_query
@@ -46,7 +47,7 @@ class Choice:
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's own controls."""
     options = of_the_sidebar(st.session_state)
-    first, second, *_ = options
+    first, second = usual_two(st.session_state)
     options |= of_pins(pins.pinned(spec))
     columns = st.columns([3, 3, 2], vertical_alignment="bottom")
     left = menu(columns[0], "Left", options, first, "left", WHICH)
@@ -66,6 +67,7 @@ def controls(spec: RunSpec) -> Choice:
 
 def trained(choice: Choice, part: str) -> Pair:
     """The line that says what is shown, and both models; the page ends here where they are the same run."""
+    say_what_is_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
         st.info(

@@ -16,7 +16,7 @@ from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.ranker import FeatureRanker
+from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
 from ui.shared.runs import normalised

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import PART_NAMES, describe, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
@@ -238,7 +239,7 @@ def _spent(record: RunRecord) -> str:
     told = [f"{steps} steps{start}"]
     told += [f"{int(trace['cg_iterations'].sum())} CG iterations"] if "cg_iterations" in trace else []
     told += [f"{spent:.2f} s", f"{record.n_pairs:,} preference pairs"]
-    told += [f"objective {record.objective:.6g}"] if math.isfinite(record.objective) else []
+    told += [f"objective {with_minus(record.objective, '.6g')}"] if math.isfinite(record.objective) else []
     return f"{capital(record.status).rstrip('.')}. {', '.join(told)}. {describe(record.spec, 'train')}."
 
 

@@ -5,29 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.checks import one_of, positive, whole
-from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report
+from rankviz.common.settings import SEED
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
-from rankviz.models.low_rank.base import LowRankRanker, Problem, dual_bytes, factor_bytes
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.models.low_rank.factorized_solvers import NEEDS_ROWS, FactorSolver, QuerySteps
+from rankviz.models.low_rank.factorized_solvers import FactorSolver
 from rankviz.models.low_rank.gram import pair_curvature
-from rankviz.models.low_rank.nested import Nested
+from rankviz.models.low_rank.low_rank_ranker import LowRankRanker, Problem, dual_bytes, factor_bytes
 from rankviz.models.low_rank.plain import plain_alpha
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS, check_rows
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
-from rankviz.models.low_rank.regularized_solvers import Alternating, DualSolver, Fista
+from rankviz.models.low_rank.regularized_solvers import DualSolver
+from rankviz.models.low_rank.settings import (
+    COUPLING,
+    DUAL_SOLVER,
+    FACTOR_SOLVER,
+    FACTORS,
+    LOW_RANK_TOL,
+    NUCLEAR,
+)
 from rankviz.models.low_rank.trace import LowRankResult
-
-FACTOR_SOLVERS: dict[str, type[Nested | QuerySteps]] = {"lbfgs": Nested, "query_steps": QuerySteps}
-"""Solvers by the names that `FactorizedRankSVM(solver=...)` uses; the second is the paper's."""
-
-DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
-"""Solvers by the names that `RegularizedRankSVM(solver=...)` uses; the second is the paper's."""
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.risk.settings import LOSS_WEIGHT
 
 PLAIN_TOL = 1e-4
 """Duality gap of the RankSVM whose α is a start, at most."""
@@ -87,6 +90,8 @@ class FactorizedRankSVM(LowRankRanker):
     True
     """
 
+    settings = (FACTORS, LOSS_WEIGHT, FEATURE_MAP, FACTOR_SOLVER, LOW_RANK_TOL, SEED)
+
     def __init__(
         self,
         rank: int = 5,
@@ -144,14 +149,8 @@ class FactorizedRankSVM(LowRankRanker):
     def _own_bytes(self, data: RankingData) -> int:
         return factor_bytes(data.n_documents, int(self.rank))
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        whole("rank", self.rank)
-        one_of("solver", self.solver, FACTOR_SOLVERS)
-
     def _check_kernel_space(self) -> None:
-        if self.solver == "query_steps":
-            raise SettingError(NEEDS_ROWS)
+        check_rows(self.solver)
 
 
 class RegularizedRankSVM(LowRankRanker):
@@ -201,6 +200,8 @@ class RegularizedRankSVM(LowRankRanker):
     >>> bool(model.ranks_.sum() < freer.ranks_.sum())
     True
     """
+
+    settings = (NUCLEAR, COUPLING, LOSS_WEIGHT, FEATURE_MAP, DUAL_SOLVER, LOW_RANK_TOL)
 
     def __init__(
         self,
@@ -270,7 +271,7 @@ class RegularizedRankSVM(LowRankRanker):
 
     def _start(self, problem: Problem, blocks: Blocks, report: Report) -> FloatArray:
         """α of RankSVM, nearly there where nuclear and coupling are small; or drawn (Algorithm 2, line 2)."""
-        if self.solver == "fista":
+        if DUAL_SOLVERS[self.solver].from_plain:
             tol = min(float(self.tol), PLAIN_TOL)
             return plain_alpha(problem.data, blocks, problem.gram, float(self.C), tol, report)
         alpha = np.random.default_rng(problem.seed).uniform(0.0, self.C, blocks.size)
@@ -278,13 +279,7 @@ class RegularizedRankSVM(LowRankRanker):
         return alpha
 
     def _start_words(self) -> str:
-        return "α drawn at random" if self.solver == "alternating" else "α of RankSVM"
+        return "α of RankSVM" if DUAL_SOLVERS[self.solver].from_plain else "α drawn at random"
 
     def _own_bytes(self, data: RankingData) -> int:
         return dual_bytes(rectangle_entries(data.y, data.ptr))
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        positive("nuclear", self.nuclear)
-        positive("coupling", self.coupling)
-        one_of("solver", self.solver, DUAL_SOLVERS)

@@ -14,7 +14,8 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
-from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.operator import FeatureOperator
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.effort import Values, by_query
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, box_gap
@@ -27,8 +28,8 @@ MEMORY = 10
 """Corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
-    "solver='query_steps' needs rows of features, and the exact kernel of so many documents has none: it is "
-    "trained in one coefficient for each document. Choose solver='lbfgs', or feature_map='nystroem'"
+    "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
+    "solver='lbfgs', which does without"
 )
 
 
@@ -158,7 +159,10 @@ class QuerySteps(_AllDrawn):
         Passes over all queries.
     """
 
+    short: ClassVar[str] = "paper's steps"
     label: ClassVar[str] = "projected gradients, query by query (xu2019)"
+    printed: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
 
     tol: float = 1e-3
     max_iter: int = 500

@@ -43,6 +43,8 @@ class Nested:
 
     short: ClassVar[str] = "L-BFGS-B"
     label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
+    printed: ClassVar[bool] = False
+    needs_rows: ClassVar[bool] = False
     start_words: ClassVar[str] = "one positive factor drawn at random"
 
     tol: float = 1e-3

@@ -40,6 +40,8 @@ class Fista:
 
     short: ClassVar[str] = "FISTA"
     label: ClassVar[str] = "FISTA, from the plain model"
+    printed: ClassVar[bool] = False
+    from_plain: ClassVar[bool] = True
 
     tol: float = 1e-3
     max_iter: int = 500
@@ -123,7 +125,10 @@ class Alternating:
     """
 
     settings: ClassVar[tuple[Setting, ...]] = (SEED,)
+    short: ClassVar[str] = "paper's steps"
     label: ClassVar[str] = "alternating steps from random α (xu2019)"
+    printed: ClassVar[bool] = True
+    from_plain: ClassVar[bool] = False
 
     tol: float = 1e-3
     max_iter: int = 200

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankviz.common.settings import Choice, Positive, Setting, Steps, Whole
-from rankviz.models.low_rank.estimators import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.solvers.settings import TOLERANCES
 
 FACTORS = Setting(
@@ -12,9 +12,10 @@ FACTORS = Setting(
     label="Factors K",
     domain=Whole(),
     default=5,
-    help="Length of the vectors v with α_ij = ⟨v_i, v_j⟩ (xu2019 §5.1).",
+    help="Length of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document (xu2019 §5.1). It bounds the "
+    "rank of each query's block: K with two grades, (R − 1)·K with R grades.",
     key="lfactors",
-    offer=Steps((1, 2, 5, 10, 20)),
+    offer=Typed(1, 50),
     named=True,
     parameter="rank",
 )
@@ -25,9 +26,10 @@ NUCLEAR = Setting(
     label="Nuclear norm",
     domain=Positive(),
     default=1.0,
-    help="Weight of the nuclear norm of the matrices A: larger makes their rank lower (xu2019's γ).",
+    help="Weight of the nuclear norm Σσ of the matrices A, xu2019's γ. The singular values of A are those of "
+    "α less nuclear/(2·coupling), and 0 below: the larger, the lower the rank.",
     key="lnuclear",
-    offer=Steps((0.01, 0.1, 1.0, 10.0, 100.0)),
+    offer=Steps((0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)),
     caption=lambda value: f"nuclear {value:g}",
     named=True,
 )
@@ -38,9 +40,9 @@ COUPLING = Setting(
     label="Coupling",
     domain=Positive(),
     default=10.0,
-    help="Weight of the distance between α and A: larger holds them closer together (xu2019's λ).",
+    help="Weight of the distance ‖α − A‖², xu2019's λ. The larger, the closer A and α are.",
     key="lcoupling",
-    offer=Steps((0.1, 1.0, 10.0, 100.0)),
+    offer=Steps((0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)),
     caption=lambda value: f"coupling {value:g}",
     named=True,
 )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.checks import check_training
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
@@ -15,12 +14,12 @@ from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
-from rankviz.models.base import refuse_unusable
+from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.ranker import refuse_unusable
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
@@ -50,7 +49,7 @@ class Problem:
 class LowRankRanker(FeatureRanker):
     """What both models share: features, the memory they may take, and what is known at the end."""
 
-    other_settings = frozenset({RANK.name})  # its `rank` is K
+    left_out = (RANK,)  # its parameter `rank` is K
     C: float
     tol: float
     max_iter: int | None
@@ -60,7 +59,7 @@ class LowRankRanker(FeatureRanker):
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
         report, clock = reporter(callback), Stopwatch()
-        self._check_settings()
+        self.check_settings()
         refuse_unusable(data)
         left = self._room(data)
         seed = self.seed()
@@ -108,10 +107,6 @@ class LowRankRanker(FeatureRanker):
         check_fits(sizes, limit, own)
         self.memory_need_ = sizes.bytes + own
         return limit - self.memory_need_
-
-    def _check_settings(self) -> None:
-        self.check_map_settings()
-        check_training(self.C, self.tol, self.max_iter, self.memory_limit)
 
     def _limits(self) -> dict[str, Any]:
         """Tolerance and number of iterations, for the solver."""

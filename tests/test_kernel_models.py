@@ -1,0 +1,184 @@
+"""Models with every kernel: the optimum, on both ways of the exact map; settings, odd data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from conftest_kernels import DATA, QID, SETTINGS, X, Y, each_kernel, kernel_of, model
+from naive_kernels import slow_kernel
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from rankviz import DataError, FactorizedRankSVM, RankSVM, RegularizedRankSVM
+from rankviz.common.errors import SettingError
+from rankviz.datasets import RankingData
+from rankviz.models.curves import fit_curve
+
+
+def slow_optimum(kernel: str, C: float) -> float:
+    """½βᵀKβ + C Σ max(0, 1 − t)² by SciPy, over the coordinates of K's own eigenvectors."""
+    values, vectors = np.linalg.eigh(slow_kernel(kernel_of(kernel), X, X))
+    Phi = vectors * np.sqrt(np.maximum(values, 0.0))
+    better, worse = np.nonzero((Y[:, None] > Y) & (QID[:, None] == QID))
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        f = Phi @ w
+        slack = np.maximum(0.0, 1.0 - f[better] + f[worse])
+        pull = np.zeros(len(f))
+        np.add.at(pull, better, -2 * C * slack)
+        np.add.at(pull, worse, 2 * C * slack)
+        return 0.5 * float(w @ w) + C * float(slack @ slack), w + Phi.T @ pull
+
+    options = {"maxiter": 5000, "gtol": 1e-8, "ftol": 1e-15}
+    return float(minimize(value, np.zeros(len(values)), jac=True, method="L-BFGS-B", options=options).fun)
+
+
+@each_kernel
+def test_every_way_reaches_scipys_optimum(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = slow_optimum(kernel, 0.5)
+    factored, nystroem = (model(kernel, name).fit_data(DATA) for name in ("exact", "nystroem"))
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    own = model(kernel).fit_data(DATA)
+    assert own.feature_map_.in_kernel_space
+    assert not factored.feature_map_.in_kernel_space
+    for fitted in (factored, nystroem, own):
+        assert fitted.objective_ == pytest.approx(expected, rel=1e-6)
+        assert fitted.feature_map_.kernel == kernel_of(kernel)
+        np.testing.assert_allclose(fitted.predict(X[:9]), own.predict(X[:9]), atol=1e-3)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3, 1.0])
+@each_kernel
+def test_the_exact_map_in_every_form_of_storage(
+    kernel: str, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = model(kernel, tol=1e-8).fit_data(DATA).objective_
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    need = model(kernel).fit_data(DATA).memory_need_
+    room = need + limit * 8 * DATA.n_documents * (DATA.n_documents + 512)
+    found = model(kernel, tol=1e-8, memory_limit=room + 1).fit_data(DATA)
+    assert found.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("feature_map", ["exact", "nystroem"])
+def test_the_linear_kernel_is_the_linear_model(feature_map: str) -> None:
+    linear = RankSVM("linear", C=0.5, tol=1e-10).fit_data(DATA)
+    found = model("linear", feature_map).fit_data(DATA)
+    one = model("polynomial", feature_map, gamma=1.0, degree=1, coef0=0.0).fit_data(DATA)
+    for fitted in (found, one):
+        assert fitted.objective_ == pytest.approx(linear.objective_, rel=1e-7)
+        np.testing.assert_allclose(fitted.predict(X), linear.predict(X), atol=1e-4)
+    assert found.gamma_ == linear.gamma_ == 1.0
+    assert one.gamma_ == 1.0
+
+
+def test_gamma_scale_is_one_over_the_variance_for_every_kernel_that_has_gamma() -> None:
+    for kernel in ("rbf", "laplacian", "polynomial"):
+        fitted = model(kernel, "nystroem", gamma="scale", n_components=9).fit_data(DATA)
+        assert fitted.gamma_ == pytest.approx(1 / (X.shape[1] * X.var()))
+        assert fitted.feature_map_.kernel.gamma == fitted.gamma_
+
+
+def test_random_fourier_with_the_laplacian_kernel_comes_close() -> None:
+    exact = model("laplacian").fit_data(DATA).objective_
+    far, near = (
+        model("laplacian", "fourier", n_components=m, tol=1e-6).fit_data(DATA).objective_ for m in (20, 8000)
+    )
+    assert abs(near - exact) < 0.1 * abs(far - exact)
+    assert near == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
+def test_a_curve_is_that_of_separate_fits(feature_map: str) -> None:
+    base = model("laplacian", feature_map, tol=1e-8)
+    for one in fit_curve(base, DATA, n_components=[5, 20], gamma=[0.05, 0.4], C=[0.1, 1.0]):
+        settings = {name: getattr(one, name) for name in ("n_components", "gamma", "C")}
+        alone = clone(base).set_params(**settings).fit_data(DATA)
+        assert one.objective_ == pytest.approx(alone.objective_, rel=1e-6)
+
+
+def test_a_grid_search_over_kernels() -> None:
+    grid = {"kernel": list(SETTINGS), "coef0": [0.0, 1.0], "feature_map": ["exact", "nystroem"]}
+    base = RankSVM("nystroem", n_components=9, tol=1e-3, degree=2)
+    with sklearn.config_context(enable_metadata_routing=True):
+        svm = base.set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(svm, grid, cv=GroupKFold(2)).fit(X, Y, groups=QID, qid=QID)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    copied = clone(search.best_estimator_)
+    assert copied.get_params() == search.best_estimator_.get_params()
+    assert copied.degree == 2
+
+
+# --- settings ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"kernel": "gaussian"}, "kernel='gaussian' is not known; choose one of 'rbf', 'laplacian'"),
+        ({"kernel": None}, "kernel=None is not known"),
+        ({"gamma": -1}, "gamma=-1 must be a positive finite number or 'scale'"),
+        ({"degree": 0}, "degree=0 must be a whole number of at least 1"),
+        ({"degree": 2.5}, "degree=2.5 must be"),
+        ({"coef0": -0.5}, "coef0=-0.5 must be a finite number of at least 0"),
+        ({"coef0": "one"}, "coef0='one' must be"),
+        ({"feature_map": "fourier", "kernel": "polynomial"}, "feature_map='fourier' needs a kernel"),
+        (
+            {"feature_map": "fourier", "kernel": "laplacian", "frequencies": "orthogonal"},
+            "frequencies='orthogonal' needs",
+        ),
+    ],
+)
+@pytest.mark.parametrize("estimator", [RankSVM, FactorizedRankSVM, RegularizedRankSVM])
+def test_settings_out_of_range_are_named(estimator: Any, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingError, match=f"^{words}"):
+        estimator(**{"feature_map": "nystroem"} | settings).fit_data(DATA)
+
+
+def test_kernels_beyond_numbers_are_refused() -> None:
+    huge = RankingData.from_arrays(X * 1e100, Y, QID)
+    for kernel in ("polynomial", "linear"):
+        for feature_map in ("exact", "nystroem"):
+            with pytest.raises(DataError, match=f"{kernel} kernel is beyond 1e"):
+                model(kernel, feature_map).fit_data(huge)
+        with pytest.raises(DataError, match="beyond"):
+            model(kernel).fit_data(DATA).predict(X * 1e100)
+    with pytest.raises(DataError, match="smaller γ or degree"):
+        FactorizedRankSVM(feature_map="exact", kernel="polynomial", gamma=1.0).fit_data(huge)
+    assert model("rbf", gamma="scale").fit_data(huge).n_iter_ > 0
+    assert model("polynomial", gamma="scale").fit_data(huge).n_iter_ > 0
+
+
+@each_kernel
+@pytest.mark.parametrize("feature_map", ["exact", "nystroem"])
+def test_documents_of_zeros(kernel: str, feature_map: str) -> None:
+    zeros = RankingData.from_arrays(0 * X, Y, QID)
+    fitted = model(kernel, feature_map).fit_data(zeros)
+    assert fitted.objective_ == pytest.approx(0.5 * fitted.n_pairs_)
+    np.testing.assert_allclose(fitted.predict(X[:4]), 0.0, atol=1e-8)
+
+
+# --- low-rank models --------------------------------------------------------------------------------------
+
+
+@each_kernel
+def test_low_rank_models_with_every_kernel(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"kernel": kernel, "C": 0.05, "feature_map": "exact"} | SETTINGS[kernel]
+    models = (
+        lambda: FactorizedRankSVM(2, **settings, tol=1e-4),
+        lambda: RegularizedRankSVM(nuclear=0.05, coupling=1.0, **settings, tol=1e-6),
+    )
+    features = [make().fit_data(DATA) for make in models]
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    own = [make().fit_data(DATA) for make in models]
+    for one, other, rel in zip(features, own, (2e-2, 1e-5), strict=True):
+        assert not one.feature_map_.in_kernel_space
+        assert other.feature_map_.in_kernel_space
+        assert other.objective_ == pytest.approx(one.objective_, rel=rel)  # the first is not convex
+        assert other.gap_ >= -1e-9
+        K = slow_kernel(kernel_of(kernel), X, X)
+        np.testing.assert_allclose(other.predict(X), K @ other.coef_, atol=1e-9)

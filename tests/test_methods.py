@@ -1,0 +1,244 @@
+"""What methods declare is what their fitted models have; their settings reach the estimator."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+
+import rankviz
+from rankviz import Fold, RunRecord, RunSpec, execute
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import every
+from rankviz.datasets import make_fold
+from rankviz.experiments.estimate import estimate
+from rankviz.experiments.run import model_from, model_of
+from rankviz.experiments.shape import Shape
+from rankviz.experiments.sweep import families
+from rankviz.features import FEATURE_MAPS
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.offers import WORDS, Offers
+from rankviz.solvers.result import TraceRow
+
+OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
+"""Estimators are linear where nothing is said, and have scikit-learn's γ; runs start from the paper's map."""
+
+COMBINATIONS = list(itertools.product(METHODS, FEATURE_MAPS))
+each = pytest.mark.parametrize(("method", "feature_map"), COMBINATIONS)
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def records(fold: Fold) -> dict[tuple[str, str], RunRecord]:
+    return {pair: execute(spec_of(*pair), fold=fold) for pair in COMBINATIONS}
+
+
+def spec_of(method: str, feature_map: str, **settings: object) -> RunSpec:
+    spec = RunSpec("demo", method=method, feature_map=feature_map, C=0.05)
+    few = {"n_components": 12} if "n_components" in spec else {}
+    return spec.but(**few, **settings)
+
+
+@each
+def test_what_is_offered_is_there(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
+    record, offers = records[method, feature_map], spec_of(method, feature_map).offers
+    model = model_from(record, fold.train)
+    scores = record.scores["test"]
+    assert offers.weights
+    features = model.feature_map_.operator(fold.test.X)
+    np.testing.assert_allclose(features.product(record.weights), scores, rtol=1e-9, atol=1e-10)
+    assert len(record.weights) == record.n_components > 0
+    linear = len(record.weights) == fold.train.n_features and np.allclose(
+        fold.test.X @ record.weights, scores, rtol=1e-9, atol=1e-10
+    )
+    assert offers.input_weights == linear
+    assert offers.trace == (len(record.trace) > 0)
+    assert {"iteration", "objective", "seconds"} <= set(record.trace.columns)
+    assert offers.pair_objective == np.isfinite(record.objective)
+
+
+@each
+def test_duals_make_the_scores(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
+    assert spec_of(method, feature_map).offers.duals
+    duals = rankviz.duals(execute_model(method, feature_map, fold), fold.train)
+    weights = duals.document_weights()
+    assert weights.shape == (fold.train.n_documents,)
+    features = model_from(records[method, feature_map], fold.train).feature_map_.operator(fold.train.X)
+    made = features.product(features.adjoint(weights))
+    scores = records[method, feature_map].scores["train"]
+    np.testing.assert_allclose(made, scores, atol=2e-2 * float(np.abs(scores).max()))
+
+
+def execute_model(method: str, feature_map: str, fold: Fold) -> object:
+    return model_of(spec_of(method, feature_map)).fit_data(fold.train)
+
+
+@each
+def test_m_is_there_to_choose_where_it_is_offered(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
+    offers = spec_of(method, feature_map).offers
+    assert offers.components == ("n_components" in spec_of(method, feature_map))
+    if offers.components:
+        fewer = execute(spec_of(method, feature_map).but(n_components=5), fold=fold)
+        assert (records[method, feature_map].n_components, fewer.n_components) == (12, 5)
+
+
+@each
+def test_a_seed_decides_something_where_that_is_offered(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
+    spec = spec_of(method, feature_map)
+    assert spec.offers.random == ("seed" in spec)
+    if spec.offers.random:
+        loose = spec.but(C=5.0, **({"gamma": 1.0} if "gamma" in spec else {}))  # not every α at its ceiling
+        one, again, other = (execute(loose.but(seed=seed), fold=fold).scores["test"] for seed in (1, 1, 2))
+        np.testing.assert_array_equal(one, again)
+        assert not np.allclose(one, other, rtol=0.0, atol=1e-9)
+    else:
+        model = model_of(spec).set_params(random_state=7).fit_data(fold.train)
+        scores = records[method, feature_map].scores["test"]
+        np.testing.assert_allclose(model.predict(fold.test.X), scores, atol=1e-4)
+
+
+@each
+def test_an_expansion_is_offered_for_kernels_with_documents_behind_them(
+    method: str, feature_map: str, fold: Fold
+) -> None:
+    offers, kind = spec_of(method, feature_map).offers, FEATURE_MAPS[feature_map]
+    assert offers.expansion == kind.expands
+    fitted = execute_model(method, feature_map, fold).feature_map_
+    assert offers.expansion == any(hasattr(fitted, name) for name in ("landmarks", "documents"))
+
+
+def test_every_offer_has_words_and_none_is_the_default() -> None:
+    assert set(WORDS) == {field.name for field in dataclasses.fields(Offers)}
+    assert Offers().lacks(*WORDS) == list(WORDS)
+    assert Offers(trace=True, duals=True).lacks("duals", "trace", "weights") == ["weights"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_defaults_of_settings_are_those_of_the_estimator(method: str) -> None:
+    parameters = inspect.signature(METHODS[method].make).parameters
+    settings = [s for s in every(METHODS[method].settings) if s not in METHODS[method].left_out]
+    for setting in settings:
+        if setting.parameter is not None:
+            default = OWN_DEFAULTS.get(setting.parameter, setting.default)
+            assert parameters[setting.parameter].default == default
+    unsaid = set(parameters) - {setting.parameter for setting in settings}
+    assert unsaid == {"max_iter", "memory_limit"}
+
+
+@each
+def test_the_model_gets_every_parameter(method: str, feature_map: str) -> None:
+    spec = spec_of(method, feature_map)
+    changed = {name: another(spec, name) for name in spec.values if name != "feature_map"}
+    for name, value in changed.items():
+        one = spec.but(**{name: value})
+        parameter = one.declared()[name].parameter
+        if parameter is None:
+            assert model_of(one).get_params() == model_of(spec).get_params()
+            continue
+        assert model_of(one).get_params()[parameter] == one.values[name] != spec.values[name]
+
+
+def another(spec: RunSpec, name: str) -> object:
+    """A value of a setting that it has not and that goes with the others."""
+    setting, value = spec.declared()[name], spec.values[name]
+    if name == "costs":
+        return "grade"
+    if not setting.options:
+        return (value if isinstance(value, int | float) else 1) + 1
+    for option in setting.options:
+        try:
+            model_of(spec.but(**{name: option}))
+        except SettingError:
+            continue
+        if option != value:
+            return option
+    pytest.fail(f"{name} has one value only")
+
+
+def test_the_usual_method_is_the_first() -> None:
+    assert next(iter(METHODS)) == USUAL == RunSpec("demo").method == "ranksvm"
+    assert all(method.label and method.minimises for method in METHODS.values())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_not_known_is_refused_by_name(method: str) -> None:
+    spec = RunSpec("demo", method=method)
+    with pytest.raises(SettingError, match=r"method='x' is not known; choose one of 'ranksvm', 'factorized'"):
+        spec.but(method="x")
+    with pytest.raises(SettingError, match=r"'depth' is no setting of .*; it has .*C"):
+        spec.but(depth=3)
+    for name, setting in spec.declared().items():
+        if setting.options:
+            with pytest.raises(SettingError, match=f"{name}='x' is not known; choose one of"):
+                spec.but(**{name: "x"})
+
+
+def test_settings_that_do_not_go_together_are_refused_before_training() -> None:
+    for change, words in (
+        ({"loss": "hinge", "solver": "lbfgs"}, "choose solver='newton'"),
+        ({"feature_map": "fourier", "kernel": "polynomial"}, "choose kernel="),
+    ):
+        with pytest.raises(SettingError, match=words):
+            model_of(RunSpec("demo", **change))
+    with pytest.raises(SettingError, match="choose kernel="):
+        model_of(RunSpec("demo", method="factorized", feature_map="fourier", kernel="polynomial"))
+
+
+@each
+def test_runs_that_share_say_in_what_they_may_differ(method: str, feature_map: str) -> None:
+    spec = spec_of(method, feature_map)
+    varying = spec.kind.varying(spec.values)
+    assert varying <= set(spec.values)
+    for name in spec.values:
+        if name != "feature_map":
+            together = len(families([spec, spec.but(**{name: another(spec, name)})])) == 1
+            assert together == (name in varying)
+
+
+@each
+def test_costs_are_declared_and_not_guessed(method: str, feature_map: str, fold: Fold) -> None:
+    for solver in spec_of(method, feature_map).declared()["solver"].options:
+        spec = spec_of(method, feature_map, solver=solver)
+        shape = Shape.of(fold)
+        work = spec.kind.work(spec.values, shape.sizes(shape.training(spec)))
+        assert not work.guess
+        assert work.products > 0
+        assert estimate(spec, fold).stages["newton"] > 0
+
+
+@each
+def test_what_is_predicted_is_built(
+    method: str, feature_map: str, fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a preconditioner is counted is whether one is built."""
+    from rankviz.objectives.feature_space import RankObjective
+
+    built: list[object] = []
+    build = RankObjective.preconditioner
+    monkeypatch.setattr(RankObjective, "preconditioner", lambda *a: built.append(a) or build(*a))
+    for solver in spec_of(method, feature_map).declared()["solver"].options:
+        spec, shape = spec_of(method, feature_map, solver=solver), Shape.of(fold)
+        built.clear()
+        execute(spec, fold=fold)
+        work = spec.kind.work(spec.values, shape.sizes(shape.training(spec)))
+        assert work.preconditioned >= bool(built)
+
+
+def test_traces_of_the_usual_method_have_all_columns(records: dict[tuple[str, str], RunRecord]) -> None:
+    for feature_map in FEATURE_MAPS:
+        assert list(records[USUAL, feature_map].trace.columns) == list(TraceRow.__annotations__)
