@@ -91,7 +91,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     chosen = state.get(kept, default)
     if chosen not in options:
         st.warning(
-            f"{label}: “{chosen}” is no model here, and not pinned; {options[default].label} is shown.",
+            f"{label}: `{chosen.replace('`', '')}` is no model here, and not pinned; {options[default].label} is shown.",
             icon=":material/link_off:",
         )
         chosen = default
