@@ -29,7 +29,11 @@ Records = Mapping[RunSpec, RunRecord | None]
 
 SIDEBAR = "the sidebar's C"
 CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
-HERE = {setting: replace(setting, key=setting.name) for setting in (FACTORS, NUCLEAR, COUPLING)}
+HERE = {
+    FACTORS: replace(FACTORS, key="factors"),
+    NUCLEAR: replace(NUCLEAR, key="nuclear"),
+    COUPLING: replace(COUPLING, key="coupling"),
+}
 """The settings of both models, each with keys of this page's own, where it has controls for them."""
 HINGE = "hinge"
 """The loss that both models train."""
