@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.influence import views
+from ui.influence import choices, views
 from ui.shared import reveal
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
@@ -11,9 +11,9 @@ spec = experiment()
 st.title("Influence of C and costs")
 part = reveal.part_shown(spec)
 with errors_as_sentences():
-    spec = views.model(spec)
-settings = views.controls(spec)
-st.markdown(f":gray[{views.about(spec, settings, part)}]")
+    spec = choices.model(spec)
+settings = choices.controls(spec)
+st.markdown(f":gray[{choices.about(spec, settings, part)}]")
 loss_weight, costs = st.tabs(["Influence of C", "Influence of λ and μ"], key="view", bind="query-params")
 if loss_weight.open:
     with loss_weight, errors_as_sentences():

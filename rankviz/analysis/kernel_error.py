@@ -47,7 +47,8 @@ class Variant:
 
     def at(self, m: int, kernel: Kernel, seed: int) -> FeatureMap:
         """Its settings with m features of a kernel."""
-        how = {CHOICES[self.map]: self.choice} if self.map in CHOICES else {}
+        draws_by = FEATURE_MAPS[self.map].draws_by
+        how = {} if draws_by is None else {draws_by.name: self.choice}
         settings: dict[str, Any] = {"n_components": m, "kernel": kernel, "seed": seed} | how
         return FEATURE_MAPS[self.map].make(MapSettings(**settings))
 

@@ -42,11 +42,12 @@ def race(table: pd.DataFrame, within: float = 1e-4) -> str:
             came.append((float(near.iloc[0]), name))
         else:
             missed.append(name)
-    words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
     share = small(within).removeprefix("1.0 × ")
-    start = [f"{unit.capitalize()} until within {share} of its own best objective: {words}"] if came else []
+    if not came:
+        return f"No run comes within {share} of its own best objective in the steps it was given"
+    words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
     never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
-    return "; ".join(start + never)
+    return "; ".join([f"{unit.capitalize()} until within {share} of its own best objective: {words}", *never])
 
 
 def _effort(record: RunRecord) -> str:

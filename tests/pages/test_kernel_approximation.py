@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import strangers
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
@@ -17,7 +19,8 @@ from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
-from rankviz.features import KERNELS, RBF
+from rankviz.features import FEATURE_MAPS, KERNELS, RBF
+from rankviz.models.methods import METHODS
 from rankviz.plots.kernel_variants import choice_name
 from ui.kernel_approximation import work
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
@@ -160,6 +163,73 @@ def test_data_at_the_edges_in_every_tab(
 def test_ends_of_gamma_in_every_tab(open_page: Opener, g: int) -> None:
     for view in VIEWS:
         without_nan(open_page("kernel_approximation", g=g, c=10, view=view, **QUICK))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("kernel", ["Laplacian", "polynomial", "linear"])
+def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) -> None:
+    app = open_page("kernel_approximation", kernel=kernel, view=view, **QUICK)
+    text = without_nan(app)
+    assert f"· {kernel} kernel" in text
+    assert "RBF" not in text
+    drawn = {name.split(":")[0] for name in lines(figures(app)[0])}
+    assert ("random Fourier" in drawn) == (kernel == "Laplacian")
+    assert ("Random Fourier is left out: it needs a kernel that is shift-invariant" in text) == (
+        "random Fourier" not in drawn
+    )
+    assert app.button_group(key="also").options == ["k-means++ landmarks"], "at right angles: RBF alone"
+
+
+def test_kernels_with_alike_parameters_are_kept_apart(open_page: Opener) -> None:
+    """Of both γ is 2⁻², and what is kept is kept for as long as the app runs."""
+    app = open_page("kernel_approximation", **QUICK)
+    before = figures(app)
+    app.session_state["kernel"] = "laplacian"
+    app.run()
+    assert not app.exception
+    assert figures(app)[0] != before[0]
+    assert figures(app)[1] != before[1]
+
+
+def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("all-zero features")
+    link = {"data": "edge", "kernel": "linear", "m": 5}
+    assert "Every entry of K is 0" in without_nan(open_page("kernel_approximation", view="Spectrum", **link))
+    for view in ("", "Residuals of one query", "Error against seconds", "Numbers"):
+        without_nan(open_page("kernel_approximation", view=view, **link))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_third_map_is_drawn_everywhere(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    third = replace(FEATURE_MAPS["fourier"], label="third map")
+    monkeypatch.setitem(FEATURE_MAPS, "third", third)
+    app = open_page("kernel_approximation", view=view, map="third map", **QUICK)
+    text = without_nan(app)
+    drawn = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
+    assert drawn["third map"] == drawn["random Fourier"]
+    assert drawn["the sidebar's model"] == [drawn["third map"][2]]
+    assert text.count("third map's") >= 2
+    if view == "Numbers":
+        assert "third map" in app.dataframe[0].value
+    else:
+        assert "third map" in str(figures(app)[1])
+    named = ["random Fourier, orthogonal frequencies", "third map, orthogonal frequencies"]
+    assert app.button_group(key="also").options == ["k-means++ landmarks", *named]
+
+
+def test_models_of_other_methods_are_of_their_maps(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("kernel_approximation", method=METHODS["factorized"].label, **QUICK)
+    assert "the sidebar's model" in lines(figures(app)[0])
+    monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
+    other = open_page("kernel_approximation", method="feature mean", **QUICK)
+    assert "The feature mean chosen in the sidebar has no kernel; shown here: the 2 maps" in words(other)
+    assert "the sidebar's model" not in lines(figures(other)[0])
 
 
 # --- words ------------------------------------------------------------------------------------------------

@@ -2,92 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import Description, describe, in_a_sentence
+from rankviz.experiments.description import describe, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.metrics.significance import Comparison, compare
-from rankviz.models.methods import METHODS
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
 from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
+from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.costs import table
-from ui.shared.folds import ALL, chosen_folds
 from ui.shared.jobs import run_or_wait
-from ui.shared.offers import C_EXPONENTS
 from ui.shared.runs import fold_of, normalised
-from ui.shared.settings import baseline
-from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.show import (
+    bold_sentence,
+    definition_caption,
+    say_if_nothing_was_learned,
+    show_figure,
+)
 
-METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 LIST_LENGTH = 10
 CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Controls that the page adds to the sidebar: metric and folds."""
-
-    metric: str
-    folds: tuple[str, ...]
-
-
-def model(spec: RunSpec) -> RunSpec:
-    """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
-    plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
-    chosen = st.segmented_control(
-        "Model",
-        [linear, "the sidebar's"],
-        default=linear,
-        required=True,
-        key="model",
-        bind="query-params",
-        disabled=spec == plain,
-        help="The linear model takes about a second for all values of C together. It has a C of its own "
-        "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
-    )
-    return plain if chosen == linear else spec
-
-
-def has(spec: RunSpec, name: str) -> bool:
-    """Whether a model has a setting to vary; says that it has not, and which models have."""
-    if name in spec:
-        return True
-    able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
-    what = {"C": "no C to vary", "costs": "no costs of pairs"}[name]
-    st.info(
-        f"{spec.kind.label} has {what}, so there is nothing to show here. Choose the "
-        f"{FEATURE_MAPS[LINEAR].label} model above, or one of these methods in the sidebar: "
-        f"{', '.join(able)}.",
-        icon=":material/info:",
-    )
-    return False
-
-
-def controls(spec: RunSpec) -> Settings:
-    """The controls that both tabs share."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
-    folds = chosen_folds(
-        row,
-        spec,
-        default=ALL,
-        key="scope",
-        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
-    )
-    return Settings(metric, folds)
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
@@ -129,22 +73,6 @@ def _seconds(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
         f"Seconds are of {of}, {_folds(settings)} together, {start}: {data['seconds'].sum():.2f} s for the "
         f"whole path of {len(data)} values, features not counted, in one run on this machine. "
     )
-
-
-def warm(spec: RunSpec) -> bool:
-    """Whether runs that differ in C share their features and start from each other's weights."""
-    return "C" in spec.kind.varying(spec.values)
-
-
-def path(spec: RunSpec) -> list[float]:
-    """The values of C that are drawn, the one that is set among them.
-
-    Every exponent that the sidebar has where a path is quick, else every other one.
-    """
-    quick = warm(spec) and spec.offers.input_weights
-    every, (first, last) = 1 if quick else 2, C_EXPONENTS
-    first += (round(np.log2(spec.C)) - first) % every
-    return [2.0**c for c in range(first, last + 1, every)]
 
 
 def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
@@ -276,14 +204,6 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words
 def _grades(spec: RunSpec, settings: Settings) -> list[int]:
     folds = [fold_of(spec.but(fold=fold)) for fold in settings.folds]
     return sorted({int(grade) for fold in folds for grade in np.unique(fold.train.y)})
-
-
-def about(spec: RunSpec, settings: Settings, part: str) -> Description:
-    """The page's subject in words: as `describe` says it, of all the folds."""
-    words = describe(spec, part)
-    if len(settings.folds) == 1:
-        return words
-    return replace(words, data=f"{spec.dataset}, {len(settings.folds)} folds pooled")
 
 
 def _folds(settings: Settings) -> str:

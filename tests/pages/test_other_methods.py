@@ -1,0 +1,154 @@
+"""Pages on training and on dual variables, with methods that have less of it than RankSVM, or other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import strangers
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+from test_home_train import lines
+
+from rankviz import RunSpec, execute
+from rankviz.analysis.model_duals import run_duals
+from rankviz.analysis.spectra import spectra_of
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.models.methods import METHODS
+from rankviz.plots import dim_histogram
+from rankviz.plots.style import style_of
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-8)
+LOW_RANK = {
+    "factorized": SPEC.factorized(2, SPEC.C),
+    "regularized": SPEC.regularized(0.1, 10.0, SPEC.C),
+}
+LINK = {"map": "linear", "c": -8, "lfactors": 2, "lnuclear": "0.1"}
+each_method = pytest.mark.parametrize("method", LOW_RANK)
+
+
+@pytest.fixture(autouse=True)
+def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make all runs while the test waits."""
+    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 600.0)
+
+
+@pytest.fixture
+def ranker(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Enter a ranker that has scores only; returns its label."""
+    monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
+    return strangers.RANKER.label
+
+
+def keys(app: AppTest) -> set[str]:
+    """Of the controls that the low-rank models have on the page."""
+    controls = (*app.main.number_input, *app.main.select_slider, *app.main.segmented_control)
+    return {control.key for control in controls}
+
+
+def test_a_trace_of_another_kind_is_drawn_as_far_as_it_goes(open_page: Opener) -> None:
+    app = open_page("convergence", method=METHODS["factorized"].label, **LINK)
+    record = execute(LOW_RANK["factorized"])
+    curve = figures(app)[0]["data"]
+    assert [trace["line"]["color"] for trace in curve] == [style_of("factorized").colour]
+    assert app.dataframe[0].value["steps"].tolist() == [record.trace["iteration"].iloc[-1]]
+    assert "products" not in app.dataframe[0].value
+    assert "Choose RankSVM as method, with truncated Newton or Newton-YUAN as solver" in words(app)
+    labels = {multiselect.key for multiselect in app.multiselect}
+    assert labels == {"solvers", "cs"}, "it reads no loss"
+    app.selectbox(key="show").select("gradient").run()
+    assert not app.exception
+    assert figures(app) == []
+    assert "tells nothing of gradient norm. It tells: objective above the best; against iter" in words(app)
+    app.selectbox(key="show").select("gap").run()
+    app.selectbox(key="against").select("products").run()
+    assert "tells nothing of products with the features" in words(app)
+
+
+def test_its_other_solver_is_beside_it(open_page: Opener) -> None:
+    app = open_page("convergence", method=METHODS["factorized"].label, ltol="1e-06", **LINK)
+    app.multiselect(key="solvers").set_value(["query_steps"]).run()
+    assert not app.exception
+    dashes = [trace["line"].get("dash") for trace in figures(app)[0]["data"]]
+    assert len(dashes) == len(set(dashes)) == 2
+    assert "Seconds until within 10⁻⁴ of its own best objective" in words(app)
+
+
+@each_method
+def test_dual_variables_of_a_model_that_solves_for_them(method: str, open_page: Opener) -> None:
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    found = spectra_of(run_duals(execute(LOW_RANK[method], fold=fold), fold.train))
+    app = open_page("low_rank", method=METHODS[method].label, **LINK)
+    bars = dim_histogram.data(dim_histogram.needs(found, found, 0.9, 1e-6), "rank", "documents")
+    drawn = figures(app)
+    assert lines(drawn[1])["this model"] == bars["queries"].tolist()
+    assert drawn[0]["data"][0]["marker"]["color"] == style_of(method).colour
+    assert len(drawn) == 6
+
+
+@each_method
+def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_page: Opener) -> None:
+    text = words(app := open_page("low_rank", view="Why so low?", method=METHODS[method].label, **LINK))
+    assert len(figures(app)) == 7
+    assert "Trained for these figures with RankSVM and the squared hinge, else as in the sidebar" in text
+    assert f"The {METHODS[method].label} is solved for its α" in text
+    assert "Diamonds" not in text
+    assert "this solver, stopped early" not in lines(figures(app)[-1])
+
+
+@each_method
+def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", method=METHODS[method].label, **LINK)
+    costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
+    own = {"factorized": ("factorised", "K = 2"), "regularized": ("regularised", "nuclear 0.1, coupling 10")}
+    name, settings = own[method]
+    assert costs.loc[name, "settings"] == f"C = 2⁻⁸, {settings}"
+    assert costs.loc[name, "objective"] == execute(LOW_RANK[method]).objective
+    assert costs["gap"].notna().all(), "all train the hinge"
+    drawn = {"factorized": {"nuclear", "coupling"}, "regularized": {"factors"}}[method]
+    assert keys(app) & {"factors", "nuclear", "coupling", "plainmodel"} == drawn
+    assert f"The sidebar's model, {METHODS[method].label}, {settings}, C = 2⁻⁸, is what stands" in words(app)
+
+
+@each_method
+@pytest.mark.parametrize("view", ["Learning curves", "Sensitivity"])
+def test_curves_and_sweeps_go_on_from_the_sidebars_model(
+    method: str, view: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.low_rank.sweeps.FACTORS", (1, 2))
+    app = open_page("low_rank", view=view, fseeds=1, method=METHODS[method].label, **LINK)
+    assert len(figures(app)) == 3
+    names = [trace.get("name", "") for trace in figures(app)[2]["data"]]
+    wanted = ["factorised, mean over seeds", "plain, with the hinge"]
+    if view == "Learning curves":
+        wanted = [f"factorised, {way}" for way in ("L-BFGS-B", "paper's steps")]
+        wanted += [f"regularised, {way}" for way in ("FISTA", "paper's steps")]
+    assert set(wanted) <= set(names)
+
+
+def test_a_factorised_model_has_a_C_to_vary_and_no_costs(open_page: Opener) -> None:
+    link = LINK | {"method": METHODS["factorized"].label, "model": "the sidebar's", "scope": "this fold"}
+    app = open_page("influence", view="Influence of λ and μ", **link)
+    assert "Factorised RankSVM has no costs of pairs" in words(app)
+    assert "in the sidebar: RankSVM." in words(app)
+    assert figures(app) == []
+
+
+@pytest.mark.parametrize("view", ["Influence of C", "Influence of λ and μ"])
+def test_a_ranker_without_settings_has_nothing_to_vary(view: str, open_page: Opener, ranker: str) -> None:
+    app = open_page("influence", view=view, method=ranker, model="the sidebar's", scope="this fold")
+    assert figures(app) == []
+    assert "so there is nothing to show here. Choose the linear model above" in words(app)
+    linear = open_page("influence", view=view, method=ranker, scope="this fold")
+    assert f"The sidebar's model, {ranker}, has no C to vary and no costs of pairs" in words(linear)
+    assert figures(linear)
+
+
+def test_a_ranker_with_scores_only_has_no_trace_and_no_duals(open_page: Opener, ranker: str) -> None:
+    for page, said in (("convergence", "no trace of its iterations"), ("low_rank", "no dual variables")):
+        app = open_page(page, method=ranker)
+        assert said in words(app)
+        assert figures(app) == []
+        assert {f"Use {METHODS[name].label}" for name in LOW_RANK} <= {one.label for one in app.main.button}

@@ -1,0 +1,103 @@
+"""What the Influence page varies and of which model: its controls, and what a model has to vary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from rankviz.experiments.description import Description, describe, in_a_sentence
+from rankviz.experiments.spec import RunSpec
+from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.models.methods import METHODS
+from ui.shared.folds import ALL, chosen_folds
+from ui.shared.offers import C_EXPONENTS
+from ui.shared.settings import baseline
+from ui.shared.show import capital
+
+METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
+VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
+"""The settings that are varied here, and that a model has none."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Controls that the page adds to the sidebar: metric and folds."""
+
+    metric: str
+    folds: tuple[str, ...]
+
+
+def model(spec: RunSpec) -> RunSpec:
+    """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
+    plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
+    chosen = st.segmented_control(
+        "Model",
+        [linear, "the sidebar's"],
+        default=linear,
+        required=True,
+        key="model",
+        bind="query-params",
+        disabled=spec == plain,
+        help="The linear model takes about a second for all values of C together. It has a C of its own "
+        "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
+    )
+    if chosen != linear:
+        return spec
+    if not any(name in spec for name in VARIED):
+        lacking = " and ".join(VARIED.values())
+        st.caption(f"The sidebar's model, {in_a_sentence(spec)}, has {lacking}; the {linear} one is shown.")
+    return plain
+
+
+def has(spec: RunSpec, name: str) -> bool:
+    """Whether a model has a setting to vary; says that it has not, and which models have."""
+    if name in spec:
+        return True
+    able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
+    st.info(
+        f"{capital(in_a_sentence(spec))} has {VARIED[name]}, so there is nothing to show here. Choose the "
+        f"{FEATURE_MAPS[LINEAR].label} model above, or one of these methods in the sidebar: "
+        f"{', '.join(able)}.",
+        icon=":material/info:",
+    )
+    return False
+
+
+def controls(spec: RunSpec) -> Settings:
+    """The controls that both tabs share."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
+    folds = chosen_folds(
+        row,
+        spec,
+        default=ALL,
+        key="scope",
+        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
+    )
+    return Settings(metric, folds)
+
+
+def warm(spec: RunSpec) -> bool:
+    """Whether runs that differ in C share their features and start from each other's weights."""
+    return "C" in spec.kind.varying(spec.values)
+
+
+def path(spec: RunSpec) -> list[float]:
+    """The values of C that are drawn, the one that is set among them.
+
+    Every exponent that the sidebar has where a path is quick, else every other one.
+    """
+    quick = warm(spec) and spec.offers.input_weights
+    every, (first, last) = 1 if quick else 2, C_EXPONENTS
+    first += (round(np.log2(spec.C)) - first) % every
+    return [2.0**c for c in range(first, last + 1, every)]
+
+
+def about(spec: RunSpec, settings: Settings, part: str) -> Description:
+    """The page's subject in words: as `describe` says it, of all the folds."""
+    words = describe(spec, part)
+    if len(settings.folds) == 1:
+        return words
+    return replace(words, data=f"{spec.dataset}, {len(settings.folds)} folds pooled")
