@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, query_of, sidebar, tile, traces
+from helpers import (
+    assert_no_errors_shown,
+    choose,
+    finish_training,
+    query_of,
+    sidebar,
+    step_slider,
+    tile,
+    traces,
+)
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -63,3 +72,33 @@ def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) 
     assert link.startswith(f"{server.url}/ndcg_vs_m?")
     for words in ("upto=25", "metric=MAP", "m=10", "seed=0", "c=-4"):
         assert words in link
+
+
+def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?map=exact+kernel+(RBF)&freq=Gaussian&c=-3")
+    finish_training(page)
+    assert traces(page, "ndcg-at-k")[-1]["name"] == "exact kernel"
+    expect(page.get_by_test_id("stAlertContentWarning")).to_have_count(0)
+    assert query_of(page)["map"] == "exact kernel"
+    page.reload()
+    wait_settled(page)
+    assert traces(page, "ndcg-at-k")[-1]["name"] == "exact kernel"
+    assert_no_errors_shown(page)
+
+
+def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?c=-3")
+    choose(page, "Method", "factorised RankSVM")
+    step_slider(page, "Factors K", 1)
+    assert {key: query_of(page)[key] for key in ("method", "lfactors", "c")} == {
+        "method": "factorised RankSVM",
+        "lfactors": "10",
+        "c": "-3",
+    }
+    page.reload()
+    wait_settled(page)
+    assert query_of(page)["lfactors"] == "10"
+    expect(sidebar(page).get_by_role("combobox", name="Loss")).to_be_disabled()
+    choose(page, "Method", "RankSVM")
+    assert set(query_of(page)) == {"v", "c"}
+    assert_no_errors_shown(page)

@@ -10,6 +10,7 @@ from conftest_pages import APP, EDGES, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import folds as folds_module
+from rankviz.models.methods import METHODS
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 Opener = Callable[..., AppTest]
@@ -31,6 +32,16 @@ def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Ope
     app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
     assert app.session_state["c"] == ends["c"]
     assert figures(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(page: str, method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("five grades")
+    app = open_page(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
+    assert app.session_state["method"] == method
+    assert figures(app) or app.info or app.warning
+    assert not app.error, [error.value for error in app.error]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -20,6 +20,7 @@ from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVER, SOLVERS
+from ui.low_rank.settings import HERE
 from ui.shared.controls import control_of, held, value_from
 from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 
@@ -294,6 +295,7 @@ def keys_of_pages() -> set[str]:
                     found |= {str(one) for one in constants(node.value)}
                 if isinstance(node, ast.Assign) and "KEY" in ast.unparse(node.targets[0]):
                     found |= {str(one) for one in constants(node.value)}
+    found |= {setting.key for setting in HERE.values()}
     assert {"query", "factors", "plainmodel", "test", "picked"} <= found
     return found
 

@@ -7,7 +7,6 @@ exponent, no rank as 0, costs as a choice and a line of numbers; all else as it 
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,9 +27,7 @@ from ui.shared.costs import (
     needs_table,
     state_of_costs,
 )
-
-_OTHERS = re.compile(r"[^A-Za-z0-9_]+")
-_WHOLE = re.compile(r"-?[0-9]{1,10}")
+from ui.shared.texts import number, plain, pointless, whole, written_so
 
 
 @dataclass(frozen=True)
@@ -110,11 +107,11 @@ class Menu(Control):
 
     def written(self, key: str, raw: Any) -> str:
         """The name, other signs than letters, digits and _ as hexadecimal digits."""
-        return _plain(raw)
+        return plain(raw)
 
     def read(self, key: str, text: str) -> Any:
         """The name that is written so."""
-        return _written_so(text, self.setting.options, _plain)
+        return written_so(text, self.setting.options, plain)
 
 
 class Exponents(Control):
@@ -147,7 +144,7 @@ class Exponents(Control):
 
     def read(self, key: str, text: str) -> Any:
         """The exponent, if it is on the slider."""
-        return _whole(text, self._powers.low, self._powers.high)
+        return whole(text, self._powers.low, self._powers.high)
 
 
 class Listed(Control):
@@ -163,7 +160,7 @@ class Listed(Control):
         values = self._values
         at = values[place(self.setting.key, values, self.start)]
         common = self.common(disabled, hint)
-        st.select_slider(self.setting.label, values, at, format_func=_number, **common)
+        st.select_slider(self.setting.label, values, at, format_func=number, **common)
 
     def held(self, value: Any) -> dict[str, Any]:
         """The value, if it is listed."""
@@ -173,15 +170,15 @@ class Listed(Control):
 
     def label(self, key: str, raw: Any) -> str:
         """The number as the slider writes it."""
-        return _number(raw)
+        return number(raw)
 
     def written(self, key: str, raw: Any) -> str:
         """The number, a "p" for its point."""
-        return _pointless(raw)
+        return pointless(raw)
 
     def read(self, key: str, text: str) -> Any:
         """The listed value that is written so."""
-        return _written_so(text, self._values, _pointless)
+        return written_so(text, self._values, pointless)
 
 
 class Number(Control):
@@ -211,7 +208,7 @@ class Number(Control):
 
     def read(self, key: str, text: str) -> Any:
         """The number, if it can be typed."""
-        return _whole(text, *self._ends)
+        return whole(text, *self._ends)
 
 
 class CostsOfPairs(Control):
@@ -252,11 +249,11 @@ class CostsOfPairs(Control):
 
     def written(self, key: str, raw: Any) -> str:
         """The name of the choice; the numbers of the line, an "x" between them."""
-        return in_a_pin(raw) if key == TABLE_KEY else _plain(raw)
+        return in_a_pin(raw) if key == TABLE_KEY else plain(raw)
 
     def read(self, key: str, text: str) -> Any:
         """The choice that is written so; a line of numbers."""
-        return line_of_a_pin(text) if key == TABLE_KEY else _written_so(text, CHOICES, _plain)
+        return line_of_a_pin(text) if key == TABLE_KEY else written_so(text, CHOICES, plain)
 
 
 KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
@@ -297,32 +294,3 @@ def place(key: str, options: list[Any], start: Any) -> int:
     if st.session_state.get(key, options[position]) not in options:
         st.session_state[key] = options[position]
     return position
-
-
-def _number(value: Any) -> str:
-    """A listed value as the slider writes it: a small one with its power of ten."""
-    if not isinstance(value, float):
-        return str(value)
-    short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
-    return short if float(short) == value else repr(value)
-
-
-def _pointless(value: Any) -> str:
-    return _number(value).replace(".", "p")
-
-
-def _plain(name: str) -> str:
-    return _OTHERS.sub(lambda found: f"-{found[0].encode().hex()}-", name)
-
-
-def _written_so(text: str, values: Any, write: Callable[[Any], str]) -> Any:
-    for value in values:
-        if write(value) == text:
-            return value
-    raise ValueError(f"{text!r} is none of {', '.join(map(write, values))}")
-
-
-def _whole(text: str, low: int, high: int) -> int:
-    if not _WHOLE.fullmatch(text) or not low <= int(text) <= high:
-        raise ValueError(f"{text!r} is no whole number from {low} to {high}")
-    return int(text)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shared.controls import Control, control_of
 from ui.shared.old_labels import FORMER
@@ -49,17 +50,29 @@ def _set_now() -> dict[str, Any]:
 def link_as_opened() -> dict[str, str]:
     """The address when the visitor came, before widgets drop what they do not offer.
 
-    Options that were called something else in an earlier version are set by their names: the state that is
-    there when a widget is drawn counts where the address has nothing that the widget knows.
+    Options that were called something else in an earlier version are called what they are called now.
     """
     if _LINK not in st.session_state:
         told = st.query_params.to_dict()
         known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
-        st.session_state.update(known)
-        st.session_state[_LINK] = told | _labels(known)
+        if known:
+            _put(_labels(known))
+        st.session_state[_LINK] = st.query_params.to_dict()
     st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
+
+
+def _put(labels: Mapping[str, str]) -> None:
+    """Put labels into the address, and where widgets look for what it said when they are drawn first.
+
+    Streamlit has no public way to the latter: widgets would take the old label, know none, and drop it.
+    """
+    st.query_params.update(labels)
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as params:
+            params.set_initial_query_params_from_current()
 
 
 def say_what_was_not_offered(link: Mapping[str, str]) -> None:

@@ -90,8 +90,9 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
         state[kept] = st.query_params[key]
     chosen = state.get(kept, default)
     if chosen not in options:
+        asked = chosen.replace("`", "")
         st.warning(
-            f"{label}: “{chosen}” is no model here, and not pinned; {options[default].label} is shown.",
+            f"{label}: `{asked}` is no model here, and not pinned; {options[default].label} is shown.",
             icon=":material/link_off:",
         )
         chosen = default

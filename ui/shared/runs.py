@@ -37,6 +37,11 @@ STAGES = {
 }
 
 
+def stage_words(stage: str) -> str:
+    """A stage of a run in words; a method may have stages of its own, which go by their names."""
+    return STAGES.get(stage, stage)
+
+
 TELL_EVERY = 0.1
 """Seconds between messages of progress to the browser."""
 
@@ -181,9 +186,7 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
             return
         told = now
         counted = f"model {len(found) + 1} of {len(specs)}: " if len(specs) > 1 else ""
-        line.progress(
-            len(found) / len(specs), f"Training, {counted}{STAGES.get(progress.stage, progress.stage)}"
-        )
+        line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
         for spec, record in execute_all(family, tell, fold=fold_of(family[0])):

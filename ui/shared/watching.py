@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
-from ui.shared.runs import STAGES, errors_as_sentences
+from ui.shared.runs import errors_as_sentences, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
 POLL_SECONDS = 0.3
@@ -86,7 +86,7 @@ def _words(status: JobStatus) -> str:
     if status.stopping:
         stage = "stopping"
     elif status.state == "running":
-        stage = "starting" if status.latest is None else STAGES.get(status.latest["stage"], "saving")
+        stage = "starting" if status.latest is None else stage_words(status.latest["stage"])
     elif status.state == "queued":
         stage = "waiting until another run has ended"
     elif status.state != "failed":
