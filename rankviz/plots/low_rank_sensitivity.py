@@ -69,29 +69,8 @@ def figure_of_factors(
 
     `look` is the plain model's; `printed` are published values by K, drawn as hollow diamonds.
     """
-    fig, lines, style = go.Figure(), over_seeds(table), style_of("factorized")
-    for column in ("high", "low"):
-        fig.add_scatter(
-            x=lines["factors"],
-            y=lines[column],
-            mode="lines",
-            line={"width": 0},
-            fill="tonexty" if column == "low" else None,
-            fillcolor=translucent_of("factorized"),
-            showlegend=False,
-            hoverinfo="skip",
-        )
-    fig.add_scatter(
-        x=lines["factors"],
-        y=lines["mean"],
-        mode="lines+markers",
-        name="factorised, mean over seeds",
-        line={"color": style.colour, "width": 2.5},
-        marker=marker_of("factorized", look, size=9),
-        customdata=lines[["low", "high", "seeds"]],
-        hovertemplate="K = %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
-        "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
-    )
+    fig, lines = go.Figure(), over_seeds(table)
+    _add_factors(fig, lines, look, metric)
     values = [*lines["low"], *lines["high"]]
     if plain is not None:
         _add_plain(fig, plain, look, grid)
@@ -112,6 +91,31 @@ def figure_of_factors(
         ends = share_range(min(values), max(values))
         fig.update_yaxes(title_text=f"mean {metric} over queries", range=ends, tickformat=".2f")
     return finished(fig, height=420)
+
+
+def _add_factors(fig: go.Figure, lines: pd.DataFrame, look: str, metric: str) -> None:
+    for column in ("high", "low"):
+        fig.add_scatter(
+            x=lines["factors"],
+            y=lines[column],
+            mode="lines",
+            line={"width": 0},
+            fill="tonexty" if column == "low" else None,
+            fillcolor=translucent_of("factorized"),
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    fig.add_scatter(
+        x=lines["factors"],
+        y=lines["mean"],
+        mode="lines+markers",
+        name="factorised, mean over seeds",
+        line={"color": style_of("factorized").colour, "width": 2.5},
+        marker=marker_of("factorized", look, size=9),
+        customdata=lines[["low", "high", "seeds"]],
+        hovertemplate="K = %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
+        "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
+    )
 
 
 def _add_plain(fig: go.Figure, plain: float, look: str, grid: Sequence[int]) -> None:

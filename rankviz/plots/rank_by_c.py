@@ -63,6 +63,19 @@ def figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
         text=hover,
         hovertemplate="%{text}: median rank %{y}<extra></extra>",
     )
+    _add_shares(fig, table, method)
+    fig.add_vline(x=math.log2(chosen), line={"width": 1.5, "dash": "dot", "color": CHOSEN_COLOUR})
+    fig.update_yaxes(row=1, title="numerical rank", rangemode="tozero")
+    fig.update_yaxes(row=2, title="share", range=[-0.05, 1.1], tickformat=".0%", dtick=0.5)
+    ticks = [exponent for exponent in range(-15, 16, 5) if min(x) <= exponent <= max(x)]
+    fig.update_xaxes(tickvals=ticks, ticktext=[power_of_two(2.0**e) for e in ticks], zeroline=False)
+    fig.update_xaxes(row=2, title="C")
+    return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 70, "b": 50})
+
+
+def _add_shares(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
+    """Below: who is active."""
+    x, hover = [math.log2(C) for C in table["C"]], [f"C = {power_of_two(C)}" for C in table["C"]]
     for column, name, symbol in (
         ("active_share", "pairs active", "circle"),
         ("lawful", "queries all active", "x"),
@@ -79,10 +92,3 @@ def figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
             text=hover,
             hovertemplate=f"%{{text}}: %{{y:.1%}} {name}<extra></extra>",
         )
-    fig.add_vline(x=math.log2(chosen), line={"width": 1.5, "dash": "dot", "color": CHOSEN_COLOUR})
-    fig.update_yaxes(row=1, title="numerical rank", rangemode="tozero")
-    fig.update_yaxes(row=2, title="share", range=[-0.05, 1.1], tickformat=".0%", dtick=0.5)
-    ticks = [exponent for exponent in range(-15, 16, 5) if min(x) <= exponent <= max(x)]
-    fig.update_xaxes(tickvals=ticks, ticktext=[power_of_two(2.0**e) for e in ticks], zeroline=False)
-    fig.update_xaxes(row=2, title="C")
-    return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 70, "b": 50})

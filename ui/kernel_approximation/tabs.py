@@ -20,9 +20,9 @@ from rankviz.plots import (
 )
 from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
+from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
-from ui.kernel_approximation.work import Asked
 from ui.shared.runs import normalised
 from ui.shared.show import bold_sentence, show_figure
 

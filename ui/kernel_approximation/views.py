@@ -19,8 +19,9 @@ from rankviz.plots import kernel_error, kernel_variants
 from rankviz.plots.style import approximations
 from rankviz.risk.settings import LOSS
 from rankviz.solvers.registry import SOLVER
+from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.words import kernel_words, reading, variant_words
-from ui.kernel_approximation.work import Asked, errors
+from ui.kernel_approximation.work import errors
 from ui.shared.controls import value_from
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import spec_from_state

@@ -18,12 +18,12 @@ from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant,
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
-from rankviz.common.settings import SEED
 from rankviz.datasets import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import KERNELS, Drawn, Kernel
+from rankviz.features import Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
+from ui.kernel_approximation.asked import Asked, kernel_of
 from ui.shared.runs import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
@@ -39,49 +39,6 @@ TOGETHER = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The page's settings.
-
-    Attributes
-    ----------
-    spec : RunSpec
-        The sidebar's settings with a kernel map in any case.
-    norm : str
-    draws : int
-    grid : tuple of int
-    variants : tuple of Variant
-        Maps of the curves.
-    shown : tuple of Variant
-        The maps that approximate the kernel, as the sidebar has them drawn, for the tabs.
-    named : Variant or None
-        The sidebar's model, where it is one of these maps.
-    """
-
-    spec: RunSpec
-    norm: str
-    draws: int
-    grid: tuple[int, ...]
-    variants: tuple[Variant, ...]
-    shown: tuple[Variant, ...]
-    named: Variant | None
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel that is approximated."""
-        return kernel_of(self.spec)
-
-    @property
-    def seed(self) -> int:
-        """Of the first draw: the sidebar's."""
-        return int(self.spec.get(SEED.name, SEED.default))
-
-    @property
-    def seeds(self) -> range:
-        """Of the draws."""
-        return range(self.seed, self.seed + self.draws)
-
-
-@dataclass(frozen=True)
 class AtM:
     """Figures' data for the m of the sidebar, on the compared documents."""
 
@@ -89,12 +46,6 @@ class AtM:
     deviations: pd.DataFrame
     n_compared: int
     n_documents: int
-
-
-def kernel_of(spec: RunSpec) -> Kernel:
-    """The kernel that is approximated."""
-    kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
-    return kernel
 
 
 def _train(spec: RunSpec) -> FloatArray:
