@@ -19,9 +19,9 @@ with errors_as_sentences():
 one_query, ranking_error, numbers = st.tabs(
     ["One query as m grows", "Distance from the exact model", "Numbers"]
 )
-with one_query:
+with one_query, errors_as_sentences():
     tabs.one_query(spec, records, part)
-with ranking_error:
+with ranking_error, errors_as_sentences():
     tabs.ranking_error(spec, settings, records, part)
-with numbers:
+with numbers, errors_as_sentences():
     tabs.numbers(settings, records, part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
@@ -15,8 +16,10 @@ from rankviz.analysis.ranking_error import (
     ranking_error_table,
     ranking_errors,
 )
+from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold, make_fold
 from rankviz.experiments.record import RunRecord
+from rankviz.features import EXACT
 
 SPEC = RunSpec("small", n_components=500, gamma=0.5, C=0.25)
 
@@ -28,8 +31,8 @@ def fold() -> Fold:
 
 @pytest.fixture(scope="module")
 def exact(fold: Fold) -> RunRecord:
-    """All documents as landmarks: the exact kernel, to 1e-10."""
-    return execute(SPEC, fold=fold)
+    """The exact kernel."""
+    return execute(SPEC.exact(), fold=fold)
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +120,37 @@ def test_other_problems_and_other_parts_are_refused(exact: RunRecord, fold: Fold
         objective_distance(other, exact)
     with pytest.raises(ValueError, match="another part"):
         ranking_errors(exact, exact, fold.train, "test")
+
+
+def test_only_an_exact_kernel_is_compared_with_and_the_same_problem(
+    exact: RunRecord, approximate: list[RunRecord]
+) -> None:
+    with pytest.raises(SettingError, match="Nyström, m = 3 is no model of an exact kernel"):
+        objective_distance(exact, approximate[0])
+    linear = replace(approximate[0], spec=SPEC.linear(0.25))
+    with pytest.raises(SettingError, match="linear approximates no kernel"):
+        objective_distance(linear, exact)
+    changes = {"costs": "query", "loss": "huber", "kernel": "laplacian", "gamma": 2.0, "C": 9.0}
+    for name, value in changes.items():
+        other = replace(approximate[0], spec=approximate[0].spec.but(**{name: value}))
+        with pytest.raises(SettingError, match=f"differ in {name}"):
+            objective_distance(other, exact)
+    stochastic = replace(approximate[0], spec=approximate[0].spec.but(solver="sgd_query", seed=5))
+    assert objective_distance(stochastic, exact) == objective_distance(approximate[0], exact)
+
+
+def test_low_rank_models_are_compared_with_their_own_kind() -> None:
+    runs = {K: SPEC.factorized(K, 0.25) for K in (2, 5)}
+    two, five = (replace_spec(spec) for spec in runs.values())
+    exact = replace_spec(runs[2].but(feature_map=EXACT))
+    assert objective_distance(two, exact) == 0.0
+    with pytest.raises(SettingError, match="differ in factors"):
+        objective_distance(five, exact)
+    with pytest.raises(SettingError, match="differ in method"):
+        objective_distance(replace_spec(SPEC), exact)
+
+
+def replace_spec(spec: RunSpec) -> RunRecord:
+    """A record of a spec, of which only spec and objective are looked at."""
+    nothing = np.zeros(0)
+    return RunRecord(spec, "", -1.0, 0, 0, {}, {}, nothing, pd.DataFrame(), {}, 0, {})

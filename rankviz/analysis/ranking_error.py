@@ -5,14 +5,16 @@ Run records are all it reads, and the data for which documents belong to which q
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.features import FEATURE_MAPS
+from rankviz.features import FEATURE_MAPS, MapKind
 from rankviz.metrics import kendall_tau, top_overlap
 from rankviz.models.settings import FEATURE_MAP
 
@@ -43,13 +45,33 @@ def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
     """(F̃ − F)/F of the objectives reached, ½‖w‖² + C·risk each in its own kernel.
 
     Nyström searches a subspace of what the exact kernel spans, so its optimum is never lower; that of random
-    Fourier may be. Raises ValueError unless the data agree, and every setting of the exact run that says what
-    is minimised: C, kernel, loss, costs.
+    Fourier may be. Raises `SettingError` where the second run is none of an exact kernel, or minimises
+    something else: another loss, kernel, C, costs, method. What only the map reads may differ, such as m.
     """
-    declared = exact.spec.exact().declared()  # what the map itself is told, such as m, may differ
-    minimised = (name for name, setting in declared.items() if not setting.how and name != FEATURE_MAP.name)
-    _same(approximate.spec, exact.spec, ("method", *_DATA, *minimised))
+    if not _has(exact.spec, lambda kind: kind.is_exact):
+        raise SettingError(
+            f"{method_label(exact.spec)} is no model of an exact kernel: nothing to compare with"
+        )
+    if not _has(approximate.spec, lambda kind: kind.has_kernel):
+        raise SettingError(f"{method_label(approximate.spec)} approximates no kernel: nothing to compare")
+    _same_problem(approximate.spec, exact.spec)
     return (approximate.objective - exact.objective) / exact.objective
+
+
+def _has(spec: RunSpec, fact: Callable[[MapKind], bool]) -> bool:
+    """Whether a run has a feature map, of which something is true."""
+    return FEATURE_MAP.name in spec and fact(FEATURE_MAPS[spec.feature_map])
+
+
+def _same_problem(approximate: RunSpec, exact: RunSpec) -> None:
+    """Raise `SettingError` unless both minimise the same, each in its own kernel."""
+    ours = (
+        approximate.but(feature_map=exact.feature_map) if approximate.method == exact.method else approximate
+    )
+    if ours.problem != exact.problem:
+        names = (*_DATA, "method", *exact.values)
+        apart = [name for name in names if getattr(ours, name, None) != getattr(exact, name, None)]
+        _same(ours, exact, [name for name in apart if name not in exact or not exact.declared()[name].how])
 
 
 def ranking_error_table(
@@ -87,4 +109,4 @@ def _same(left: RunSpec, right: RunSpec, names: Sequence[str]) -> None:
     for name in names:
         ours, theirs = getattr(left, name, None), getattr(right, name, None)
         if ours != theirs:
-            raise ValueError(f"the runs differ in {name} ({ours!r} and {theirs!r}): nothing to compare")
+            raise SettingError(f"the runs differ in {name} ({ours!r} and {theirs!r}): nothing to compare")

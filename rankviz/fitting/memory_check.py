@@ -9,7 +9,7 @@ from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, defaul
 from rankviz.risk import risk_sizes
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs
-from rankviz.solvers.registry import SOLVERS
+from rankviz.solvers.registry import SOLVERS, USUAL
 
 
 class Room(NamedTuple):
@@ -38,14 +38,19 @@ def room_for(
 
 
 def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
-    who, instead = f"loss={loss!r}", f"loss={LOSSES[loss].unlisted!r}"
-    if SOLVERS[solver].lists_pairs:
-        who, instead = f"solver={solver!r}", "solver='newton'"
-    elif not LOSSES[loss].unlisted:
+    """Raise `DataError` where the listed pairs alone do not fit, naming what needs no list."""
+    if pairs * PAIR_BYTES <= budget:
         return
-    if pairs * PAIR_BYTES > budget:
-        raise DataError(
-            f"{who} lists its pairs: {pairs:,} take about {megabytes(pairs * PAIR_BYTES)}",
-            expected=f"at most {megabytes(budget)} of memory",
-            remedy=f"Choose {instead}, which needs no list, or fewer documents.",
-        )
+    by_solver, nearest = SOLVERS[solver].lists_pairs, LOSSES[loss].unlisted
+    instead = f"solver={USUAL!r}" if by_solver else f"loss={nearest!r}" if nearest else ""
+    remedy = (
+        f"Choose {instead}, which needs no list, or fewer documents."
+        if instead
+        else "Choose fewer documents."
+    )
+    raise DataError(
+        f"{f'solver={solver!r}' if by_solver else f'loss={loss!r}'} lists its pairs: {pairs:,} take about "
+        f"{megabytes(pairs * PAIR_BYTES)}",
+        expected=f"at most {megabytes(budget)} of memory",
+        remedy=remedy,
+    )
