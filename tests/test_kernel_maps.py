@@ -170,8 +170,8 @@ def test_frequencies_follow_the_spectral_density() -> None:
     assert stats.kstest(rbf.ravel(), stats.norm(scale=np.sqrt(2 * gamma)).cdf).pvalue > 0.001
     assert stats.kstest(laplacian.ravel(), stats.cauchy(scale=gamma).cdf).pvalue > 0.001
     assert stats.spearmanr(*np.abs(laplacian)).pvalue > 0.001  # entries are independent, lengths too
-    assert CAUCHY.lengths is None
-    assert GAUSSIAN.lengths is not None
+    assert CAUCHY.length is None
+    assert GAUSSIAN.length is not None
 
 
 # --- what goes together -----------------------------------------------------------------------------------

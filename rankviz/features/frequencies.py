@@ -68,11 +68,11 @@ class OrthogonalFrequencies:
 
     def takes(self, kernel: KernelFacts) -> bool:
         """Those under which any direction is as likely as any other."""
-        return kernel.spectrum is not None and kernel.spectrum.lengths is not None
+        return kernel.spectrum is not None and kernel.spectrum.length is not None
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Block after block, O(m d²); the first m' < m columns are the same to rounding."""
-        if spectrum.lengths is None:
+        if spectrum.length is None:
             raise SettingError(f"{self.label} frequencies need a kernel that is {self.needs}")
         direction_rng, norm_rng = rng.spawn(2)
         out = np.empty((d, m))

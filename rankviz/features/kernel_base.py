@@ -47,17 +47,29 @@ class EntryCost:
 class Spectrum:
     """The spectral density of a shift-invariant kernel: what frequencies of random Fourier features follow.
 
+    It draws one frequency at a time, so that those for m' < m features are the first m' of those for m.
+
     Attributes
     ----------
-    columns : (d, m, rng) -> (d, m)
-        Independent standard frequencies, one per column, drawn column after column.
-    lengths : (d, m, rng) -> (m,), or None
-        Lengths of such frequencies where any direction is as likely as any other: the kernel then is
+    column : (d, rng) -> (d,)
+        A standard frequency, from what `rng` gives alone: it is called once for each of m, in turn.
+    length : (d, rng) -> float, or None
+        The length of such a frequency where any direction is as likely as any other: the kernel then is
         rotation-invariant. None where it is not.
     """
 
-    columns: Callable[[int, int, np.random.Generator], FloatArray]
-    lengths: Callable[[int, int, np.random.Generator], FloatArray] | None = None
+    column: Callable[[int, np.random.Generator], FloatArray]
+    length: Callable[[int, np.random.Generator], float] | None = None
+
+    def columns(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+        """Independent standard frequencies (d, m), one per column."""
+        return np.stack([self.column(d, rng) for _ in range(m)], axis=1)
+
+    def lengths(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+        """Independent lengths (m,); ValueError where directions are not alike."""
+        if self.length is None:
+            raise ValueError("directions are not alike, and a length alone makes no frequency")
+        return np.array([self.length(d, rng) for _ in range(m)])
 
 
 class KernelFacts(Protocol):
