@@ -239,6 +239,13 @@ class BlockKernel(ABC):
         )
 
 
+def lacks_density(kernel: KernelFacts) -> str:
+    """What a kernel lacks of a spectral density, as in "the kernel …"; "" where it has one."""
+    if kernel.spectrum is not None:
+        return ""
+    return "has no known spectral density" if kernel.shift_invariant else "is not shift-invariant"
+
+
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:
     """The mean of κ(x, x) over documents X (n, d), which tolerances are relative to; 1 where it is 0."""
     return float(kernel.diagonal(X).mean()) or 1.0 if len(X) else 1.0
