@@ -1,4 +1,4 @@
-"""The kernels by scikit-learn, a kernel that is in no registry, and one as its author would write it."""
+"""The kernels by scikit-learn, two that are in no registry, what a map makes of them, documents to try."""
 
 from __future__ import annotations
 
@@ -7,12 +7,37 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
+from rankviz.features import KERNELS as KINDS
 from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial
-from rankviz.features.kernel_base import BlockKernel, Fill
+from rankviz.features.distances import squared_blocks
+from rankviz.features.kernel_base import BlockKernel, Fill, Spectrum
 
-KERNELS: dict[str, Kernel] = {
+RNG = np.random.default_rng(0)
+DOCUMENTS = RNG.normal(size=(60, 5))
+OTHERS = RNG.normal(size=(17, 5))
+
+
+def repeated(X: np.ndarray) -> np.ndarray:
+    """Every document twice, and zero rows of both signs, in no particular order."""
+    zeros = np.zeros((6, X.shape[1])) * np.where(np.arange(6) % 2, 1.0, -1.0)[:, None]
+    return np.random.default_rng(1).permutation(np.vstack((X, X, zeros)))
+
+
+def kernel(X: np.ndarray, Z: np.ndarray, gamma: float) -> np.ndarray:
+    """The RBF kernel by SciPy's distances."""
+    return np.exp(-gamma * cdist(X, Z, "sqeuclidean"))
+
+
+def approximation(fitted: object, X: np.ndarray, Z: np.ndarray | None = None) -> np.ndarray:
+    """K̃ = Φ(X) Φ(Z)ᵀ."""
+    Phi = fitted.operator(X).dense()
+    return Phi @ (Phi if Z is None else fitted.operator(Z).dense()).T
+
+
+KNOWN: dict[str, Kernel] = {
     "rbf": RBF(0.3),
     "laplacian": Laplacian(0.2),
     "polynomial": Polynomial(0.4, 3, 1.5),
@@ -20,7 +45,9 @@ KERNELS: dict[str, Kernel] = {
     "fifth": Polynomial(0.2, 5, 0.5),
     "linear": LinearKernel(),
 }
-"""With their parameters."""
+"""Those that scikit-learn has, with their parameters."""
+KERNELS = KNOWN | {name: kind.usual for name, kind in KINDS.items() if name not in KNOWN}
+"""With all others that can be chosen."""
 
 _SLOW: dict[type, Callable[..., np.ndarray]] = {
     RBF: pairwise.rbf_kernel,
@@ -31,7 +58,9 @@ _SLOW: dict[type, Callable[..., np.ndarray]] = {
 
 
 def slow_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """What scikit-learn makes of the same parameters."""
+    """What scikit-learn makes of the same parameters; a kernel that it has not, a row at a time."""
+    if type(kernel) not in _SLOW:
+        return np.vstack([kernel.matrix(x[None], Z) for x in X])
     settings = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     return _SLOW[type(kernel)](X, Z, **settings)
 
@@ -47,6 +76,7 @@ class InverseDistance(BlockKernel):
 
     label: ClassVar[str] = "inverse distance"
     formula: ClassVar[str] = "1/(1 + γ‖x − z‖₁)"
+    shift_invariant: ClassVar[bool] = True
 
     def argument_blocks(self, Z: np.ndarray) -> Fill:
         return lambda X, block: np.abs(X[:, None, :] - Z).sum(axis=2, out=block)
@@ -61,3 +91,31 @@ class InverseDistance(BlockKernel):
 
     def scratch(self, d: int) -> int:
         return 2 * d
+
+
+@dataclass(frozen=True)
+class Matern(BlockKernel):
+    """κ(x, z) = (1 + √3γ‖x − z‖) exp(−√3γ‖x − z‖): expressions as they come, and no word on memory.
+
+    Its frequencies follow Student's t with 3 degrees of freedom, drawn from one generator.
+    """
+
+    gamma: float = 0.5
+
+    label: ClassVar[str] = "Matérn-3/2"
+    formula: ClassVar[str] = "(1 + √3γ‖x − z‖) exp(−√3γ‖x − z‖)"
+    shift_invariant: ClassVar[bool] = True
+    spectrum: ClassVar[Spectrum | None] = Spectrum(
+        column=lambda d, rng: rng.standard_normal(d) / np.sqrt(rng.chisquare(3) / 3),
+        length=lambda d, rng: float(np.sqrt(rng.chisquare(d) / (rng.chisquare(3) / 3))),
+    )
+
+    def argument_blocks(self, Z: np.ndarray) -> Fill:
+        return squared_blocks(Z, 1.0)
+
+    def apply(self, arguments: np.ndarray, out: np.ndarray) -> None:
+        t = self.gamma * np.sqrt(-3 * arguments)
+        np.multiply(1 + t, np.exp(-t), out)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        return np.ones(len(X))

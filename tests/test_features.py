@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from naive_kernel import DOCUMENTS, OTHERS, RNG, approximation, kernel
+from naive_kernels import DOCUMENTS, OTHERS, RNG, approximation, kernel
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import (

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive_kernel import approximation, repeated
-from naive_kernels import KERNELS, slow_kernel
+from naive_kernels import KERNELS, InverseDistance, Matern, approximation, repeated, slow_kernel
 from scipy import stats
 
 from rankviz.common.errors import SettingError
@@ -25,6 +24,7 @@ from rankviz.features import (
     RandomFourier,
     check_combination,
 )
+from rankviz.features import KERNELS as KINDS
 from rankviz.features.factor import JITTER
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_base import mean_diagonal
@@ -33,8 +33,17 @@ from rankviz.features.kernels import CAUCHY, GAUSSIAN
 RNG = np.random.default_rng(2)
 X, Z = RNG.normal(size=(60, 5)) + 0.3, RNG.normal(size=(17, 5)) + 0.3
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-SPECTRAL: dict[str, Kernel] = {"rbf": RBF(0.1), "laplacian": Laplacian(0.1)}
-each_spectral = pytest.mark.parametrize("kernel", SPECTRAL.values(), ids=SPECTRAL)
+SPECTRAL = {name: kind for name, kind in KINDS.items() if kind.spectrum is not None}
+SPECTRAL_KERNELS: list[Kernel] = [*(kind.usual.at(0.1) for kind in SPECTRAL.values()), Matern(0.1)]
+each_spectral = pytest.mark.parametrize("kernel", SPECTRAL_KERNELS, ids=[*SPECTRAL, "a stranger"])
+
+
+def in_unit(kernel: Kernel, unit: float) -> Kernel:
+    """With the γ that makes the same of features in another unit, where there is one."""
+    K = kernel.matrix(X, Z)
+    powers = (p for p in (1, 2) if np.allclose(kernel.at(kernel.gamma / 2**p).matrix(2 * X, 2 * Z), K))
+    return kernel.at(kernel.gamma / unit ** next(powers, 0))
+
 
 # --- Nyström and exact ------------------------------------------------------------------------------------
 
@@ -46,7 +55,7 @@ def test_all_documents_as_landmarks_give_the_kernel(
     kernel: Kernel, documents: np.ndarray, unit: float
 ) -> None:
     """In any unit of the features: the jitter is a share of the kernel's size."""
-    kernel = kernel.at(kernel.gamma / unit ** (1 if isinstance(kernel, Laplacian) else 2))
+    kernel = in_unit(kernel, unit)
     documents = documents * unit
     K = slow_kernel(kernel, documents, documents)
     for fitted in (
@@ -155,12 +164,26 @@ def test_the_error_falls_as_the_root_of_m(kernel: Kernel) -> None:
 
 @each_spectral
 @pytest.mark.parametrize("m", [1, 3, 50])
-def test_random_features_are_nested(kernel: Kernel, m: int) -> None:
-    large, small = (RandomFourier(k, kernel, seed=9).fit(X) for k in (64, m))
+@pytest.mark.parametrize("frequencies", FREQUENCIES)
+def test_random_features_are_nested(kernel: Kernel, frequencies: str, m: int) -> None:
+    """However many numbers a kernel draws for one frequency, and from however many distributions."""
+    if not FREQUENCIES[frequencies].takes(kernel):
+        return
+    large, small = (RandomFourier(k, kernel, 9, FREQUENCIES[frequencies]).fit(X) for k in (64, m))
     Phi = large.operator(X).dense()
     np.testing.assert_allclose(small.operator(X).dense(), np.sqrt(64 / m) * Phi[:, :m], atol=1e-12)
-    np.testing.assert_array_equal(small.frequencies, large.leading(m).frequencies)
+    np.testing.assert_allclose(small.frequencies, large.leading(m).frequencies, rtol=1e-12, atol=1e-12)
     assert large.basis.weight(m) == pytest.approx(np.sqrt(64 / m))
+
+
+@each_spectral
+def test_lengths_are_those_of_frequencies(kernel: Kernel) -> None:
+    if kernel.spectrum.length is None:
+        with pytest.raises(ValueError, match="directions are not alike"):
+            kernel.spectrum.lengths(3, 5, RNG)
+        return
+    lengths, columns = (draw(3, 2000, RNG) for draw in (kernel.spectrum.lengths, kernel.spectrum.columns))
+    assert stats.ks_2samp(lengths, np.linalg.norm(columns, axis=0)).pvalue > 0.001
 
 
 def test_frequencies_follow_the_spectral_density() -> None:
@@ -170,8 +193,8 @@ def test_frequencies_follow_the_spectral_density() -> None:
     assert stats.kstest(rbf.ravel(), stats.norm(scale=np.sqrt(2 * gamma)).cdf).pvalue > 0.001
     assert stats.kstest(laplacian.ravel(), stats.cauchy(scale=gamma).cdf).pvalue > 0.001
     assert stats.spearmanr(*np.abs(laplacian)).pvalue > 0.001  # entries are independent, lengths too
-    assert CAUCHY.lengths is None
-    assert GAUSSIAN.lengths is not None
+    assert CAUCHY.length is None
+    assert GAUSSIAN.length is not None
 
 
 # --- what goes together -----------------------------------------------------------------------------------
@@ -184,15 +207,17 @@ def refusal(feature_map: str, **values: Any) -> str:
 
 
 def test_combinations_that_have_no_features_are_refused_with_what_would_do() -> None:
+    round_ones = (name for name, kind in SPECTRAL.items() if kind.spectrum.length is not None)
+    spectral, rotation_invariant = (" or ".join(map(repr, names)) for names in (SPECTRAL, round_ones))
     assert refusal("fourier", kernel="polynomial") == (
         "feature_map='fourier' needs a kernel that is shift-invariant, with a known spectral density, and "
-        "the polynomial kernel is not; choose kernel='rbf' or 'laplacian', or feature_map='nystroem' or "
-        "'exact'"
+        f"the polynomial kernel is not shift-invariant; choose kernel={spectral}, or feature_map='nystroem' "
+        "or 'exact'"
     )
     assert refusal("fourier", kernel="linear").startswith("feature_map='fourier' needs")
     assert refusal("fourier", kernel="laplacian", frequencies="orthogonal") == (
         "frequencies='orthogonal' needs a kernel that is rotation-invariant, and the Laplacian kernel is "
-        "not; choose kernel='rbf', or frequencies='gaussian'"
+        f"not; choose kernel={rotation_invariant}, or frequencies='gaussian'"
     )
     for feature_map, values in (
         ("linear", {"kernel": "polynomial"}),
@@ -206,7 +231,9 @@ def test_combinations_that_have_no_features_are_refused_with_what_would_do() -> 
 
 
 def test_maps_refuse_what_was_not_checked() -> None:
-    with pytest.raises(SettingError, match="the polynomial kernel has no spectral density"):
+    with pytest.raises(SettingError, match="the polynomial kernel is not shift-invariant: no freq"):
         RandomFourier(5, Polynomial(1.0)).fit(X)
+    with pytest.raises(SettingError, match="the inverse distance kernel has no known spectral density: no"):
+        RandomFourier(5, InverseDistance(1.0)).fit(X)
     with pytest.raises(SettingError, match="need a kernel that is rotation-invariant"):
         RandomFourier(5, Laplacian(1.0), 0, FREQUENCIES["orthogonal"]).fit(X)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest_kernels import DATA, SETTINGS, X, model
-from naive_kernels import InverseDistance
+from naive_kernels import InverseDistance, Matern
 
 import rankviz
 from rankviz import DataError, FactorizedRankSVM
@@ -27,10 +27,10 @@ from rankviz.fitting.memory import TrainingSizes
 
 @pytest.fixture
 def stranger() -> Iterator[str]:
-    """A kernel that exists nowhere in the project."""
-    KERNELS["inverse"] = KernelKind(InverseDistance, (GAMMA,))
+    """A kernel that exists nowhere in the project, and beside it another, "matern"."""
+    KERNELS["inverse"], KERNELS["matern"] = (KernelKind(kind, (GAMMA,)) for kind in (InverseDistance, Matern))
     yield "inverse"
-    del KERNELS["inverse"]
+    del KERNELS["inverse"], KERNELS["matern"]
 
 
 def test_a_stranger_is_trained_like_any_other(
@@ -50,7 +50,8 @@ def test_a_stranger_is_trained_like_any_other(
     assert low.objective_ < 0
     assert low.gamma_ == pytest.approx(1 / (X.shape[1] * X.var()))
     with pytest.raises(
-        SettingError, match=r"the inverse distance kernel is not; choose kernel='rbf' or 'lapl"
+        SettingError,
+        match=r"the inverse distance kernel has no known spectral density; choose kernel='rbf' or 'lapl",
     ):
         model(stranger, "fourier").fit_data(DATA)
 
@@ -102,7 +103,7 @@ MANY = make_data(n_queries=60, documents_per_query=(30, 40), n_features=30, seed
 
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
-@pytest.mark.parametrize("kernel", [*SETTINGS, "inverse"])
+@pytest.mark.parametrize("kernel", [*SETTINGS, "inverse", "matern"])
 def test_the_memory_that_is_counted_is_enough(
     kernel: str, feature_map: str, stranger: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

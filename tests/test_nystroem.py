@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive_kernel import DOCUMENTS, OTHERS, approximation, kernel, repeated
+from naive_kernels import DOCUMENTS, OTHERS, approximation, kernel, repeated
 from scipy import linalg
 
 from rankviz.features import RBF, Nystroem, rbf_kernel

@@ -14,7 +14,7 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import CosineBasis
 from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
-from rankviz.features.kernel_base import Kernel, needed
+from rankviz.features.kernel_base import Kernel, lacks_density, needed
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.row_blocks import fill_rows, in_place
 
@@ -140,7 +140,8 @@ class RandomFourier:
         Raises `SettingError` for a kernel without a spectral density, or one that `frequencies` do not serve.
         """
         if self.kernel.spectrum is None:
-            raise SettingError(f"the {self.kernel.label} kernel has no spectral density to draw from")
+            why = lacks_density(self.kernel)
+            raise SettingError(f"the {self.kernel.label} kernel {why}: no frequencies can be drawn")
         frequency_rng, phase_rng = np.random.default_rng(self.seed).spawn(2)
         omega = self.frequencies.draw(self.kernel.spectrum, X.shape[1], self.n_components, frequency_rng)
         return DrawnFourier(omega, phase_rng.uniform(0, 2 * np.pi, self.n_components), self.kernel)

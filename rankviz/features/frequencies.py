@@ -1,7 +1,7 @@
 """How the frequencies of random Fourier features are drawn: independent, or orthogonal in blocks.
 
-To add a way: a frozen dataclass with `takes(kernel)` and `draw(spectrum, d, m, rng)`, and an entry in
-`FREQUENCIES`.
+To add a way: a frozen dataclass with `takes(kernel)`, `lacks(kernel)` and `draw(spectrum, d, m, rng)`, and an
+entry in `FREQUENCIES`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.features.kernel_base import KernelFacts, Spectrum
+from rankviz.features.kernel_base import KernelFacts, Spectrum, lacks_density
 
 
 class FrequencyChoice(Protocol):
@@ -33,6 +33,10 @@ class FrequencyChoice(Protocol):
         """Whether it draws frequencies of this kernel."""
         ...
 
+    def lacks(self, kernel: KernelFacts) -> str:
+        """What a kernel that it does not take lacks, as in "the kernel …"."""
+        ...
+
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Standard frequencies (d, m), one per column; the map multiplies them by the kernel's scale."""
         ...
@@ -47,7 +51,11 @@ class IndependentFrequencies:
 
     def takes(self, kernel: KernelFacts) -> bool:
         """Any that has a spectral density."""
-        return kernel.spectrum is not None
+        return not self.lacks(kernel)
+
+    def lacks(self, kernel: KernelFacts) -> str:
+        """That density."""
+        return lacks_density(kernel)
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Column after column."""
@@ -68,11 +76,15 @@ class OrthogonalFrequencies:
 
     def takes(self, kernel: KernelFacts) -> bool:
         """Those under which any direction is as likely as any other."""
-        return kernel.spectrum is not None and kernel.spectrum.lengths is not None
+        return kernel.spectrum is not None and kernel.spectrum.length is not None
+
+    def lacks(self, kernel: KernelFacts) -> str:
+        """That, where it has a spectral density at all."""
+        return lacks_density(kernel) or "is not"
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Block after block, O(m d²); the first m' < m columns are the same to rounding."""
-        if spectrum.lengths is None:
+        if spectrum.length is None:
             raise SettingError(f"{self.label} frequencies need a kernel that is {self.needs}")
         direction_rng, norm_rng = rng.spawn(2)
         out = np.empty((d, m))

@@ -47,17 +47,29 @@ class EntryCost:
 class Spectrum:
     """The spectral density of a shift-invariant kernel: what frequencies of random Fourier features follow.
 
+    It draws one frequency at a time, so that those for m' < m features are the first m' of those for m.
+
     Attributes
     ----------
-    columns : (d, m, rng) -> (d, m)
-        Independent standard frequencies, one per column, drawn column after column.
-    lengths : (d, m, rng) -> (m,), or None
-        Lengths of such frequencies where any direction is as likely as any other: the kernel then is
+    column : (d, rng) -> (d,)
+        A standard frequency, from what `rng` gives alone: it is called once for each of m, in turn.
+    length : (d, rng) -> float, or None
+        The length of such a frequency where any direction is as likely as any other: the kernel then is
         rotation-invariant. None where it is not.
     """
 
-    columns: Callable[[int, int, np.random.Generator], FloatArray]
-    lengths: Callable[[int, int, np.random.Generator], FloatArray] | None = None
+    column: Callable[[int, np.random.Generator], FloatArray]
+    length: Callable[[int, np.random.Generator], float] | None = None
+
+    def columns(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+        """Independent standard frequencies (d, m), one per column."""
+        return np.stack([self.column(d, rng) for _ in range(m)], axis=1)
+
+    def lengths(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
+        """Independent lengths (m,); ValueError where directions are not alike."""
+        if self.length is None:
+            raise ValueError("directions are not alike, and a length alone makes no frequency")
+        return np.array([self.length(d, rng) for _ in range(m)])
 
 
 class KernelFacts(Protocol):
@@ -197,7 +209,10 @@ class BlockKernel(ABC):
     def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
         """K from what `arguments` gave: (n, m) -> (n, m), a new array."""
         n, m = arguments.shape
-        return row_blocks.fill_rows(n, m, lambda rows, block: self.apply(arguments[rows], block), report)
+        scratch = self.scratch(1)  # of `apply`: features have no part in it
+        return row_blocks.fill_rows(
+            n, m, lambda rows, block: self.apply(arguments[rows], block), report, scratch
+        )
 
     def panels(self, X: FloatArray) -> Panels:
         """Row panels up to the diagonal of K (n, n) of documents X (n, d)."""
@@ -212,16 +227,23 @@ class BlockKernel(ABC):
         return EntryCost(products=d, exp=1)
 
     def scratch(self, d: int) -> int:
-        """Two, where nothing else is said: an expression in `apply` makes as many copies of its block.
+        """Four, where nothing else is said: copies of its block that expressions in `apply` make.
 
-        Blocks are so much smaller.
+        Blocks are so much smaller. One that works in place says 0.
         """
-        return 2
+        return 4
 
     def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
         return row_blocks.fill_rows(
             len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch(X.shape[1])
         )
+
+
+def lacks_density(kernel: KernelFacts) -> str:
+    """What a kernel lacks of a spectral density, as in "the kernel …"; "" where it has one."""
+    if kernel.spectrum is not None:
+        return ""
+    return "has no known spectral density" if kernel.shift_invariant else "is not shift-invariant"
 
 
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:

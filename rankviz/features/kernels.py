@@ -21,12 +21,12 @@ from rankviz.features.kernel_settings import COEF0, DEGREE, GAMMA
 from rankviz.features.row_blocks import ROWS, in_place, powers, shared
 
 GAUSSIAN = Spectrum(
-    columns=lambda d, m, rng: np.ascontiguousarray(rng.standard_normal((m, d)).T),
-    lengths=lambda d, m, rng: np.sqrt(rng.chisquare(d, m)),
+    column=lambda d, rng: rng.standard_normal(d),
+    length=lambda d, rng: float(np.sqrt(rng.chisquare(d))),
 )
 """ω ~ N(0, I), of χ-distributed length with d degrees of freedom."""
 
-CAUCHY = Spectrum(columns=lambda d, m, rng: np.ascontiguousarray(rng.standard_cauchy((m, d)).T))
+CAUCHY = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
 """Independent entries, each of density 1/(π(1 + ω²)): ‖·‖₁ knows its axes, so directions are not alike."""
 
 

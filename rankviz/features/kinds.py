@@ -113,6 +113,8 @@ class MapKind:
         Whether it has features for a kernel.
     needs : str
         What it asks of a kernel, in words: "needs a kernel that is …".
+    lacks : kernel -> str
+        Which of these a kernel that it does not take lacks, as in "the kernel …".
     """
 
     label: str
@@ -127,6 +129,7 @@ class MapKind:
     entry_cost: Callable[[Kernel, int], EntryCost] = lambda kernel, d: kernel.entry_cost(d)
     takes: Callable[[KernelFacts], bool] = lambda kernel: True
     needs: str = ""
+    lacks: Callable[[KernelFacts], str] = lambda kernel: "is not"
 
     @property
     def has_kernel(self) -> bool:

@@ -11,7 +11,7 @@ from rankviz.features import exact
 from rankviz.features.exact import ExactKernel, FittedExact, FittedKernelPCA
 from rankviz.features.fourier import FittedFourier, RandomFourier
 from rankviz.features.frequencies import FREQUENCIES
-from rankviz.features.kernel_base import EntryCost, KernelFacts
+from rankviz.features.kernel_base import EntryCost, KernelFacts, lacks_density
 from rankviz.features.kernels import KERNELS, KernelKind
 from rankviz.features.kinds import Kept, MapKind
 from rankviz.features.landmarks import LANDMARKS
@@ -50,6 +50,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",
+        lacks=lacks_density,
     ),
     "exact": MapKind(
         "exact kernel",
@@ -91,12 +92,18 @@ def _mismatch(
     parameter: str, value: str, options: Mapping[str, Any], kernel: KernelKind, kernels: Sequence[str]
 ) -> SettingError:
     """What to say where an option of a parameter does not take a kernel; `kernels` are those it takes."""
-    asked = getattr(options[value], "needs", "") or "another"
     others = [name for name, option in options.items() if goes_with(option, kernel)]
     return SettingError(
-        f"{parameter}={value!r} needs a kernel that is {asked}, and the {kernel.label} kernel is not; choose "
+        f"{parameter}={value!r} {needs_of(options[value], kernel)}; choose "
         f"{_named('kernel', kernels)}, or {_named(parameter, others)}"
     )
+
+
+def needs_of(option: object, kernel: KernelFacts) -> str:
+    """What a map, or a way to draw, needs that a kernel has not: "needs a kernel that is …, and …"."""
+    asked, lacks = getattr(option, "needs", "") or "another", getattr(option, "lacks", None)
+    missing = "is not" if lacks is None else lacks(kernel)
+    return f"needs a kernel that is {asked}, and the {kernel.label} kernel {missing}"
 
 
 def taken(*options: object) -> list[str]:

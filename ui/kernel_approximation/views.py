@@ -14,6 +14,7 @@ from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
+from rankviz.features.registry import needs_of
 from rankviz.features.settings import KERNEL
 from rankviz.plots import kernel_error, kernel_variants
 from rankviz.plots.style import approximations
@@ -83,7 +84,8 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
     elif kind.is_exact:
         words.append(f"The sidebar's model uses the exact kernel; shown here: {maps} it.")
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
-        words.append(f"{capital(left_out.label)} is left out: it needs a kernel that is {left_out.needs}.")
+        why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
+        words.append(f"{capital(left_out.label)} is left out: it {why}.")
     if compared.get("rank") is not None:
         words.append(
             f"{FEATURE_MAPS[compared.feature_map].label} is shown here with all its eigenvalues, not cut to "
