@@ -19,9 +19,9 @@ from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.sweep import families
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import FEATURE_MAP
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.offers import WORDS, Offers
+from rankviz.models.settings import FEATURE_MAP
 from rankviz.solvers.result import TraceRow
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
