@@ -1,4 +1,4 @@
-"""A loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
+"""A loss, a kernel, a feature map, a solver and two rankers that exist nowhere in the project.
 
 Tests enter them where the project's own are, one file and one entry each, and see what becomes of them.
 """
@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
-from rankviz.common.progress import Callback, Report, silent
+from rankviz.common.progress import Callback, Progress, Report, reporter, silent
 from rankviz.datasets import RankingData
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.distances import squared_blocks
@@ -24,12 +27,15 @@ from rankviz.features.kinds import Kept, MapKind
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import GAMMA
 from rankviz.models.methods import Method
-from rankviz.models.ranker import Ranker
+from rankviz.models.offers import Offers
+from rankviz.models.ranker import Outcome, Ranker
 from rankviz.objectives.feature_space import Objective
 from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk.losses import Loss
+from rankviz.risk.settings import LOSS_WEIGHT
 from rankviz.solvers.registry import CONVEX, SMOOTH, SolverChoice
 from rankviz.solvers.result import SolverResult, Status, TraceRow
+from rankviz.solvers.settings import TOL
 
 
 class Exponential(Loss):
@@ -168,6 +174,60 @@ class FeatureMean(Ranker):
 
 
 RANKER = Method("feature mean", FeatureMean, ())
+
+
+class ListNet(Ranker):
+    """Scores w·x by the cross entropy of top-one probabilities: weights and a trace, but no pairs, no map."""
+
+    def __init__(self, C: float = 2.0**-7, tol: float = 1e-6) -> None:
+        self.C, self.tol = C, tol
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Minimise ½‖w‖² + C Σ −p·log q over queries, p and q being softmax of grades and of scores."""
+        self.n_features_in_, report, started = data.n_features, reporter(callback), time.perf_counter()
+        queries = [data.query_slice(q) for q in range(data.n_queries)]
+
+        def objective(w: FloatArray) -> tuple[float, FloatArray]:
+            scores, slopes, value = data.X @ w, np.zeros(data.n_documents), 0.5 * float(w @ w)
+            for at in queries:
+                wanted = softmax(data.y[at].astype(np.float64))
+                value -= self.C * float(wanted @ log_softmax(scores[at]))
+                slopes[at] = self.C * (softmax(scores[at]) - wanted)
+            return value, w + data.X.T @ slopes
+
+        rows: list[dict[str, float]] = []
+
+        def note(w: FloatArray) -> None:
+            value, gradient = objective(w)
+            row = {"iteration": float(len(rows)), "objective": value}
+            row |= {"gradient_norm": float(np.linalg.norm(gradient))}
+            rows.append(row | {"seconds": time.perf_counter() - started})
+            report(Progress("newton", record=rows[-1]))
+
+        zero = np.zeros(data.n_features)
+        note(zero)
+        options = {"gtol": self.tol, "ftol": 0.0}
+        found = minimize(objective, zero, jac=True, method="L-BFGS-B", callback=note, options=options)
+        self.coef_, self.objective_, self.trace_ = found.x, float(found.fun), pd.DataFrame(rows)
+        return self
+
+    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+        """w·x."""
+        return X @ self.coef_
+
+    def outcome(self) -> Outcome:
+        """Weights, objective and trace; no seconds."""
+        m = len(self.coef_)
+        return Outcome(objective=self.objective_, n_components=m, weights=self.coef_, trace=self.trace_)
+
+
+LISTNET = Method(
+    "linear ListNet",
+    ListNet,
+    (LOSS_WEIGHT, TOL),
+    lambda values: Offers(weights=True, input_weights=True, trace=True),
+    minimises="½‖w‖² − C Σ p·log q",
+)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import strangers
 from naive_dual import slow_alpha
 from naive_ranking import problem, qid_of, slow_pairs
 
@@ -144,6 +145,13 @@ def test_a_model_may_have_its_own() -> None:
     assert isinstance(rankviz.duals(Solved(), DATA), GivenDuals)
     with pytest.raises(ValueError, match="dual variables of Unsolved are not known"):
         rankviz.duals(Unsolved(), DATA)
+
+
+def test_a_model_that_counts_no_pairs_is_refused_as_any_other() -> None:
+    model = strangers.ListNet().fit_data(DATA)
+    assert not hasattr(model, "n_pairs_")
+    with pytest.raises(ValueError, match="dual variables of ListNet are not known"):
+        rankviz.duals(model, DATA)
 
 
 def test_refusals_are_sentences(tmp_path: Path) -> None:

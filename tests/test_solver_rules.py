@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import strangers
 from conftest_solvers import DATA, PTR, X, Y, each_cost, each_terms, objective_of
 from naive_ranking import slow_pairs
 
@@ -160,8 +161,13 @@ def test_the_largest_curvature_of_each_loss() -> None:
     """What losses declare is what their second derivatives reach, on margins 1 ± 10^k and on a fine grid."""
     distance = np.concatenate(([0.0], 10.0 ** (np.arange(-2400, 401) / 200.0)))
     t = np.concatenate((1.0 - distance, 1.0 + distance, np.arange(-9, 9, 1e-4)))
-    for loss in (*LOSSES.values(), SmoothHinge(1e-4), SmoothedHinge(1e-3)):
+    for loss in (*LOSSES.values(), SmoothHinge(1e-4), SmoothedHinge(1e-3), strangers.LOSS):
         if loss.smooth:
+            if loss.curvature == np.inf:
+                with np.errstate(over="ignore"):
+                    reached = [loss.second_derivative(np.linspace(-k, k, 1001)).max() for k in (1, 10, 100)]
+                assert (np.diff(reached) > 0).all(), f"{loss.label}: more the farther one looks"
+                continue
             reached = loss.second_derivative(t).max()
             assert reached <= loss.curvature <= reached * (1 + 1e-4)
     assert LOSSES["hinge"].curvature == np.inf

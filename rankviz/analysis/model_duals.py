@@ -47,13 +47,13 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     >>> block.alpha.round(4).tolist()
     [[0.6667]]
     """
-    check_is_fitted(model, "coef_")
+    if not isinstance(model, HasDuals | RankSVM):
+        raise ValueError(f"the dual variables of {type(model).__name__} are not known")
+    check_is_fitted(model, ["coef_", "n_features_in_"], all_or_any=any)
     _refuse_other_pairs(model, data)
     if isinstance(model, HasDuals):
         own: Duals = model.duals(data)
         return own
-    if not isinstance(model, RankSVM):
-        raise ValueError(f"the dual variables of {type(model).__name__} are not known")
     trace = getattr(model, "trace_", pd.DataFrame())
     costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
     loss = _trained_loss(model.loss, model.C, data, costs, trace)
@@ -112,10 +112,11 @@ def _last(trace: pd.DataFrame, column: str) -> float:
 
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
     pairs = int(count_pairs(data.y, data.ptr).sum())
-    if pairs != model.n_pairs_:
+    trained = getattr(model, "n_pairs_", pairs)  # a ranker need not count them
+    if pairs != trained:
         raise DataError(
             f"{pairs:,} preference pairs",
-            expected=f"the {model.n_pairs_:,} pairs that the model was trained on",
+            expected=f"the {trained:,} pairs that the model was trained on",
             remedy="Give the training part, the very documents that `fit` was given.",
             path=data.name or None,
         )

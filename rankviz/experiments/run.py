@@ -74,7 +74,7 @@ def _family(
                 scores=result.scores,
                 weights=outcome.weights,
                 trace=outcome.trace,
-                seconds=outcome.seconds | clock.laps | {"evaluate": result.seconds},
+                seconds=(outcome.seconds or result.training) | clock.laps | {"evaluate": result.seconds},
                 peak_memory=peak_memory(),
                 versions=dict(_versions()),
                 start=outcome.start,
@@ -107,12 +107,13 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
 
     `train` is the training part it was fitted on, normalised as the spec says. Raises `SettingError` for a
-    run whose model has no weights of features.
+    run of a ranker that is not on a feature map.
     """
     spec, model = record.spec, model_of(record.spec)
     if not isinstance(model, FeatureRanker):
         raise SettingError(
-            f"{spec.kind.label} has no weights of features; its model is made by training again"
+            f"the model of {spec.kind.label} cannot be made from a record: only rankers on a feature map "
+            "can; train again"
         )
     model.take(record.weights, train, record.objective, record.n_pairs)
     model.keep(record.solution)

@@ -15,14 +15,16 @@ def single_run(model: Ranker, fold: Fold, report: Report) -> Evaluated:
     """Fit a model on a fold, normalised, and evaluate it on every part.
 
     Stopped during the solver's steps it evaluates the weights so far, without asking again.
+    Training is timed as a whole here, for rankers whose outcome tells no seconds.
     """
-    model.fit_data(fold.train, callback=report)
-    report = silent if model.outcome().stopped else report
     clock = Stopwatch()
+    model.fit_data(fold.train, callback=report)
+    clock.lap("newton")
+    report = silent if model.outcome().stopped else report
     scores: dict[str, FloatArray] = {}
     for part, data in fold.parts.items():
         report(Progress("evaluate", len(scores) / len(fold.parts)))
         scores[part] = model.predict(data.X)
     metrics = {part: evaluate(scores[part], data).per_query for part, data in fold.parts.items()}
     clock.lap("evaluate")
-    return Evaluated(scores, metrics, clock.laps["evaluate"])
+    return Evaluated(scores, metrics, clock.laps["evaluate"], {"newton": clock.laps["newton"]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -47,11 +47,15 @@ def shares(spec: RunSpec) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """Scores and metrics per query of one model, by part, and the seconds they took."""
+    """Scores and metrics per query of one model, by part, and the seconds they took.
+
+    `training` has seconds of training as they were seen from outside, for rankers that tell none.
+    """
 
     scores: dict[str, FloatArray]
     metrics: dict[str, pd.DataFrame]
     seconds: float
+    training: dict[str, float] = field(default_factory=dict)
 
 
 class SharedRuns:

@@ -14,7 +14,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.margins import histogram, summary
 from rankviz.plots.style import finished, style_of
-from rankviz.risk.losses import LOSSES, Loss
+from rankviz.risk.losses import LOSSES, Loss, PiecewiseQuadratic
 
 MOST_BINS = 80
 CURVE_POINTS = 241
@@ -61,10 +61,11 @@ def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFram
     high = max(LEAST_HIGH, float(table["right"].max()))
     t = np.linspace(low, high, CURVE_POINTS)
     t = np.union1d(t, [-1e-9, 0.0, 1.0 - 1e-9, 1.0])  # where slopes jump
-    frames = [
-        pd.DataFrame({"loss": name, "t": t, "value": loss.value(t), "slope": loss.derivative(t)})
-        for name, loss in losses.items()
-    ]
+    with np.errstate(over="ignore"):
+        frames = [
+            pd.DataFrame({"loss": name, "t": t, "value": loss.value(t), "slope": loss.derivative(t)})
+            for name, loss in losses.items()
+        ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -86,8 +87,9 @@ def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> 
     fig.add_bar(**bars(table, method), row=3, col=1)
     _guides(fig, "y3 domain")
     own = lines[lines["loss"] == loss]
-    fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0), row=1)
-    fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0), row=2)
+    like_hinges = lines[[isinstance(LOSSES[name], PiecewiseQuadratic) for name in lines["loss"]]]
+    fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0, like_hinges["value"]), row=1)
+    fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0, like_hinges["slope"]), row=2)
     fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero", row=3)
     fig.update_xaxes(title_text=MARGIN, row=3)
     return finished(fig, height=680, bargap=0, margin={"l": 70, "r": 20, "t": 90, "b": 55})
@@ -135,8 +137,14 @@ def _add_loss(fig: go.Figure, rows: pd.DataFrame, name: str, *, chosen: bool) ->
         )
 
 
-def _room(values: pd.Series[float], least: float) -> list[float]:
-    """A range for the model's own curve, which others may leave."""
-    low, high = min(float(values.min()), least), max(float(values.max()), 1.0 if least == 0.0 else 0.0)
+def _room(values: pd.Series[float], least: float, largest: pd.Series[float]) -> list[float]:
+    """A range for the model's own curve, which others may leave, and which itself leaves that of `largest`.
+
+    A loss such as e^−t would make all others flat, and is no number at the ends.
+    """
+    own = values[np.isfinite(values)]
+    low, high = min(least, float(own.min())), max(1.0 if least == 0.0 else 0.0, float(own.max()))
+    if len(largest):
+        low, high = max(low, min(least, float(largest.min()))), min(high, max(1.0, float(largest.max())))
     room = 0.06 * (high - low)
     return [low - room, high + room]

@@ -16,8 +16,8 @@ LOSS_WEIGHT = Setting(
     domain=Positive(),
     default=2.0**-7,
     start=2.0**-4,
-    help="Weight of the loss against ½‖w‖². It multiplies the plain loss, as in chen2017 eq. 22: larger fits "
-    "the training pairs more closely.",
+    help="Weight of the loss against ½‖w‖²: larger fits the training part more closely. It multiplies the "
+    "plain loss, for RankSVM as in chen2017 eq. 22.",
     key="c",
     offer=Powers(-15, 10),
 )

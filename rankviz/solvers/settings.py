@@ -42,7 +42,8 @@ TOL = Setting(
     label="Tolerance",
     domain=Positive(),
     default=1e-6,
-    help="Training stops when the Newton decrement is below this share of the objective.",
+    help="Training stops when its measure of what is left to gain, such as the Newton decrement, is at most "
+    "this share of the objective.",
     key="tol",
     offer=Steps(TOLERANCES),
     caption=lambda tol: f"tolerance {tol:.0e}",

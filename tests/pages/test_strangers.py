@@ -1,4 +1,4 @@
-"""Every page with a loss, a kernel, a feature map, a solver and a ranker that exist nowhere in the project.
+"""Every page with a loss, a kernel, a feature map, a solver and rankers that exist nowhere in the project.
 
 Each is entered where the project's own are, and chosen in the sidebar: a page then shows a figure, or a
 sentence that says why not and what would; never a fault, nor anything that is not there.
@@ -30,6 +30,7 @@ STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
     "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),
     "solver": (SOLVERS, strangers.SOLVER, {"solver": "gradient descent"}),
     "ranker": (METHODS, strangers.RANKER, {"method": "feature mean"}),
+    "linear ranker": (METHODS, strangers.LISTNET, {"method": "linear ListNet"}),
 }
 """Where it is entered, what is entered, and the link that chooses it by its label."""
 
@@ -39,6 +40,7 @@ UNTRUE = {
     "exact kernel": r"\bRBF\b",
     "map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
     "ranker": r"[Tt]his is the linear model|feature mean[^.·]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
+    "linear ranker": r"[Tt]his is the linear model|linear ListNet[^.·]*(K =|m =|γ =)|linear ListNet RankSVM",
 }
 """What would be a wrong label in a text that speaks of the model by its name."""
 
@@ -90,3 +92,18 @@ def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
     button.click().run()
     assert app.session_state["method"] == "ranksvm"
     assert figures(app)
+
+
+def test_influence_says_why_another_model_is_shown(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    link = stranger("linear ranker")
+    said = words(open_page("influence", scope="this fold", **link))
+    assert "The sidebar's model, linear ListNet, has no costs of pairs; choose “the sidebar's” above" in said
+    assert "The linear RankSVM is shown." in said
+    own = {"model": "the sidebar's", "scope": "this fold"} | link
+    assert "Seconds are of training, one fold together, each C by itself" in words(
+        open_page("influence", **own)
+    )
+    costs = words(open_page("influence", view="Influence of λ and μ", **own))
+    assert "Linear ListNet has no costs of pairs, so there is nothing to show here." in costs

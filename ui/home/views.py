@@ -17,22 +17,13 @@ from rankviz.plots.style import look_of, style_of
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.jobs import run_or_submit
+from ui.shared.navigation import ENTRIES
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import baseline, spec_from_state
 from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)
-PAGES = (
-    ("pages/data.py", "dataset", "**Data**: bring your own; what grades, pairs and features are like"),
-    ("pages/train.py", "model_training", "**Train** one model: its rankings, margins and convergence"),
-    ("pages/ndcg_vs_m.py", "show_chart", "**NDCG against m**: how many features are enough, over seeds"),
-    ("pages/convergence.py", "trending_down", "**Convergence** of any losses and solvers, step by step"),
-    ("pages/influence.py", "tune", "**Influence of C and costs**: quality, seconds, ranked lists"),
-    ("pages/kernel_approximation.py", "blur_on", "**Kernel approximation**: how close to the exact kernel"),
-    ("pages/low_rank.py", "grid_on", "**Low rank**: dual variables of each query, two models of low rank"),
-    ("pages/side_by_side.py", "compare", "**Side by side**: any two models, query by query"),
-)
 
 
 def headline(state: Any, data: RankingData) -> None:
@@ -106,5 +97,5 @@ def where_to_go() -> None:
     """Links to the other pages; the settings stay as they are."""
     st.subheader("Where to go")
     params = {key: str(value) for key, value in st.query_params.items()}
-    for page, icon, label in PAGES:
-        st.page_link(page, label=label, icon=f":material/{icon}:", query_params=params)
+    for entry in ENTRIES[1:]:
+        st.page_link(entry.script, label=entry.sentence, icon=entry.material, query_params=params)

@@ -45,9 +45,14 @@ def model(spec: RunSpec) -> RunSpec:
     )
     if chosen != linear:
         return spec
-    if not any(name in spec for name in VARIED):
-        lacking = " and ".join(VARIED.values())
-        st.caption(f"The sidebar's model, {in_a_sentence(spec)}, has {lacking}; the {linear} one is shown.")
+    if spec.method != plain.method:
+        lacking = [words for name, words in VARIED.items() if name not in spec]
+        why = f"has {' and '.join(lacking)}" if lacking else "is not what Model is set to"
+        if len(lacking) < len(VARIED):
+            why += "; choose “the sidebar's” above to see what it has"
+        st.caption(
+            f"The sidebar's model, {in_a_sentence(spec)}, {why}. The {linear} {plain.kind.label} is shown."
+        )
     return plain
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from rankviz.datasets import DataError
 from rankviz.risk.costs import RULES, Costs, triangle
+from ui.shared.show import capital
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 CHOICES = {
     PLAIN: "every pair costs 1",
-    **{name: rule.label[0].upper() + rule.label[1:] for name, rule in RULES.items()},
+    **{name: capital(rule.label) for name, rule in RULES.items()},
     TABLE: "λ as below",
     TABLE_QUERY: "λ as below × μ by query",
 }

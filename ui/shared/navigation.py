@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -17,6 +18,56 @@ READABLE_BUTTONS = """<style>
 """Streamlit writes white on primary buttons, unreadable on the light accent of the dark theme."""
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A page of the app.
+
+    Attributes
+    ----------
+    title : str
+    icon : str
+        Of Material's.
+    file : str
+        The script in `pages/`, without its ending.
+    about : str
+        What Home says of it, right after the title; nothing for Home itself.
+    """
+
+    title: str
+    icon: str
+    file: str
+    about: str = ""
+
+    @property
+    def script(self) -> str:
+        """Where the page is, from the app's folder."""
+        return f"pages/{self.file}.py"
+
+    @property
+    def material(self) -> str:
+        """The icon as Streamlit names it."""
+        return f":material/{self.icon}:"
+
+    @property
+    def sentence(self) -> str:
+        """The title in bold and what is said of it."""
+        return f"**{self.title}**{self.about}"
+
+
+ENTRIES = (
+    Entry("Home", "home", "home"),
+    Entry("Data", "dataset", "data", ": bring your own; what grades, pairs and features are like"),
+    Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
+    Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
+    Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
+    Entry("Influence of C and costs", "tune", "influence", ": quality, seconds, ranked lists"),
+    Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how close to the exact kernel"),
+    Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
+    Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
+)
+"""All pages in the order of the menu, the start page first."""
+
+
 def configure() -> st.Page:
     """Configure the app and announce its pages; returns the one that was asked for.
 
@@ -26,15 +77,8 @@ def configure() -> st.Page:
     st.html(READABLE_BUTTONS)
     return st.navigation(
         [
-            st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
-            st.Page("pages/data.py", title="Data", icon=":material/dataset:"),
-            st.Page("pages/train.py", title="Train", icon=":material/model_training:"),
-            st.Page("pages/ndcg_vs_m.py", title="NDCG against m", icon=":material/show_chart:"),
-            st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:"),
-            st.Page("pages/influence.py", title="Influence of C and costs", icon=":material/tune:"),
-            st.Page("pages/kernel_approximation.py", title="Kernel approximation", icon=":material/blur_on:"),
-            st.Page("pages/low_rank.py", title="Low rank", icon=":material/grid_on:"),
-            st.Page("pages/side_by_side.py", title="Side by side", icon=":material/compare:"),
+            st.Page(entry.script, title=entry.title, icon=entry.material, default=entry is ENTRIES[0])
+            for entry in ENTRIES
         ]
     )
 

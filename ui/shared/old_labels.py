@@ -5,5 +5,8 @@ from __future__ import annotations
 FORMER = {
     ("map", "exact kernel (RBF)"): "exact",
     ("freq", "Gaussian"): "gaussian",
+    ("costs", "Μ by query"): "query",
+    ("costs", "Λ by grades"): "grade",
+    ("costs", "Λ by grades × μ by query"): "grade_query",
 }
 """Keys of widgets with former labels -> the option's name."""

@@ -101,8 +101,8 @@ def bold_sentence(text: str) -> str:
 
 
 def capital(text: str) -> str:
-    """A text that begins with a capital, the rest as it is."""
-    return text[0].upper() + text[1:]
+    """A text that begins with a capital, the rest as it is; λ and other symbols stay what they are."""
+    return text[0].upper() + text[1:] if text[0].isascii() else text
 
 
 def what_is_shown(spec: RunSpec, part: str) -> None:

@@ -1,0 +1,28 @@
+"""The pages are declared once: the menu, Home and README's table name the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conftest_pages import APP
+from streamlit.testing.v1 import AppTest
+
+from ui.shared.navigation import ENTRIES
+
+
+def test_every_page_is_declared_once() -> None:
+    assert sorted(entry.file for entry in ENTRIES) == sorted(p.stem for p in APP.parent.glob("pages/*.py"))
+    assert len({entry.title for entry in ENTRIES}) == len({entry.icon for entry in ENTRIES}) == len(ENTRIES)
+
+
+def test_the_readme_has_a_row_for_each() -> None:
+    lines = (APP.parent / "README.md").read_text(encoding="utf-8").splitlines()
+    start = lines.index("| page | what it answers |") + 2
+    rows = lines[start : lines.index("", start)]
+    assert [row.split("|")[1].strip() for row in rows] == [entry.title for entry in ENTRIES]
+
+
+def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTest]) -> None:
+    links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
+    assert links == [entry.sentence for entry in ENTRIES[1:]]
+    assert all(entry.about for entry in ENTRIES[1:])
