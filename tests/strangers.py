@@ -265,7 +265,7 @@ class GradientDescent:
 
 
 SOLVER = SolverChoice(
-    "gradient descent", lambda s: GradientDescent(s.tol, s.at_most(2000)), needs=(CONVEX, SMOOTH)
+    "gradient descent", lambda s: GradientDescent(s.tol, s.at_most(100)), needs=(CONVEX, SMOOTH)
 )
 
 LOSS = Exponential()

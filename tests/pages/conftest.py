@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from conftest_pages import APP, EDGES
+from conftest_pages import APP, EDGES, SMALL
 from runs_once import RunsOnce
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
@@ -116,7 +116,7 @@ def data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         folder = tmp_path / "data" / "edge" / "Fold1"
         folder.mkdir(parents=True)
         for number, name in enumerate(("train", "vali", "test")):
-            write_letor(EDGES[kind](1 + 100 * number), folder / f"{name}.txt")
+            write_letor((EDGES | SMALL)[kind](1 + 100 * number), folder / f"{name}.txt")
         monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
 
     return put

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from rankviz.datasets import RankingData
+from rankviz.datasets import RankingData, make_data
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -33,6 +33,15 @@ def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int 
     qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
     return RankingData.from_arrays(rng.random((n, 3)) * scale, np.resize(grades, n), qid)
 
+
+def ordinary(first: int) -> RankingData:
+    """Twenty queries whose grades follow from six features."""
+    made = make_data(n_queries=20, documents_per_query=(8, 15), n_features=6, seed=first)
+    return RankingData.from_arrays(made.X, made.y, made.qid + first)
+
+
+SMALL: dict[str, Callable[[int], RankingData]] = {"small": ordinary}
+"""An ordinary data set, small enough that any model is trained at once."""
 
 EDGES: dict[str, Callable[[int], RankingData]] = {
     "tiny": lambda first: part([2, 3], [0, 1], first=first),

@@ -189,9 +189,14 @@ def test_what_was_called_something_else_is_in_the_address_by_its_name_of_today()
 
 @pytest.mark.parametrize(("page", "link", "menus"), PAGES)
 def test_what_pages_were_set_to(
-    page: str, link: dict[str, str], menus: dict[str, list[str]], open_page: Opener
+    page: str,
+    link: dict[str, str],
+    menus: dict[str, list[str]],
+    open_page: Opener,
+    data_set: Callable[[str], None],
 ) -> None:
-    offered = options(open_page(page, **(QUICK | link)))
+    data_set("small")
+    offered = options(open_page(page, **({"data": "edge"} | QUICK | link)))
     for key, labels in menus.items():
         lost = [label for label in labels if label not in offered[key] and (key, label) not in FORMER]
         assert not lost, key

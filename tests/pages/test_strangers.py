@@ -39,20 +39,23 @@ UNTRUE = {
     "kernel": r"\bRBF\b",
     "exact kernel": r"\bRBF\b",
     "map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
-    "ranker": r"[Tt]his is the linear model|feature mean[^.·]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
-    "linear ranker": r"[Tt]his is the linear model|linear ListNet[^.·]*(K =|m =|γ =)|linear ListNet RankSVM",
+    "ranker": r"[Tt]his is the linear model|feature mean[^.·(]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
+    "linear ranker": r"[Tt]his is the linear model|linear ListNet[^.·(]*(K =|m =|γ =)|linear ListNet RankSVM",
 }
 """What would be a wrong label in a text that speaks of the model by its name."""
 
 
 @pytest.fixture
-def stranger(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, str]]:
-    """Enter a stranger; returns the link that chooses it."""
+def stranger(
+    monkeypatch: pytest.MonkeyPatch, data_set: Callable[[str], None]
+) -> Callable[[str], dict[str, str]]:
+    """Enter a stranger; returns the link that chooses it, on a small data set."""
+    data_set("small")
 
     def enter(kind: str) -> dict[str, str]:
         registry, entry, link = STRANGERS[kind]
         monkeypatch.setitem(registry, "stranger", entry)
-        return link
+        return link | {"data": "edge"}
 
     return enter
 
