@@ -8,7 +8,6 @@ from helpers import (
     finish_training,
     query_of,
     sidebar,
-    step_slider,
     tile,
     traces,
 )
@@ -89,7 +88,10 @@ def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: S
 def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/data?c=-3")
     choose(page, "Method", "factorised RankSVM")
-    step_slider(page, "Factors K", 1)
+    factors = sidebar(page).get_by_label("Factors K", exact=True)
+    factors.fill("10")
+    factors.press("Enter")
+    wait_settled(page)
     assert {key: query_of(page)[key] for key in ("method", "lfactors", "c")} == {
         "method": "factorised RankSVM",
         "lfactors": "10",
