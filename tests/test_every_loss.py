@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import strangers
 from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
 
@@ -108,6 +109,14 @@ def test_the_piecewise_logistic_objective_is_near_the_logistic_one() -> None:
 def test_too_many_pairs_to_list_are_refused_with_what_would_fit(loss: str) -> None:
     with pytest.raises(DataError, match=f"Choose loss='{LOSSES[loss].unlisted}'"):
         RankSVM(loss=loss, memory_limit=1000.0).fit(X, Y, qid=DATA.qid)
+
+
+def test_lists_that_do_not_fit_are_the_cause_also_without_a_loss_that_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(LOSSES, "stranger", strangers.LOSS)
+    with pytest.raises(DataError, match=r"loss='stranger' lists its pairs.*Choose fewer documents\."):
+        RankSVM(loss="stranger", memory_limit=1000.0).fit(X, Y, qid=DATA.qid)
 
 
 def test_a_table_that_does_not_fit_the_grades_is_named() -> None:
