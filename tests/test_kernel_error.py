@@ -197,7 +197,7 @@ def test_landmarks_are_in_the_sample_as_often_as_other_documents(seed: int) -> N
 
 
 def test_the_error_on_a_sample_is_near_the_error_on_all() -> None:
-    many = RNG.random((1500, 4))
+    many = np.random.default_rng(4).random((1500, 4))
     sample = compared_documents(1500, all_up_to=0, sample=600)
     whole, part = (
         over_seeds(kernel_errors(many, RBF(1.0), (20, 100), (0, 1, 2), rows).table, "frobenius")

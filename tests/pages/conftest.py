@@ -42,13 +42,6 @@ def faults() -> Iterator[list[str]]:
     assert not watch.told, watch.told[0]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Count no lines here: the core has tests of its own, and counting makes a page two thirds slower."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.no_cover)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def packages_looked_through_once() -> Iterator[None]:
     """Let Streamlit look for components in all installed packages once, not for every app under test anew."""

@@ -32,8 +32,9 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     assert f"without it {cg[1]} in " in words(app)
 
 
-def test_every_quantity_and_axis(open_page: Opener) -> None:
-    app = open_page("convergence", m=10)
+def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10)
     for y in app.selectbox(key="show").options:
         app.selectbox(key="show").select(y).run()
         for x in app.selectbox(key="against").options:

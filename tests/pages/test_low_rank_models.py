@@ -114,8 +114,9 @@ def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) 
     assert "Every A is 0: nuclear/(2·coupling) = 50 is cut off" in text
 
 
-def test_curves_of_both_models_by_both_solvers(open_page: Opener) -> None:
-    app = open_page("low_rank", view="Learning curves", learnaxis="iterations", **LINK)
+def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("low_rank", data="edge", view="Learning curves", learnaxis="iterations", **LINK)
     names = [trace["name"] for trace in figures(app)[2]["data"]]
     assert [name.split(",")[0] for name in names] == ["factorised"] * 2 + ["regularised"] * 2
     text = words(app)
@@ -217,10 +218,11 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
 
 
 def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    data_set("small")
     monkeypatch.setattr("ui.low_rank.learning.in_kernel_space", lambda spec: True)
-    app = open_page("low_rank", view="Learning curves", **LINK)
+    app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
     assert len(figures(app)[2]["data"]) == 3
 
@@ -250,8 +252,11 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
 
 
 @pytest.mark.parametrize("view", TABS)
-def test_models_are_shown_where_the_sidebars_has_no_dual_variables(view: str, open_page: Opener) -> None:
-    app = open_page("low_rank", view=view, costs="λ as below", lam="0, 0, 0", **LINK)
+def test_models_are_shown_where_the_sidebars_has_no_dual_variables(
+    view: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("low_rank", data="edge", view=view, costs="λ as below", lam="0, 0, 0", **LINK)
     assert "Every dual variable is 0" in words(app)
     assert "figures above" not in words(app)
     assert len(figures(app)) == 1

@@ -67,8 +67,9 @@ def test_a_trace_of_another_kind_is_drawn_as_far_as_it_goes(open_page: Opener) -
     assert "tells nothing of products with the features" in words(app)
 
 
-def test_its_other_solver_is_beside_it(open_page: Opener) -> None:
-    app = open_page("convergence", method=METHODS["factorized"].label, ltol="1e-06", **LINK)
+def test_its_other_solver_is_beside_it(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", method=METHODS["factorized"].label, ltol="1e-06", **LINK)
     app.multiselect(key="solvers").set_value(["query_steps"]).run()
     assert not app.exception
     dashes = [trace["line"].get("dash") for trace in figures(app)[0]["data"]]
@@ -115,10 +116,15 @@ def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opene
 @each_method
 @pytest.mark.parametrize("view", ["Learning curves", "Sensitivity"])
 def test_curves_and_sweeps_go_on_from_the_sidebars_model(
-    method: str, view: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+    method: str,
+    view: str,
+    open_page: Opener,
+    data_set: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    data_set("small")
     monkeypatch.setattr("ui.low_rank.sweeps.FACTORS", (1, 2))
-    app = open_page("low_rank", view=view, fseeds=1, method=METHODS[method].label, **LINK)
+    app = open_page("low_rank", data="edge", view=view, fseeds=1, method=METHODS[method].label, **LINK)
     assert len(figures(app)) == 3
     names = [trace.get("name", "") for trace in figures(app)[2]["data"]]
     wanted = ["factorised, mean over seeds", "plain, with the hinge"]
