@@ -18,6 +18,7 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from ui.shared.foreign import escaped
 from ui.shared.runs import (
     TookTooLong,
     data_roots_of_visitor,
@@ -202,5 +203,5 @@ def _submit(missing: list[RunSpec], title: str) -> JobStatus | None:
         st.query_params[PARAMETER] = job_id
         return store().status(job_id)
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(escaped(error), icon=":material/error:")
         return None

@@ -25,6 +25,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from ui.shared.faults import show_fault
+from ui.shared.foreign import escaped
 from ui.shared.visitors import visitor
 
 STAGES = {
@@ -207,7 +208,7 @@ def errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except (DataError, SettingError) as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(escaped(error), icon=":material/error:")
         st.stop()
     except StopRequested:
         st.info("Stopped before there was a model.")
