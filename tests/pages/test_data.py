@@ -170,7 +170,7 @@ def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
     app = open_page(data=SMALL.name)
     assert app.session_state["data"] == "synthetic-demo"
     assert SMALL.name in app.warning[0].value
-    assert "about 60 documents" in app.warning[0].value
+    assert f"about {SMALL.expected_documents:.0f} documents" in app.warning[0].value
     assert app.button(key="generate-linked")
     assert SMALL.name not in {path.name for path in tmp_path.rglob("*")}
 
