@@ -12,11 +12,13 @@ import pytest
 from conftest_pages import APP, words
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.runtime import caching
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from ui.shared.foreign import as_csv, escaped, plain
+from ui.shared.runs import _memory
 
 Opener = Callable[..., AppTest]
 PICTURE = "![p](https://elsewhere.example/p.png)"
@@ -75,6 +77,15 @@ def test_what_an_address_says_is_shown_as_it_is(key: str, text: str, open_page: 
     assert text not in told
     assert "](http" not in told
     assert "<img" not in told
+
+
+def test_no_visitor_can_have_the_records_forgotten(open_page: Opener) -> None:
+    open_page("train", m=5)
+    kept = dict(_memory()._records)
+    assert kept
+    caching.cache_data.clear()  # what Streamlit does when a browser sends "clear_cache"
+    caching.cache_resource.clear()
+    assert dict(_memory()._records) == kept
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "nan", "inf", "1e30", "9" * 400])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import streamlit as st
 
@@ -136,7 +137,7 @@ def _let_go(wanted: list[RunSpec]) -> None:
         del st.query_params[PARAMETER]
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _slow() -> set[RunSpec]:
     """Specs that took longer than predicted: they are not tried again while a visitor waits."""
     return set()

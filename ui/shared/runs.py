@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -76,8 +77,9 @@ class RunMemory:
                 kept -= sum(found.nbytes for found in old.solution.values())
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _memory() -> RunMemory:
+    """One for the server, and no cache of Streamlit's: these any visitor's browser may ask to empty."""
     # a curve over m, seeds and folds; about 150 kB each, and dual variables, 7 MB of OHSUMED
     return RunMemory(size=1024, solution_bytes=1e9)
 

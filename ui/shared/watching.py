@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ PARAMETER = "job"
 """The query parameter that names the job a page shows."""
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def store() -> JobStore:
     """The jobs of this machine's user, shared by all visitors."""
     return JobStore()
