@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from rankviz import DataError, DataWarning, RankingData, RankSVM, evaluate
 from rankviz.common.npz import write_npz
@@ -19,11 +18,10 @@ Y, QID = np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])
 @pytest.mark.parametrize(
     ("arrays", "found", "remedy"),
     [
-        ({"X": csr_array(X)}, "a sparse matrix", r"X\.toarray\(\)"),
         ({"y": Y[:, None]}, r"grades of shape \(4, 1\)", r"ravel\(\)"),
         ({"qid": QID[None]}, r"query ids of shape \(1, 4\)", r"ravel\(\)"),
         ({"y": Y[:3]}, "3 grades for 4 documents", "belong together"),
-        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "number of its query"),
+        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "id of its query"),
         ({"y": [0, 0.5, 0, 1]}, "grade 0.5 for document 2", "label column"),
         ({"X": [["a", "b"]] * 4}, "features that are not numbers", "Convert the features"),
         ({"X": X[0]}, r"features of shape \(2,\)", "two dimensions"),

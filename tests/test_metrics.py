@@ -19,7 +19,8 @@ from rankviz.metrics import DEFINITIONS, Definition, evaluate, evaluation
 
 
 def make(y: list[int], qid: list[int] | None = None, name: str = "") -> RankingData:
-    return RankingData.from_arrays(np.zeros((len(y), 1)), y, [1] * len(y) if qid is None else qid, name=name)
+    ids = [1] * len(y) if qid is None else qid
+    return RankingData.from_arrays(np.zeros((len(y), 1)), y, ids, regroup=True, name=name)
 
 
 def random_case(seed: int) -> tuple[np.ndarray, RankingData]:
@@ -173,8 +174,8 @@ def test_definitions_refuse_what_means_nothing() -> None:
         ([[1.0], [2.0], [3.0]], r"scores of shape \(3, 1\)"),
         ([1.0, np.nan, 2.0], r"score nan for document 2 \(query 8\)"),
         ([1.0, 2.0, np.inf], r"score inf for document 3 \(query 9\)"),
-        (["a", "b", "c"], "scores of type <U1"),
-        ([1j, 2, 3], "scores of type complex"),
+        (["a", "b", "c"], "scores that are not numbers .they are of type <U1"),
+        ([1j, 2, 3], "scores that are not numbers .they are of type complex"),
     ],
 )
 def test_bad_scores_are_data_errors(scores: list[object], says: str) -> None:

@@ -26,7 +26,7 @@ from rankviz.datasets.letor import read_letor, read_noting
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
 from rankviz.datasets.types import DataWarning, RankingData
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the reader or the entries change, so that older entries are made anew."""
 CACHE_BYTES = 2 << 30
 """Beyond this the entries used longest ago are dropped."""

@@ -254,5 +254,6 @@ def _note_apart(qid: IntArray, lines: IntArray, path: str) -> str:
     others = len(np.unique(qid[again])) - 1
     return (
         f"{path}, line {lines[again[0]]}: query {qid[again[0]]} comes back after other queries"
-        f"{f' (and so do {others} more)' if others else ''}; the documents of a query were put together"
+        f"{f' (and so do {others} more)' if others else ''}; the documents of a query were put together, "
+        "so that rows of X are not in file order (`rows` says where each document stood)"
     )

@@ -153,6 +153,11 @@ def definition_of(definition: str | Definition) -> Definition:
     """
     if isinstance(definition, Definition):
         return definition
+    if not isinstance(definition, str):
+        raise ValueError(
+            f"A {type(definition).__name__} is no metric definition; query ids are given by name: "
+            "evaluate(scores, y, qid=qid)."
+        )
     if definition not in DEFINITIONS:
         raise ValueError(f"There is no metric definition {definition!r}; there are {', '.join(DEFINITIONS)}.")
     return DEFINITIONS[definition]
