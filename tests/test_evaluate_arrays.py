@@ -75,7 +75,7 @@ def test_values_are_by_the_ids_as_given() -> None:
 @pytest.mark.parametrize(
     ("arguments", "ids", "says"),
     [
-        ((SCORES, Y), None, r"a ndarray\. Expected: a RankingData.*evaluate\(scores, y, qid=qid\)"),
+        ((SCORES, Y), None, r"type ndarray\. Expected: a RankingData.*evaluate\(scores, y, qid=qid\)"),
         ((SCORES, make_fold(n_queries=5)), None, r"a Fold\. Expected: a RankingData.*fold\.test"),
         ((SCORES[:-1], Y), QID, r"scores of shape \(35,\) for 36 documents"),
         ((SCORES, Y[:-1]), QID, "35 grades for 36 documents"),

@@ -223,7 +223,7 @@ def require_data(data: object, instead: str) -> None:
         return
     fold = isinstance(data, Fold)
     raise DataError(
-        "a Fold" if fold else f"a {type(data).__name__}",
+        "a Fold" if fold else f"an object of type {type(data).__name__}",
         expected="a RankingData: features, grades and queries of one part",
         remedy="Pass one of its parts: fold.train, fold.vali or fold.test." if fold else instead,
     )
