@@ -23,6 +23,16 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
     """Read one score a line, in file order, and return them (n,) in the order of `data`'s documents.
 
     Raises `DataError`, with path and line, for lines that are not one finite number and for too few or many.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import RankingData, evaluate, read_scores
+    >>> data = RankingData.from_arrays([[0.5], [0.1], [0.7]], y=[1, 0, 2], qid=[7, 7, 8])
+    >>> _ = Path("scores.txt").write_text("0.3\\n-1.5\\n2e-3\\n")
+    >>> scores = read_scores("scores.txt", data)
+    >>> evaluate(scores, data).mean["MAP"].item()
+    1.0
     """
     require_data(data, "Call read_scores(path, data).")
     scores: list[float] = []

@@ -27,6 +27,18 @@ def write_letor(data: RankingData, path_or_stream: StrPath | IO[bytes]) -> None:
     queries, which are numbered with a `DataWarning`. Raises `DataError` for data that LETOR text cannot hold:
     no documents, no or too many features, values that are not finite, document ids that are long or
     contain white space.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import RankingData, read_letor, write_letor
+    >>> data = RankingData.from_arrays([[0.5], [0.1]], y=[1, 0], qid=[7, 7], document_ids=["a", "b"])
+    >>> write_letor(data, "data.txt")
+    >>> print(Path("data.txt").read_text(), end="")
+    1 qid:7 1:0.5 #docid = a
+    0 qid:7 1:0.1 #docid = b
+    >>> read_letor("data.txt").digest == data.digest
+    True
     """
     require_data(data, "Call write_letor(data, path).")
     _check_writable(data)
