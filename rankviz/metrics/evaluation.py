@@ -42,6 +42,8 @@ class Evaluation:
     n_gainless : int
         Queries without a document graded above 0 (NDCG is 0 too); differs from `n_empty` only where
         relevance starts at a higher grade.
+    n_unknown : int
+        Documents of grades that the script the definition is called after does not know.
     """
 
     per_query: pd.DataFrame
@@ -49,6 +51,7 @@ class Evaluation:
     n_queries: int
     n_empty: int
     n_gainless: int
+    n_unknown: int = 0
 
     @cached_property
     def mean(self) -> pd.Series[float]:
@@ -60,15 +63,30 @@ class Evaluation:
         """Which definition, how many queries, and what became of those without a relevant document."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         head = f"{self.definition.label} definition, {queries}"
+        return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}"
+
+    @property
+    def _empty(self) -> str:
+        """How many of the queries are without a relevant document, and what became of them."""
         if self.definition.leaves_out_empty:
-            return f"{head}, {self.n_empty:,} of them without a relevant document (they are left out)"
+            return f"{self.n_empty:,} of them without a relevant document (they are left out)"
         if self.definition.relevant_from == 1:
-            return f"{head}, {self.n_empty:,} of them without a relevant document (they count as 0)"
+            return f"{self.n_empty:,} of them without a relevant document (they count as 0)"
         return (
-            f"{head}, {self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
+            f"{self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
             f"{self.n_empty:,} without one of grade {self.definition.relevant_from} or more "
             "(they count as 0 in P and MAP)"
         )
+
+
+def unknown_grades(definition: Definition, n: int) -> str:
+    """What becomes of `n` documents of grades that a definition's script does not know, for captions."""
+    if n == 0:
+        return ""
+    head = f"; {n:,} document{'s have grades' if n > 1 else ' has a grade'} above {definition.known_to}"
+    if definition.relevant_to is not None:
+        return f"{head}, which count as irrelevant, with gain 0"
+    return f"{head}, with gains by the same formula where the script gives 0"
 
 
 def evaluate(
@@ -118,12 +136,18 @@ def evaluate(
     for queries, grades in _ranked(values, part):
         sizes = np.diff(part.ptr)[queries]
         table[queries] = _metrics(grades, sizes, chosen, ranks)
-        top = grades.max(axis=1)
+        top = np.where(_not_beyond(grades, chosen), grades, 0).max(axis=1)
         empty[:, queries] = top < chosen.relevant_from, top < 1
     if chosen.leaves_out_empty:
         table[empty[0]] = np.nan
     frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
-    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()))
+    unknown = chosen.unknown(part.y)
+    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()), unknown)
+
+
+def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
+    """Whether grades are none that are too high to count as relevant."""
+    return grades <= (np.inf if definition.relevant_to is None else definition.relevant_to)
 
 
 def _matched(
@@ -155,7 +179,7 @@ def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks:
     places = np.arange(1, grades.shape[1] + 1)
     present = places <= sizes[:, None]
     ndcg = _ndcg_curve(grades, definition)
-    relevant = grades >= definition.relevant_from
+    relevant = (grades >= definition.relevant_from) & _not_beyond(grades, definition)
     precision = np.cumsum(relevant, axis=1) / places
     columns = [_at(ndcg, ranks, sizes, definition.short_ndcg)]
     if definition.mean_ndcg:
