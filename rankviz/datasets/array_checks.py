@@ -38,7 +38,7 @@ def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
     """
     _refuse_data_sets(X, name)
     given = _densified(X, name) if hasattr(X, "toarray") else X
-    out = np.ascontiguousarray(_real(given, "features", _MATRIX, name), dtype=np.float64)
+    out = np.ascontiguousarray(real_array(given, "features", _MATRIX, name), dtype=np.float64)
     if out.ndim != 2:
         raise DataError(
             f"features of shape {out.shape}",
@@ -91,7 +91,7 @@ def _densified(X: Any, name: str) -> ArrayLike:
 def grade_array(y: ArrayLike, n: int, name: str) -> IntArray:
     """Grades as int64 (n,), whole numbers ≥ 0, or `DataError`."""
     expected = "relevance grades, whole numbers ≥ 0"
-    values = one_dimensional(_real(y, "grades", expected, name), "grades", n, name)
+    values = one_dimensional(real_array(y, "grades", expected, name), "grades", n, name)
     return whole_numbers(values, "grade", name, minimum=0)
 
 
@@ -103,7 +103,7 @@ def score_array(
     if callable(getattr(scores, "predict", None)):
         found, remedy = f"a {type(scores).__name__} where scores belong", "Pass what its predict gives."
         raise DataError(found, expected=expected, remedy=remedy, path=name or None)
-    given = _real(scores, "scores", expected, name)
+    given = real_array(scores, "scores", expected, name)
     if given.shape != (n,):
         raise DataError(
             f"scores of shape {given.shape} for {n} documents",
@@ -143,6 +143,16 @@ def _refuse_rounded(given: NDArray[Any], values: FloatArray, name: str) -> None:
         )
 
 
+def document_texts(ids: ArrayLike, name: str) -> NDArray[np.str_]:
+    """Document ids as texts (n,), '' where one is missing (None or NaN, which would else be called so)."""
+    array = plain_array(ids, "document ids", "one text for each document", name)
+    if array.dtype.kind == "U" and isinstance(ids, np.ndarray):
+        return array
+    objects = np.empty(array.shape, dtype=object)
+    objects[...] = ids if array.ndim == 1 else array
+    return np.where(pd.isna(objects), "", objects).astype(np.str_)
+
+
 def plain_array(values: ArrayLike, what: str, expected: str, name: str) -> NDArray[Any]:
     """Any array-like as an array; `DataError` for what is none, and for one with masked entries."""
     if np.ma.is_masked(values):
@@ -172,7 +182,7 @@ def one_dimensional(array: NDArray[Any], what: str, n: int, name: str) -> NDArra
     return array
 
 
-def _real(values: ArrayLike, what: str, expected: str, name: str) -> NDArray[Any]:
+def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> NDArray[Any]:
     """An array of real numbers (kinds i, u, b, f) of array-likes, missing entries as NaN, or `DataError`."""
     array = plain_array(values, what, expected, name)
     if array.dtype.kind == "O" and array.ndim:

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import time
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,11 @@ import numpy as np
 import platformdirs
 
 from rankviz.datasets.group_files import group_file
-from rankviz.datasets.letor import read_letor, read_noting
+from rankviz.datasets.letor import read_letor, read_noting, warn_regrouped
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
-from rankviz.datasets.types import DataWarning, RankingData
+from rankviz.datasets.types import RankingData
 
-FORMAT = 2
+FORMAT = 1
 """Raised whenever the reader or the entries change, so that older entries are made anew."""
 CACHE_BYTES = 2 << 30
 """Beyond this the entries used longest ago are dropped."""
@@ -71,8 +70,7 @@ def read_cached(
         data, note = loaded
         if progress is not None:
             progress(1.0)
-    if note is not None:
-        warnings.warn(note, DataWarning, stacklevel=2)
+    warn_regrouped(note)
     return data
 
 

@@ -65,7 +65,7 @@ def read_letor(
     [1, 1, 2]
     """
     data, note = read_noting(path, progress, group=group)
-    _warn(note)
+    warn_regrouped(note)
     return data
 
 
@@ -78,7 +78,7 @@ def parse_letor(
     """
     stream = io.BytesIO(stream_or_bytes) if isinstance(stream_or_bytes, bytes) else stream_or_bytes
     data, note = parse_chunks(text_chunks(stream, name, progress), name, name)
-    _warn(note)
+    warn_regrouped(note)
     return data
 
 
@@ -101,9 +101,11 @@ def read_noting(
         )
 
 
-def _warn(note: str | None) -> None:
+def warn_regrouped(note: str | None, stacklevel: int = 3) -> None:
+    """Warn with the text that `read_noting` gave, and what it means for scores; nothing where it is None."""
     if note is not None:
-        warnings.warn(note, DataWarning, stacklevel=3)
+        text = f"{note}, so rows of X are not in file order: data.rows says where each stood"
+        warnings.warn(text, DataWarning, stacklevel=stacklevel)
 
 
 class _Row(NamedTuple):
@@ -272,6 +274,5 @@ def _note_apart(qid: IntArray, lines: IntArray, path: str) -> str:
     others = len(np.unique(qid[again])) - 1
     return (
         f"{path}, line {lines[again[0]]}: query {qid[again[0]]} comes back after other queries"
-        f"{f' (and so do {others} more)' if others else ''}; the documents of a query were put together, "
-        "so that rows of X are not in file order (`rows` says where each document stood)"
+        f"{f' (and so do {others} more)' if others else ''}; the documents of a query were put together"
     )

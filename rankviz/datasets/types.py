@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, DataWarning
-from rankviz.datasets.array_checks import dense_features, grade_array, mismatch
+from rankviz.datasets.array_checks import dense_features, document_texts, grade_array, mismatch
 from rankviz.datasets.query_ids import Names, group_queries, number_queries, refuse_apart
 
 __all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries", "require_data"]
@@ -92,7 +92,7 @@ class RankingData:
         y_ = grade_array(y, len(X_), name)
         qid_, query_names = number_queries(qid, len(X_), name)
         order, ptr, ids = group_queries(qid_)
-        docs = None if document_ids is None else np.asarray(document_ids, dtype=np.str_)
+        docs = None if document_ids is None else document_texts(document_ids, name)
         names = None if feature_names is None else tuple(feature_names)
         if docs is not None and docs.shape != y_.shape:
             raise mismatch("document ids", len(docs), "documents", len(y_), name)

@@ -12,8 +12,11 @@ import pytest
 from scipy import sparse
 
 from rankviz import DataError, RankingData, RankSVM
+from rankviz.common.errors import SettingError
 from rankviz.datasets import array_checks, make_fold
 from rankviz.datasets.array_checks import dense_features
+from rankviz.metrics.significance import interval
+from rankviz.risk.costs import check_costs
 
 VALUES = np.array([[0.5, 0.0, -2.0], [0.0, 0.25, 1.0]])
 
@@ -141,3 +144,33 @@ def test_the_caller_s_arrays_stay_their_own() -> None:
     assert X.flags.writeable
     assert y.flags.writeable
     assert qid.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["a", None, "c"],
+        np.array(["a", np.nan, "c"], dtype=object),
+        pd.Series(["a", None, "c"]),
+        ["a", float("nan"), "c"],
+    ],
+)
+def test_documents_without_an_id_are_not_called_none(ids: Any) -> None:
+    data = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], [1, 1, 1], document_ids=ids)
+    assert data.document_ids is not None
+    assert data.document_ids.tolist() == ["a", "", "c"]
+
+
+def test_document_ids_of_other_types_are_texts() -> None:
+    for ids in ([1, 2], np.array(["1", "2"]), np.array([1, 2])):
+        data = RankingData.from_arrays(VALUES, [0, 1], [1, 1], document_ids=ids)
+        assert data.document_ids is not None
+        assert data.document_ids.tolist() == ["1", "2"]
+        assert data.document_ids.dtype.kind == "U"
+
+
+def test_complex_costs_and_values_are_refused() -> None:
+    with pytest.raises(SettingError, match="no table of numbers"):
+        check_costs(np.array([[0, 1j], [1, 0]]))
+    with pytest.raises(DataError, match="values that are not numbers"):
+        interval(np.array([1j, 2]))
