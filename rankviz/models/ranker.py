@@ -94,7 +94,7 @@ class Ranker(BaseEstimator):
         Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
         with `DataWarning` where no query has two grades, so that there is nothing to learn.
         """
-        data = RankingData.from_arrays(X, y, qid)
+        data = RankingData.from_arrays(X, y, qid, regroup=True)
         self.fit_data(data, callback=callback)
         if not count_pairs(data.y, data.ptr).any():
             text = "no query has documents of different grades: no preference pair, every score is the same"
@@ -110,7 +110,7 @@ class Ranker(BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
         """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
-        data = RankingData.from_arrays(X, y, qid)
+        data = RankingData.from_arrays(X, y, qid, regroup=True)
         return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
 
     def _checked(self, X: ArrayLike) -> FloatArray:

@@ -11,6 +11,8 @@ from rankviz.datasets import RankingData
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import DEFINITIONS
+from rankviz.metrics.evaluation import unknown_grades
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
@@ -217,4 +219,6 @@ def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
         return definition_caption(normalised(spec.but(fold=settings.folds[0])).parts[part])
     parts = [fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds]
     empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
-    return f"LETOR 4.0 definition, {empty} of them without a relevant document (they count as 0)"
+    letor = DEFINITIONS["letor"]
+    unknown = unknown_grades(letor, sum(letor.unknown(data.y) for data in parts))
+    return f"{letor.label} definition, {empty} of them without a relevant document (they count as 0){unknown}"
