@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.analysis.model_duals import duals
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
-    from rankviz.datasets.folds import load_fold
+    from rankviz.datasets.folds import load_demo, load_fold
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
@@ -49,13 +49,14 @@ __all__ = [
     "fit_curve",
     "load",
     "load_binary",
+    "load_demo",
     "load_fold",
     "save",
 ]
 
 _HOMES = {
     "rankviz.datasets.binary": ("load_binary",),
-    "rankviz.datasets.folds": ("load_fold",),
+    "rankviz.datasets.folds": ("load_demo", "load_fold"),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
     "rankviz.models.ranksvm": ("RankSVM",),
     "rankviz.experiments.record": ("RunRecord",),

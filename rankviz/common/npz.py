@@ -63,8 +63,8 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     return meta, arrays
 
 
-def _plain_arrays(arrays: Arrays) -> Arrays:
-    """The arrays, none of which holds objects: NumPy before 2.3 takes `allow_pickle=False` for one more array."""
+def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
+    """The arrays, none of which holds objects; to NumPy 2.1 `allow_pickle=False` is one more array."""
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise TypeError(f"array {name!r} holds Python objects, which are never written")
