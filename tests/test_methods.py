@@ -65,7 +65,8 @@ def test_what_is_offered_is_there(
     assert offers.input_weights == linear
     assert offers.trace == (len(record.trace) > 0)
     assert {"iteration", "objective", "seconds"} <= set(record.trace.columns)
-    assert offers.pair_objective == np.isfinite(record.objective)
+    assert offers.objective == np.isfinite(record.objective)
+    assert offers.pair_objective <= offers.objective
 
 
 @each

@@ -109,23 +109,20 @@ class Method:
         return self.make(**{setting.parameter: value for setting, value in declared if setting.parameter})
 
 
-def _map_offers(values: Values) -> dict[str, bool]:
-    """What a model on a feature map offers by its map."""
+def _offers(values: Values) -> Offers:
+    """What a model of pairs on a feature map offers."""
     kind = FEATURE_MAPS[values["feature_map"]]
-    return {
-        "weights": True,
-        "input_weights": kind.is_identity,
-        "expansion": kind.expands,
-        "components": kind.has_components,
-        "pair_objective": True,
-        "duals": True,
-        "trace": True,
-        "random": SEED.name in values,
-    }
-
-
-def _rank_svm_offers(values: Values) -> Offers:
-    return Offers(**_map_offers(values))
+    return Offers(
+        weights=True,
+        input_weights=kind.is_identity,
+        expansion=kind.expands,
+        components=kind.has_components,
+        objective=True,
+        pair_objective=True,
+        duals=True,
+        trace=True,
+        random=SEED.name in values,
+    )
 
 
 def _check_map(values: Values) -> None:
@@ -170,7 +167,7 @@ METHODS: dict[str, Method] = {
         "RankSVM",
         RankSVM,
         (*RankSVM.settings, START),
-        _rank_svm_offers,
+        _offers,
         _check_rank_svm,
         _nested,
         "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
@@ -180,7 +177,7 @@ METHODS: dict[str, Method] = {
         "factorised RankSVM",
         FactorizedRankSVM,
         FactorizedRankSVM.settings,
-        _rank_svm_offers,
+        _offers,
         _check_map,
         minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
         work=_factorized_work,
@@ -190,7 +187,7 @@ METHODS: dict[str, Method] = {
         "regularised RankSVM",
         RegularizedRankSVM,
         RegularizedRankSVM.settings,
-        _rank_svm_offers,
+        _offers,
         _check_map,
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         work=_regularized_work,

@@ -19,6 +19,8 @@ class Offers:
         A kernel expansion f(x) = Σ αᵢ κ(x, zᵢ).
     components : bool
         A number of features m to choose.
+    objective : bool
+        Something that training makes smaller from one row of its trace to the next.
     pair_objective : bool
         An objective over preference pairs, which a gap measures the distance from.
     duals : bool
@@ -33,6 +35,7 @@ class Offers:
     input_weights: bool = False
     expansion: bool = False
     components: bool = False
+    objective: bool = False
     pair_objective: bool = False
     duals: bool = False
     trace: bool = False
@@ -48,6 +51,7 @@ WORDS = {
     "input_weights": "weights of the input features",
     "expansion": "kernel expansion",
     "components": "number of features m",
+    "objective": "objective that training minimises",
     "pair_objective": "objective over preference pairs",
     "duals": "dual variables of preference pairs",
     "trace": "trace of its iterations",

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.margins import histogram, summary
-from rankviz.plots.style import finished, style_of
+from rankviz.plots.style import finished, loss_line, style_of
 from rankviz.risk.losses import LOSSES, Loss, PiecewiseQuadratic
 
 MOST_BINS = 80
@@ -21,16 +21,6 @@ CURVE_POINTS = 241
 MARGIN = "margin t = f(preferred) − f(other)"
 LEAST_LOW, LEAST_HIGH = -1.0, 2.0
 """Losses are drawn over these margins at least."""
-
-_LOOKS = {
-    "squared_hinge": ("#CC79A7", "solid"),
-    "hinge": ("#E69F00", "dash"),
-    "huber": ("#56B4E9", "dot"),
-    "logistic": ("#009E73", "solid"),
-    "logistic_pwq": ("#8C6D31", "dashdot"),
-    "smooth_hinge": ("#7B5EA7", "longdash"),
-}
-"""Colours that no method has."""
 
 
 def bin_edges(low: float, high: float) -> FloatArray:
@@ -70,10 +60,10 @@ def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFram
 
 
 def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """The share of pairs over the margins alone, of a model that minimises no loss of them."""
+    """The share of pairs over the margins alone, of a model without a loss that would bend at 1."""
     fig = go.Figure()
     fig.add_bar(**bars(table, method))
-    _guides(fig, "y domain")
+    _guides(fig, "y domain", (0.0,))
     fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero")
     fig.update_xaxes(title_text=MARGIN)
     return finished(fig, height=360, bargap=0, margin={"l": 70, "r": 20, "t": 40, "b": 55})
@@ -95,9 +85,9 @@ def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> 
     return finished(fig, height=680, bargap=0, margin={"l": 70, "r": 20, "t": 90, "b": 55})
 
 
-def _guides(fig: go.Figure, panel: str) -> None:
-    """Lines at the margins 0 and 1, and what lies left of 0."""
-    for t in (0.0, 1.0):
+def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> None:
+    """Lines at margins, and what lies left of 0."""
+    for t in at:
         fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
     place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
     fig.add_annotation(text="misordered ←", showarrow=False, **place)
@@ -118,7 +108,7 @@ def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
 
 
 def _add_loss(fig: go.Figure, rows: pd.DataFrame, name: str, *, chosen: bool) -> None:
-    colour, dash = _LOOKS.get(name, ("#999999", "solid"))
+    colour, dash = loss_line(name)
     line = {"color": colour, "dash": "solid" if chosen else dash, "width": 4 if chosen else 1.6}
     label = LOSSES[name].label
     for row, column, symbol in ((1, "value", "ℓ"), (2, "slope", "ℓ'")):

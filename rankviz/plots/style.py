@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import METHODS, USUAL
+from rankviz.risk.losses import LOSSES
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … run light to dark in one hue."""
@@ -47,6 +48,28 @@ STYLES = {
 
 SPARE = (("#009E73", "hexagon"), ("#CC79A7", "star"), ("#56B4E9", "cross"), ("#8C6D31", "hourglass"))
 """Colours and markers of what has no style of its own, in the order in which it is entered."""
+
+
+LOSS_LINES = {
+    "squared_hinge": ("#CC79A7", "solid"),
+    "hinge": ("#E69F00", "dash"),
+    "huber": ("#56B4E9", "dot"),
+    "logistic": ("#009E73", "solid"),
+    "logistic_pwq": ("#8C6D31", "dashdot"),
+    "smooth_hinge": ("#7B5EA7", "longdash"),
+}
+"""Colours and dashes of losses, on figures where no method is drawn as a line."""
+
+SPARE_LINES = (("#A6443A", "solid"), ("#2F7F86", "dash"), ("#6B7A1F", "dot"), ("#9A3E8C", "dashdot"))
+"""Of losses without a line of their own, in the order in which they are entered."""
+
+
+def loss_line(name: str) -> tuple[str, str]:
+    """Colour and dash of a loss; those without their own share out what is spare, always in the same way."""
+    if name in LOSS_LINES:
+        return LOSS_LINES[name]
+    others = [loss for loss in LOSSES if loss not in LOSS_LINES]
+    return SPARE_LINES[others.index(name) % len(SPARE_LINES)]
 
 
 def look_of(spec: RunSpec) -> str:

@@ -186,10 +186,14 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
 
 @dataclass(frozen=True)
 class CostRule:
-    """A rule for costs of pairs: what to call it, and its costs for grades y (n,), offsets ptr (Q + 1,)."""
+    """A rule for costs of pairs: what to call it, and its costs for grades y (n,), offsets ptr (Q + 1,).
+
+    `rescales_margins` says that a cost is the margin that is asked for rather than a factor of the loss.
+    """
 
     label: str
     costs: Callable[[GradeCodes, IntArray, IntArray], PairCosts]
+    rescales_margins: bool = False
 
 
 RULES = {
@@ -197,7 +201,7 @@ RULES = {
     "grade": CostRule("λ by grades", _by_grade),
     "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
     "slack": CostRule("slack rescaling by DCG", _slack),
-    "margin": CostRule("margin rescaling by DCG", _margin),
+    "margin": CostRule("margin rescaling by DCG", _margin, rescales_margins=True),
 }
 """Rules for costs by the names that `RankSVM(costs=...)` and the app use: he2009's λ and μ, chapelle2010's
 rescaling."""

@@ -30,7 +30,7 @@ AXIS_NAMES = {
     "cg": "CG iterations",
 }
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
-NEEDED = ("trace", "pair_objective")
+NEEDED = ("trace", "objective")
 """What this page draws of a model."""
 LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = (
@@ -182,7 +182,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
     """The chosen quantity of all runs, and what the sidebar's run took with and without preconditioner."""
     record = records[0]
-    if record.n_pairs == 0:
+    if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
         st.stop()
     moved = table["step"].where(table["step"].notna(), table["iteration"]) > 0

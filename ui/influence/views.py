@@ -69,12 +69,10 @@ def _seconds(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
     """What the seconds in the figure are, where training tells how long it took."""
     if data["seconds"].isna().any():
         return ""
-    of, start = "training", "each C by itself"
-    if warm(spec):
-        of, start = "the Newton steps", "each C starting from the weights of the one before"
+    start = "each C starting from the weights of the one before" if warm(spec) else "each C by itself"
     return (
-        f"Seconds are of {of}, {_folds(settings)} together, {start}: {data['seconds'].sum():.2f} s for the "
-        f"whole path of {len(data)} values, features not counted, in one run on this machine. "
+        f"Seconds are of training, {_folds(settings)} together, {start}: {data['seconds'].sum():.2f} s for "
+        f"the whole path of {len(data)} values, features not counted, in one run on this machine. "
     )
 
 
@@ -106,6 +104,10 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
             "costs in the sidebar instead (More settings, “λ as below”), and compare on the Train page."
         )
         return
+    if spec.get("costs") is not None:
+        st.caption(
+            f"The sidebar's costs, {cost_words(spec.costs)}, do not count in this tab: its sliders set them."
+        )
     varied, values, by_query = _sliders(grades)
     plain = spec.but(costs=None)
     grid = sorted({*LAMBDA_GRID, values[varied]})

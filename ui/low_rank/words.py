@@ -234,5 +234,5 @@ def off(error: float) -> str:
     if error < 1e-10:
         return "nothing"
     if error >= 1:
-        return f"{error:.2g} times"
+        return f"{error:,.0f} times" if error >= 10 else f"{error:.2g} times"
     return f"{small(100 * error)} %"

@@ -22,9 +22,9 @@ from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, check_kernel_space
 from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.curves import described, is_curve, kernels, names
+from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
-from ui.shared.foreign import escaped
+from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import predicted, run_or_submit
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
@@ -36,8 +36,8 @@ METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" f
 LARGEST_AT_ONCE = 500
 AXES = {"m": "features m", "seconds": "seconds"}
 SECONDS = (
-    "Seconds are medians over runs, of training on this machine: features, pairs and Newton steps, not "
-    "evaluation. Runs over m are made together; each counts its share of the features, and all Newton steps "
+    "Seconds are medians over runs, of training on this machine: features, pairs and the solver's steps, "
+    "not evaluation. Runs over m are made together; each counts its share of the features, and all steps "
     "from zero up to it."
 )
 
@@ -203,6 +203,19 @@ def in_short(chosen: Settings, part: str) -> str:
     return str(described(curves, part, chosen.grid[0], chosen.grid[-1], **told))
 
 
+def _say_levels(found: list[RunRecord], part: str) -> None:
+    """The models that are levels beside the curves, a line each, with what they do not share with these."""
+    shared = dict(described(kernels(st.session_state), part, 1, 1).settings)
+    levels = {record.spec.but(digest="", fold="") for record in found if not is_curve(record.spec)}
+    lines = []
+    for spec in sorted(levels, key=method_label):
+        settings = describe(spec).without(SEED.name).settings
+        own = [words for name, words in settings if words != shared.get(name)]
+        lines.append(f"Level: {method_label(spec)}{f' with {listed(own)}' if own else ''}.")
+    if lines:
+        st.caption("  \n".join(lines))
+
+
 def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
     """A part of a fold, normalised as the spec says."""
     return normalised(spec.but(fold=fold)).parts[part]
@@ -223,6 +236,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
         on_select="rerun",
     )
+    _say_levels(found, part)
     _open_selected(event, found)
     for metric in chosen.metrics:
         told = reading(found, part, metric, maps())

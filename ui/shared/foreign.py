@@ -18,7 +18,7 @@ from rankviz.experiments import description
 from rankviz.experiments.description import Description
 from rankviz.experiments.spec import RunSpec
 
-_SIGNS = re.compile(r"[\\`*_{}\[\]<>#|~$&!^\r\n]")
+_SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # within a word _ means nothing
 _ADDRESSES = re.compile(r"(?i)https?:(?=/)|www(?=\.)|ftp:(?=/)|mailto:|xmpp:|@(?=\w)")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _JOINER = "\u2060"

@@ -22,6 +22,7 @@ from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list, training_trace
 from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import look_of, style_of
+from rankviz.risk.costs import RULES, Costs
 from rankviz.risk.settings import LOSS_WEIGHT
 from ui.shared import pins
 from ui.shared.foreign import describe
@@ -184,19 +185,23 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
 
 def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
     lines, loss = margins_plot.curves(table), spec.option("loss")
-    costs = (
-        " Costs multiply the loss of a pair; it is drawn for a cost of 1."
-        if spec.get("costs") is not None
-        else ""
-    )
     show_figure(
         margins_plot.figure(table, lines, look_of(spec), spec.loss),
         pd.concat([table, lines], axis=1),
         key="margins",
         alt="The losses, their derivatives, and the margins of the preference pairs.",
-        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. {counted}{costs} "
-        f"{describe(spec, part)}.",
+        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. {counted}"
+        f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
     )
+
+
+def _of_costs(costs: Costs) -> str:
+    """What costs of pairs make of the loss that is drawn."""
+    if costs is None:
+        return ""
+    if isinstance(costs, str) and RULES[costs].rescales_margins:
+        return " Costs move the bend of a pair's loss (margin rescaling); it is drawn for a cost of 1."
+    return " Costs multiply the loss of a pair; it is drawn for a cost of 1."
 
 
 def _margins_alone(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
@@ -238,8 +243,10 @@ def _spent(record: RunRecord) -> str:
     start = "" if record.start == "zero" else f" from {record.start} on"
     steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
     told = [f"{steps} steps{start}"]
-    told += [f"{int(trace['cg_iterations'].sum())} CG iterations"] if "cg_iterations" in trace else []
-    told += [f"{spent:.2f} s", f"{record.n_pairs:,} preference pairs"]
+    inner = int(trace["cg_iterations"].sum()) if "cg_iterations" in trace else 0
+    told += [f"{inner} CG iterations"] if inner else []
+    told += [f"{spent:.2f} s"]
+    told += [f"{record.n_pairs:,} preference pairs"] if record.spec.offers.pair_objective else []
     told += [f"objective {with_minus(record.objective, '.6g')}"] if math.isfinite(record.objective) else []
     return f"{capital(record.status).rstrip('.')}. {', '.join(told)}. {describe(record.spec, 'train')}."
 
