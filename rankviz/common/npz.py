@@ -25,15 +25,23 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
-    """Write arrays and their JSON description to `path`; OSError where it is not writable."""
+    """Write arrays and their JSON description to `path`; OSError where it is not writable.
+
+    ValueError for arrays of objects, which could only be pickled.
+    """
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
+    every: dict[str, Any] = {"meta": text, **arrays}
+    objects = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if objects:
+        raise ValueError(f"array {objects[0]!r} holds Python objects, which are not written")
     try:
         handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:  # it names the temporary file, which nobody asked for
         raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, meta=text, **arrays)
+            # before 2.2 NumPy takes allow_pickle=False for one more array
+            np.savez(file, **every)
         os.replace(aside, path)
     except BaseException:
         Path(aside).unlink(missing_ok=True)
