@@ -23,6 +23,9 @@ class Status(Enum):
     CERTIFIED = "converged: the duality gap is below the tolerance"
     STATIONARY = "converged: no step within the bounds lowers the objective, to the tolerance"
     RULE = "ended by he2009's rule: gradient or direction is at most 1e-4; its steps may raise the objective"
+    TOO_EARLY = (
+        "ended too early by he2009's rule: the direction is at most 1e-4, but the duality gap is above 1 %"
+    )
     MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
     STALLED = "stalled: rounding keeps the step from lowering the objective further"
     DIVERGED = "diverged: the steps are too long, and the weights grow without bound"
@@ -32,7 +35,8 @@ class Status(Enum):
     def converged(self) -> bool:
         """Whether the rule by which the solver means to end was met: what its tolerance promises holds.
 
-        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request.
+        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request, nor where
+        its rule was met while the gap says that it proves nothing.
         """
         return self in _REACHED
 
