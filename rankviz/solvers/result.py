@@ -35,8 +35,8 @@ class Status(Enum):
     def converged(self) -> bool:
         """Whether the rule by which the solver means to end was met: what its tolerance promises holds.
 
-        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request, nor where
-        its rule was met while the gap says that it proves nothing.
+        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request; nor
+        where its rule was met while the gap says that it proves nothing.
         """
         return self in _REACHED
 
