@@ -17,6 +17,7 @@ from benchmarks import (
     peers,
     published,
     scaling,
+    threads,
     training,
     xu2019,
 )
@@ -36,6 +37,7 @@ MEASUREMENTS = {
     "low_rank": low_rank.main,
     "low_rank_limits": low_rank_limits.main,
     "xu2019": xu2019.main,
+    "threads": threads.main,
 }
 
 

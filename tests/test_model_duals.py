@@ -159,8 +159,8 @@ def test_refusals_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="pairs that the model was trained on"):
         rankviz.duals(fitted(), other)
     stored = rankviz.load(rankviz.save(fitted(loss="hinge"), tmp_path / "model.npz"))
+    del stored.trace_  # as of a file from before it was kept
     with pytest.raises(ValueError, match="fit it again"):
         rankviz.duals(stored, DATA)
     squared = rankviz.duals(rankviz.load(rankviz.save(fitted(), tmp_path / "model.npz")), DATA)
-    assert np.isnan(squared.gap)
     np.testing.assert_array_equal(squared.block(0).alpha, rankviz.duals(fitted(), DATA).block(0).alpha)

@@ -239,3 +239,13 @@ def test_the_model_of_a_record_scores_as_the_record_says(feature_map: str, fold:
     record = execute(RunSpec("small", feature_map=feature_map, **SMALLER[feature_map]), fold=fold)
     model = model_from(record, fold.train)
     assert model.predict(fold.test.X) == pytest.approx(record.scores["test"], rel=1e-12, abs=1e-12)
+
+
+def test_a_file_of_the_model_of_a_record_has_its_gap_and_its_trace(fold: Fold, tmp_path: Path) -> None:
+    record = execute(RunSpec("small", loss="hinge"), fold=fold)
+    model = rankviz.load(rankviz.save(model_from(record, fold.train), tmp_path / "m"))
+    pd.testing.assert_frame_equal(model.trace_, record.trace)
+    assert (model.start_, model.seconds_) == (record.start, record.seconds)
+    found = rankviz.duals(model, fold.train)
+    assert found.gap == model.gap_ == record.trace["gap"].iloc[-1] > 0.0
+    assert sum(block.alpha.sum() for block in found) > 0.0

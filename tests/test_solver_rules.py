@@ -10,16 +10,62 @@ import strangers
 from conftest_solvers import DATA, PTR, X, Y, each_cost, each_terms, objective_of
 from naive_ranking import slow_pairs
 
-from rankviz.datasets import make_data
+from rankviz.datasets import RankingData, make_data
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.objectives.stochastic import QueryTerms
 from rankviz.risk import PairRisk, SortedRisk
 from rankviz.risk.losses import LOSSES, SmoothedHinge, SmoothHinge
 from rankviz.solvers.lbfgs import LBFGS
+from rankviz.solvers.registry import SOLVERS
 from rankviz.solvers.result import Status
 from rankviz.solvers.sgd import DampedSteps, PrintedSteps, StochasticGradient
 from rankviz.solvers.yuan import NewtonYuan, step_length
+
+# --- which ends are ends ------------------------------------------------------------------------------------
+
+
+def test_every_status_says_whether_the_solver_got_where_its_rule_ends_it() -> None:
+    not_there = {Status.TOO_EARLY, Status.MAX_ITERATIONS, Status.STALLED, Status.DIVERGED, Status.STOPPED}
+    assert {status for status in Status if not status.converged} == not_there
+    for status in Status:
+        assert status.converged == status.value.startswith(("converged", "ended by"))
+
+
+LIMITED = {
+    **{name: RankSVM(solver=name, max_iter=1, C=10.0) for name in SOLVERS},
+    "hinge": RankSVM(loss="hinge", max_iter=1),
+    "exact": RankSVM("exact", max_iter=1, C=10.0),
+    "without preconditioner": RankSVM(preconditioner="none", max_iter=1, C=10.0),
+    **{f"factors, {name}": FactorizedRankSVM(C=0.1, solver=name, max_iter=1) for name in FACTOR_SOLVERS},
+    **{f"duals, {name}": RegularizedRankSVM(C=0.1, solver=name, max_iter=1) for name in DUAL_SOLVERS},
+}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_solver_that_ran_out_of_iterations_says_so(name: str) -> None:
+    status = LIMITED[name].fit_data(DATA).status_
+    assert not status.converged
+    assert status is Status.MAX_ITERATIONS
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+def test_a_solver_that_rounding_keeps_from_its_tolerance_says_so(solver: str) -> None:
+    status = RankSVM(solver=solver, tol=1e-300, loss="logistic").fit_data(DATA).status_
+    assert status is Status.STALLED
+    assert not status.converged
+
+
+def test_a_rule_that_ends_it_too_early_says_so() -> None:
+    """Weights of features as large as 10^8 are all shorter than 10^-4, the direction that ends it."""
+    large = RankingData.from_arrays(DATA.X * 1e8, DATA.y, DATA.qid)
+    model = RankSVM(solver="newton_yuan").fit_data(large)
+    assert (model.status_, model.n_iter_) == (Status.TOO_EARLY, 0)
+    assert not model.status_.converged
+    assert model.objective_ > 1.1 * RankSVM().fit_data(large).objective_
+
 
 # --- Newton-YUAN --------------------------------------------------------------------------------------------
 

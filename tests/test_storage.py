@@ -10,12 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from naive_ranking import problem, qid_of
 
 import rankviz
-from rankviz import DataError, RankSVM
+from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, RegularizedRankSVM
 from rankviz.common import npz
+from rankviz.datasets import DataWarning
+from rankviz.models.ranker import Ranker
 
 X, Y, PTR = problem()
 QID = qid_of(PTR)
@@ -49,6 +52,77 @@ def test_a_loaded_model_predicts_exactly_the_same(tmp_path: Path, name: str) -> 
         rankviz.load(rankviz.save(again, tmp_path / "twice")).predict(X), svm.predict(X)
     )
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["model.npz", "twice"]
+
+
+ESTIMATORS: dict[str, Ranker] = {
+    **{name: RankSVM(**settings) for name, settings in MODELS.items()},
+    "exact": RankSVM("exact", gamma=0.3, loss="hinge"),
+    "unfinished": RankSVM(max_iter=1, C=10.0),
+    "sgd": RankSVM(solver="sgd_query"),
+    "factorised": FactorizedRankSVM(rank=2, C=0.05),
+    "by query": FactorizedRankSVM(rank=2, C=0.05, solver="query_steps", max_iter=3),
+    "regularised": RegularizedRankSVM(C=0.05, nuclear=0.1),
+    "alternating": RegularizedRankSVM(C=0.05, solver="alternating", max_iter=3),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_everything_that_fit_has_set_is_there_after_loading(tmp_path: Path, name: str) -> None:
+    model = ESTIMATORS[name].fit(X, Y, qid=QID)
+    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
+    assert set(vars(again)) == set(vars(model))
+    for attribute, value in vars(model).items():
+        other = getattr(again, attribute)
+        if isinstance(value, np.ndarray):
+            assert value.dtype == other.dtype
+            np.testing.assert_array_equal(other, value)
+        elif isinstance(value, pd.DataFrame):
+            pd.testing.assert_frame_equal(other, value)
+        elif attribute == "feature_map_":
+            assert type(other) is type(value)
+        else:
+            assert (type(other), other) == (type(value), value)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_dual_variables_are_the_same_after_loading(tmp_path: Path, name: str) -> None:
+    data, model = RankingData.from_arrays(X, Y, QID), ESTIMATORS[name].fit(X, Y, qid=QID)
+    before = rankviz.duals(model, data)
+    after = rankviz.duals(rankviz.load(rankviz.save(model, tmp_path / "m")), data)
+    assert after.gap == before.gap == model.gap_
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one.alpha, other.alpha)
+
+
+def test_a_file_that_has_no_gap_says_so(tmp_path: Path) -> None:
+    meta, arrays = contents("linear", tmp_path)
+    meta.pop("ended")
+    old = rewrite(tmp_path / "old", meta, {"coef": arrays["coef"]})
+    with pytest.warns(DataWarning, match="has no duality gap.*fit it again") as caught:
+        model = rankviz.load(old)
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(model.predict(X), fitted("linear").predict(X))
+    assert np.isnan(model.gap_)
+    assert np.isnan(rankviz.duals(model, RankingData.from_arrays(X, Y, QID)).gap)
+
+
+def test_a_gap_that_is_no_number_is_kept_as_none(tmp_path: Path) -> None:
+    model = RankSVM().fit(X, Y, qid=QID, callback=lambda progress: progress.stage == "newton")
+    assert (len(model.trace_), np.isnan(model.gap_)) == (0, True)
+    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
+    assert np.isnan(again.gap_)
+    assert again.status_ is model.status_
+
+
+def test_python_objects_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="array 'a' holds Python objects"):
+        npz.write_npz(tmp_path / "m", {}, {"a": np.array([print])})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_holds_its_arrays_and_nothing_else(tmp_path: Path) -> None:
+    with zipfile.ZipFile(npz.write_npz(tmp_path / "m", {}, {"a": np.zeros(2)})) as archive:
+        assert sorted(archive.namelist()) == ["a.npy", "meta.npy"]
 
 
 def test_a_map_that_skipped_landmarks_still_leads_to_smaller_ones(tmp_path: Path) -> None:
@@ -158,6 +232,12 @@ META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
     "gamma is text": lambda m: m | {"gamma": "scale?"},
     "gamma is not a number": lambda m: m | {"gamma": float("nan")},
     "gamma is negative": lambda m: m | {"gamma": -1.0},
+    "unknown status": lambda m: m | {"ended": m["ended"] | {"status": "FINE"}},
+    "no numbers": lambda m: m | {"ended": {}},
+    "gap is text": lambda m: m | {"ended": m["ended"] | {"numbers": {"gap": "small"}}},
+    "gap in a list": lambda m: m | {"ended": m["ended"] | {"numbers": {"gap": []}}},
+    "seconds are a number": lambda m: m | {"ended": m["ended"] | {"seconds": 1}},
+    "the end in a list": lambda m: m | {"ended": ["status"]},
     "objective is a list": lambda m: m | {"objective": []},
 }
 
@@ -184,6 +264,9 @@ ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, 
     "singular factor": ("nystroem", lambda a: a | {"L": 0 * a["L"]}),
     "no factor": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "L"}),
     "flat basis": ("truncated", lambda a: a | {"T": a["T"][0]}),
+    "a short trace": ("linear", lambda a: a | {"trace.gap": a["trace.gap"][1:]}),
+    "trace as text": ("linear", lambda a: a | {"trace.gap": a["trace.gap"].astype(str)}),
+    "flat trace": ("linear", lambda a: a | {"trace.gap": a["trace.gap"][None]}),
     "wrong basis": ("truncated", lambda a: a | {"T": a["T"][1:]}),
     "fewer frequencies": ("fourier", lambda a: a | {"frequencies": a["frequencies"][:, 1:]}),
     "phases are a number": ("fourier", lambda a: a | {"phases": np.array(2.0)}),

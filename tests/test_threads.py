@@ -52,6 +52,37 @@ def test_threads_that_ask_at_once_restore_it() -> None:
         assert blas_threads() == before
 
 
+def test_nobody_waits_and_the_last_to_leave_restores_it() -> None:
+    """A long fit in one thread of BLAS keeps no other from asking for the same."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        before, seen = blas_threads(), list[set[int]]()
+        fitting, leave = threading.Event(), threading.Event()
+
+        def fit() -> None:
+            with single_blas():
+                fitting.set()
+                assert leave.wait(60)
+                seen.append(blas_threads())
+
+        def other() -> None:
+            with single_blas():
+                seen.append(blas_threads())
+            seen.append(blas_threads())
+
+        long = threading.Thread(target=fit)
+        long.start()
+        assert fitting.wait(60)
+        short = threading.Thread(target=other)
+        short.start()
+        short.join(60)
+        waited = short.is_alive()
+        leave.set()
+        long.join()
+        assert not waited
+        assert seen == [{1}] * 3
+        assert blas_threads() == before
+
+
 @pytest.mark.parametrize("items", [[], [3], list(range(20))])
 def test_each_keeps_the_order(items: list[int]) -> None:
     assert each(lambda n: n * n, items) == [n * n for n in items]

@@ -106,6 +106,7 @@ def model_of(spec: RunSpec) -> Ranker:
 def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
 
+    It has the record's trace too, and the gap at its end.
     `train` is the training part it was fitted on, normalised as the spec says. Raises `SettingError` for a
     run of a ranker that is not on a feature map.
     """
@@ -116,6 +117,9 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
             "can; train again"
         )
     model.take(record.weights, train, record.objective, record.n_pairs)
+    model.trace_, model.start_, model.seconds_ = record.trace, record.start, record.seconds
+    if "gap" in record.trace and len(record.trace):
+        model.keep({"gap": record.trace["gap"].to_numpy()[-1:]})
     model.keep(record.solution)
     return model
 

@@ -16,6 +16,7 @@ from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_base import Kernel, largest_value, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
+from rankviz.fitting.centring import centred
 from rankviz.objectives.feature_space import Objective, RankObjective
 from rankviz.objectives.kernel_space import (
     KernelObjective,
@@ -111,6 +112,8 @@ class FeatureSpace:
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
+        if self.map(task).kernel is None:
+            features = centred(features, risk.ptr)
         # a copy in single precision halves what a Hessian product reads; `budget` bounds it
         pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
         if not pays:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
+from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import kernel_name
 from rankviz.features.settings import GAMMA, KERNEL
@@ -16,14 +22,20 @@ from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.costs import frozen_costs
+from rankviz.solvers.result import Status
 
 FORMAT = 1
+NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")
+"""What is known at the end of training, beside the objective; not every model has all of it."""
+TRACE = "trace."
+"""Before the names of the columns of the trace, which are arrays of the file."""
 
 
 def save(model: Ranker, path: str | Path) -> Path:
     """Write a fitted RankSVM, plain, factorised or regularised, to `path`, complete or not at all.
 
-    Npz and JSON, no pickle. Of the low-rank models factors or dual variables are kept, for `rankviz.duals`.
+    Npz and JSON, no pickle. Everything that `fit` has set is kept, also trace, status and duality gap, and of
+    the low-rank models factors or dual variables, for `rankviz.duals`.
     Raises ValueError for a model that was not fitted or is none of these, or whose feature map or kernel is
     in no registry; OSError where the path is not writable.
 
@@ -48,15 +60,18 @@ def save(model: Ranker, path: str | Path) -> Path:
         "n_features": model.n_features_in_,
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
+        "ended": _ended(model),
     }
-    found = model.solution if isinstance(model, LowRankRanker) else {}
-    return write_npz(Path(path), meta, fitted.arrays() | found | {"coef": model.coef_})
+    found: Arrays = {**model.solution, **_end_arrays(model), "coef": model.coef_}
+    return write_npz(Path(path), meta, fitted.arrays() | found)
 
 
 def load(path: str | Path) -> Ranker:
-    """Read a model that `save` wrote, ready to `predict`; its trace is not kept.
+    """Read a model that `save` wrote, ready to `predict`, with everything that its `fit` has set.
 
-    Raises `DataError` for a file that is missing, damaged, too large, or not a model of this format.
+    Earlier versions kept no trace, no status and of RankSVM no duality gap: of such a file `gap_` is NaN, and
+    a `DataWarning` says so. Raises `DataError` for a file that is missing, damaged, too large, or not a model
+    of this format.
 
     Examples
     --------
@@ -80,9 +95,64 @@ def load(path: str | Path) -> Ranker:
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_features_in_, model.n_components_ = d, fitted.n_components
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
+        _keep_end(model, meta.get("ended", {"numbers": {}}), arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise unreadable(path, "model", str(error)) from error
+    _say_what_is_missing(model, path)
     return model
+
+
+def _ended(model: RankSVM | LowRankRanker) -> dict[str, Any]:
+    """How training ended, as JSON can hold it: numbers that are none as null.
+
+    A model made of a stored run knows less of it.
+    """
+    known = {name: getattr(model, f"{name}_") for name in NUMBERS if hasattr(model, f"{name}_")}
+    words = {name: getattr(model, f"{name}_") for name in ("start", "seconds") if hasattr(model, f"{name}_")}
+    words |= {"status": model.status_.name} if hasattr(model, "status_") else {}
+    return {**words, "numbers": {name: v if math.isfinite(v) else None for name, v in known.items()}}
+
+
+def _end_arrays(model: RankSVM | LowRankRanker) -> Arrays:
+    """The columns of the trace, and the ranks of what is low-rank."""
+    trace = getattr(model, "trace_", pd.DataFrame())
+    found: Arrays = {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
+    return found | ({"ranks": model.ranks_} if hasattr(model, "ranks_") else {})
+
+
+def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arrays) -> None:
+    """Set what `_ended` and `_end_arrays` gave; KeyError, TypeError or ValueError for anything else."""
+    if "status" in ended:
+        model.status_ = Status[ended["status"]]
+    if "start" in ended:
+        model.start_ = str(ended["start"])
+    if "seconds" in ended:
+        model.seconds_ = {str(stage): float(seconds) for stage, seconds in dict(ended["seconds"]).items()}
+    for name in NUMBERS:
+        if name in ended["numbers"]:
+            value = ended["numbers"][name]
+            setattr(model, f"{name}_", math.nan if value is None else value + 0)
+    columns = {name.removeprefix(TRACE): a for name, a in arrays.items() if name.startswith(TRACE)}
+    if any(a.ndim != 1 or a.dtype not in (np.int64, np.float64) for a in columns.values()):
+        raise ValueError("a column of the trace has no numbers")
+    if columns:
+        model.trace_ = pd.DataFrame(columns)
+    if isinstance(model, RegularizedRankSVM) and "ranks" in arrays:
+        model.ranks_ = arrays["ranks"]
+        if model.ranks_.ndim != 1 or model.ranks_.dtype != np.int64:
+            raise ValueError("array 'ranks' has no whole numbers")
+
+
+def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
+    """Of a file that has no duality gap, `gap_` is NaN, with a warning."""
+    if hasattr(model, "gap_"):
+        return
+    model.gap_ = math.nan
+    text = (
+        f"{path}: this file has no duality gap, for it is of a stored run or from an earlier version. So "
+        "gap_ is NaN, and how far the model is from the optimum is not known; fit it again to know it"
+    )
+    warnings.warn(text, DataWarning, stacklevel=3)
 
 
 def can_save(model: Ranker) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError
 
 
 class Preconditioner(Protocol):
@@ -32,13 +33,21 @@ class CholeskyPreconditioner:
 
     @classmethod
     def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
-        """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large)."""
+        """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large).
+
+        Raises `DataError` where nothing but rounding is left of M.
+        """
         rounding = len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
         for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
             M = M if shift == 0.0 else M + shift * np.eye(len(M))
             with contextlib.suppress(linalg.LinAlgError):
                 return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T is in LAPACK's order
-        raise linalg.LinAlgError("the preconditioner is not positive definite, and not by rounding")
+        raise DataError(
+            "features or kernel values so large beside their differences within queries that rounding leaves "
+            "nothing of these (the preconditioner is not positive definite)",
+            expected="differences that squares of the values do not drown",
+            remedy="Normalise the features first, query by query.",
+        )
 
     def __call__(self, r: FloatArray) -> FloatArray:
         """M^-1 r; for one vector two solves are several times faster than LAPACK's solve with a factor."""

@@ -23,10 +23,25 @@ class Status(Enum):
     CERTIFIED = "converged: the duality gap is below the tolerance"
     STATIONARY = "converged: no step within the bounds lowers the objective, to the tolerance"
     RULE = "ended by he2009's rule: gradient or direction is at most 1e-4; its steps may raise the objective"
+    TOO_EARLY = (
+        "ended too early by he2009's rule: the direction is at most 1e-4, but the duality gap is above 1 %"
+    )
     MAX_ITERATIONS = "stopped at the largest number of iterations before reaching the tolerance"
     STALLED = "stalled: rounding keeps the step from lowering the objective further"
     DIVERGED = "diverged: the steps are too long, and the weights grow without bound"
     STOPPED = "stopped on request; the weights are those of the last finished iteration"
+
+    @property
+    def converged(self) -> bool:
+        """Whether the rule by which the solver means to end was met: what its tolerance promises holds.
+
+        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request; nor
+        where its rule was met while the gap says that it proves nothing.
+        """
+        return self in _REACHED
+
+
+_REACHED = frozenset({Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Status.RULE})
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 SHORTENED = 3
 """Every third step is shortened."""
+LARGEST_GAP = 1e-2
+"""Duality gap over objective up to which the rule is taken at its word."""
 REFINED, MOST_REFINEMENTS = 1e-10, 100
 """Conjugate gradients with the factor take its rounding out: a kernel's Hessian loses digits when formed."""
 
@@ -62,9 +64,7 @@ class NewtonYuan:
                 row, direction = self._iteration(objective, point, len(rows), began, report)
                 if direction is None or len(rows) == self.max_iter:
                     rows.append(row)
-                    return SolverResult(
-                        point, Status.RULE if direction is None else Status.MAX_ITERATIONS, tuple(rows)
-                    )
+                    return SolverResult(point, _status(row, direction), tuple(rows))
                 tau = step_length(len(rows) + 1, row.gradient_norm)
                 point = objective.at(point.w + tau * direction)
                 seconds = time.perf_counter() - began
@@ -93,6 +93,13 @@ class NewtonYuan:
         )
         short = math.sqrt(objective.inner(found.s, found.s)) <= self.tol
         return row, None if short else found.s
+
+
+def _status(row: TraceRow, direction: FloatArray | None) -> Status:
+    """How it ended. A short direction alone is no end: weights of large features are all short."""
+    if direction is not None:
+        return Status.MAX_ITERATIONS
+    return Status.RULE if row.gap <= LARGEST_GAP else Status.TOO_EARLY
 
 
 def _newton_direction(objective: Objective, point: Point, report: Report) -> CGResult:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Report
+from rankviz.common.progress import Callback, Report
 from rankviz.common.settings import SEED
+from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
@@ -41,6 +44,11 @@ class FactorizedRankSVM(LowRankRanker):
 
     Minimise ½‖w‖² − Σ_P α_ij with w = Σ_P α_ij (φ(x_i) − φ(x_j)). Its α are feasible dual variables, so the
     objective is never below the dual optimum of RankSVM. It is not convex: seeds lead to different ends.
+
+    So does rounding, which is why BLAS uses one thread meanwhile: the same fit gives the same model, bit by
+    bit, whatever the number of threads. On another type of processor, or with another version of BLAS, it may
+    end as far away as from another seed; so it may with the exact kernel where less memory is free, for its
+    matrix is stored as precisely as `memory_limit` allows.
 
     Parameters
     ----------
@@ -126,6 +134,11 @@ class FactorizedRankSVM(LowRankRanker):
         self.degree = degree
         self.coef0 = coef0
 
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData`, which is checked already; see `fit`. BLAS uses one thread meanwhile."""
+        with single_blas():
+            return super().fit_data(data, callback=callback)
+
     def duals(self, data: RankingData) -> GivenDuals:
         """Its dual variables α, one block per query; `data` is what it was trained on."""
         return factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
@@ -168,7 +181,9 @@ class RegularizedRankSVM(LowRankRanker):
     feature_map, n_components, gamma, random_state, landmarks, frequencies, kernel, degree, coef0
         φ and its seed, as in `RankSVM`.
     tol : float
-        Ends at this duality gap over |objective|, a proved distance from the minimum.
+        Ends at this duality gap over |objective|, a proved distance from the minimum: then ‖w − w*‖ is at
+        most √(2·tol·|objective|), and fits with other numbers of threads or on other machines differ by no
+        more than twice that.
     max_iter : int or None
         Largest number of steps, or of the paper's rounds; None for one that suits the solver.
     solver : {"fista", "alternating"}

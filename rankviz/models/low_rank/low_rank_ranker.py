@@ -13,6 +13,7 @@ from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
+from rankviz.fitting.centring import centred
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
 from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
 from rankviz.models.low_rank.factorized import FactorPoint
@@ -81,7 +82,9 @@ class LowRankRanker(FeatureRanker):
 
     def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
         """G of the training documents; a kernel matrix may take `left` bytes."""
-        if fitted.kernel is None or not fitted.in_kernel_space:
+        if fitted.kernel is None:
+            return FeatureGram(centred(fitted.operator(data.X, report), data.ptr))
+        if not fitted.in_kernel_space:
             return FeatureGram(fitted.operator(data.X, report))
         self._check_kernel_space()
         return KernelGram(kernel_matrix(data.X, fitted.kernel, left, report), fitted.kernel)

@@ -1,0 +1,130 @@
+"""Columns with a large offset: the same model as without it, and other columns as they were, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
+from rankviz.common.errors import DataError
+from rankviz.datasets import RankingData, make_data
+from rankviz.features import FEATURE_MAPS, MapSettings
+from rankviz.fitting.centring import FAR, centred, far_columns
+from rankviz.risk.pairs import preference_pairs
+from rankviz.solvers.registry import SOLVERS
+
+DATA = make_data(n_queries=40, documents_per_query=(20, 40), n_features=6, seed=3)
+WHOLE = np.round(DATA.X * 2.0**10) / 2.0**10
+"""Features with few digits, so that 2^20 more is added without rounding: offsets then change no digit."""
+C = 2.0**-7
+
+
+def data_with(X: np.ndarray) -> RankingData:
+    return RankingData.from_arrays(X, DATA.y, DATA.qid)
+
+
+def offsets(kind: str) -> np.ndarray:
+    """An offset of column 3: the same for all documents, or another for each query."""
+    if kind == "one":
+        return np.full(DATA.n_documents, 2.0**27)
+    rng = np.random.default_rng(0)
+    each = np.round(rng.normal(size=DATA.n_queries) * 2.0**27)
+    return np.repeat(each, np.diff(DATA.ptr))
+
+
+def moved(kind: str) -> RankingData:
+    X = WHOLE.copy()
+    X[:, 3] += offsets(kind)
+    return data_with(X)
+
+
+def slow_optimum() -> float:
+    """½‖w‖² + C Σ max(0, 1 − t)² over listed pairs of the features without an offset, by BFGS."""
+    pairs = preference_pairs(DATA.y, DATA.ptr)
+    D = WHOLE[pairs.winner] - WHOLE[pairs.loser]
+
+    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
+        left = np.maximum(0.0, 1.0 - D @ w)
+        return 0.5 * w @ w + C * left @ left, w - 2.0 * C * D.T @ left
+
+    found = minimize(value, np.zeros(6), jac=True, method="BFGS", options={"gtol": 1e-9})
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("kind", ["one", "each query"])
+@pytest.mark.parametrize("preconditioner", ["auto", "none"])
+def test_an_offset_changes_nothing(kind: str, preconditioner: str) -> None:
+    plain = RankSVM(C=C, tol=1e-12, preconditioner=preconditioner).fit_data(data_with(WHOLE))
+    model = RankSVM(C=C, tol=1e-12, preconditioner=preconditioner).fit_data(moved(kind))
+    assert model.objective_ == pytest.approx(slow_optimum(), rel=1e-9)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-7)
+    raw, f = model.predict(moved(kind).X), plain.predict(WHOLE)
+    apart = raw - f - model.coef_[3] * offsets(kind)  # weights are those of the features as they are
+    np.testing.assert_allclose(apart, 0.0, atol=1e-6 * np.ptp(f))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if not name.endswith("_printed")])
+@pytest.mark.parametrize("kind", ["one", "each query"])
+def test_every_solver_takes_it(solver: str, kind: str) -> None:
+    plain = RankSVM(C=C, solver=solver).fit_data(data_with(WHOLE))
+    model = RankSVM(C=C, solver=solver).fit_data(moved(kind))
+    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    assert model.status_ is plain.status_
+
+
+@pytest.mark.parametrize("kind", ["one", "each query"])
+def test_low_rank_models_take_it(kind: str) -> None:
+    for made in (RegularizedRankSVM(), FactorizedRankSVM(solver="query_steps"), FactorizedRankSVM(rank=1)):
+        plain = made.fit_data(data_with(WHOLE)).objective_
+        assert made.fit_data(moved(kind)).objective_ == pytest.approx(plain, rel=2e-3)
+
+
+def test_huge_offsets_overflow_nothing() -> None:
+    X = WHOLE.copy()
+    X[:, 3] = 1e139
+    model = RankSVM(C=C).fit_data(data_with(X))
+    without = RankSVM(C=C).fit_data(data_with(np.delete(WHOLE, 3, axis=1)))
+    assert model.objective_ == pytest.approx(without.objective_, rel=1e-9)
+    assert model.coef_[3] == 0.0
+
+
+def test_other_columns_stay_as_they_are() -> None:
+    features = FEATURE_MAPS["linear"].make(MapSettings()).fit(WHOLE).operator(WHOLE)
+    assert centred(features, DATA.ptr) is features
+    base = centred(features.__class__(moved("one").X, features.basis), DATA.ptr).base
+    others = [0, 1, 2, 4, 5]
+    np.testing.assert_array_equal(base[:, others], WHOLE[:, others])
+    first = np.repeat(WHOLE[DATA.ptr[:-1], 3], np.diff(DATA.ptr))
+    np.testing.assert_array_equal(base[:, 3], WHOLE[:, 3] - first)
+
+
+def test_what_is_far() -> None:
+    ptr = np.array([0, 3, 5])
+    column = np.array([0.0, 0.5, 1.0, 0.0, 0.0])
+    X = np.column_stack(
+        (column, column + FAR, column + 2 * FAR, column - 2 * FAR, 0 * column, 0 * column + 7)
+    )
+    assert far_columns(X, ptr).tolist() == [1, 2, 3, 5]
+    assert far_columns(np.where(X == 2 * FAR, 0.0, X), ptr).tolist() == [1, 3, 5]  # constant in the longest
+
+
+def test_a_kernel_that_an_offset_drowns_is_refused_in_words() -> None:
+    model = RankSVM("nystroem", n_components=50, kernel="linear")
+    with pytest.raises(DataError, match=r"rounding leaves nothing of these.*Normalise the features"):
+        model.fit_data(moved("one"))
+
+
+@pytest.mark.parametrize("what", ["scaled", "twice", "constant", "of rank 2", "tiny"])
+def test_other_awkward_features_have_the_optimum_too(what: str) -> None:
+    X = {
+        "scaled": WHOLE * np.array([1.0, 1e6, 1, 1, 1, 1]),
+        "twice": np.hstack((WHOLE, WHOLE)),
+        "constant": np.column_stack((WHOLE, np.full(len(WHOLE), 1e8))),
+        "of rank 2": WHOLE[:, :2] @ np.random.default_rng(0).normal(size=(2, 6)),
+        "tiny": WHOLE * 1e-200,
+    }[what]
+    values = [
+        RankSVM(C=C, tol=1e-10, solver=s).fit_data(data_with(X)).objective_ for s in ("newton", "newton_yuan")
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
