@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from rankviz.common.memory import free_memory
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS
@@ -148,31 +147,3 @@ def megabytes(size: float) -> str:
 def default_budget() -> float:
     """The bytes that training may take where nothing else is said: 70 % of the memory that is free."""
     return BUDGET_SHARE * free_memory()
-
-
-def free_memory() -> int:
-    """Bytes that a program may still take: what the system has available, or its group of processes."""
-    available = _meminfo()
-    limit = _number(Path("/sys/fs/cgroup/memory.max"))
-    used = _number(Path("/sys/fs/cgroup/memory.current"))
-    if limit is not None and used is not None:
-        available = min(available, max(0, limit - used))
-    return available
-
-
-def _meminfo() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    # no such file: half of all memory is a careful guess
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None
