@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rankviz.common.memory import free_memory
+from rankviz.common.numbers import megabytes
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS
@@ -137,11 +138,6 @@ def largest_fitting(sizes: TrainingSizes, budget: float) -> int:
         low, high = (middle, high) if replace(sizes, m=middle).bytes <= budget else (low, middle)
     text = str(low)
     return int(text[:2] + "0" * (len(text) - 2))
-
-
-def megabytes(size: float) -> str:
-    """A size in MB or GB."""
-    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
 
 
 def default_budget() -> float:
