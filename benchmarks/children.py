@@ -22,8 +22,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.threads import cores, limit_threads
-from rankviz.common.timing import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 

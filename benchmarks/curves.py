@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmarks.report import write
 from rankviz import RankSVM, fit_curve
-from rankviz.common.timing import peak_memory, reset_peak_memory
+from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 
 GRID = (25, 50, 100, 200, 500, 1000, 2000)

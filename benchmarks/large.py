@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks import report
 from rankviz import RankSVM
-from rankviz.common.timing import peak_memory, reset_peak_memory
+from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 
 SIZES = {"n_queries": 6000, "documents_per_query": (25, 340), "n_features": 136, "n_grades": 5}

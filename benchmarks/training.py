@@ -20,7 +20,7 @@ import pandas as pd
 
 from benchmarks import report
 from rankviz import RankSVM
-from rankviz.common.timing import peak_memory, reset_peak_memory
+from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
 

@@ -8,6 +8,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rankviz.common.lazy import names_of, submodules
+
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
     from rankviz.analysis.model_duals import duals
     from rankviz.common.progress import Progress, StopRequested
@@ -83,14 +85,14 @@ _HOMES = {
 if not TYPE_CHECKING:  # a checker that saw this would believe that any name exists
 
     def __getattr__(name):
-        """Import a public name when it is first asked for (PEP 562)."""
+        """Import a public name or a package when it is first asked for (PEP 562)."""
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
-            raise AttributeError(f"module 'rankviz' has no attribute {name!r}")
+            return submodules(__name__)(name)
         globals()[name] = found = getattr(import_module(home), name)
         return found
 
 
 def __dir__() -> list[str]:
     """Say which names there are, those not asked for yet among them."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *names_of(__path__)})

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rankviz import DataError, Fold, RunSpec, execute
-from rankviz.common.memory import free_memory, megabytes
+from rankviz.common.memory import free_memory
+from rankviz.common.numbers import megabytes
 from rankviz.datasets import make_fold
 from rankviz.experiments import estimate as module
 from rankviz.experiments.estimate import (

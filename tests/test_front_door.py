@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,45 @@ def test_every_public_name_is_there() -> None:
     scope: dict[str, object] = {}
     exec("from rankviz import *", scope)
     assert set(rankviz.__all__) <= set(scope)
+
+
+def names_in_the_readme() -> list[str]:
+    """The dotted names below rankviz that README's Python section spells."""
+    section = (REPOSITORY / "README.md").read_text().partition("## Use from Python")[2].partition("\n## ")[0]
+    return sorted(set(re.findall(r"\brankviz(?:\.[A-Za-z_]\w*)+", section)))
+
+
+PACKAGES = sorted(path.parent.name for path in (REPOSITORY / "rankviz").glob("*/__init__.py"))
+FROM_README = names_in_the_readme()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *FROM_README,
+        *(f"rankviz.{package}" for package in PACKAGES),
+        "rankviz.plots.metric_curve.figure",
+        "rankviz.datasets.uploads",
+        "rankviz.metrics.significance",
+        "rankviz.models.low_rank.nested",
+    ],
+)
+def test_names_are_found_after_importing_the_package_alone(name: str) -> None:
+    code = f"import rankviz; assert not hasattr(rankviz, 'nothing'); print({name})"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=REPOSITORY)
+
+
+def test_the_readme_spells_some() -> None:
+    assert len(FROM_README) >= 4
+
+
+def test_packages_and_modules_are_listed() -> None:
+    assert set(PACKAGES) <= set(dir(rankviz))
+    assert {"spectra", "rank_laws"} <= set(dir(rankviz.analysis))
+    assert {"make_data", "uploads"} <= set(dir(rankviz.datasets))
+    for package in (rankviz, rankviz.analysis, rankviz.datasets):
+        with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
+            _ = package.nothing
 
 
 def test_other_names_are_not() -> None:

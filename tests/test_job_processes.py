@@ -126,12 +126,16 @@ def test_processes_and_how_they_ended(tmp_path: Path) -> None:
 def test_processes_where_the_system_does_not_list_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_stat", lambda pid: (None, None))
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     process = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
-    stranger = replace(process, pid=os.getppid())
+    parent = ProcessId.of(os.getppid())
     assert process.alive()
-    assert stranger.alive()
+    assert parent.alive()
+    assert replace(parent, began=None).alive()  # as noted where the system did not say
+    assert not replace(parent, began=process.began).alive()
+    with monkeypatch.context() as forgotten:
+        forgotten.setattr(processes, "_children", {})
+        assert process.alive()
     process.terminate()
     assert wait_for(lambda: not process.alive())
     assert process.ending() == "signal 15 (SIGTERM)"

@@ -13,7 +13,8 @@ from conftest_runs import SPEC
 import rankviz
 from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute
 from rankviz.common import npz
-from rankviz.common.timing import Stopwatch, peak_memory, reset_peak_memory
+from rankviz.common.memory import peak_memory, reset_peak_memory
+from rankviz.common.timing import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.experiments import run as run_module
 from rankviz.experiments.run import model_from

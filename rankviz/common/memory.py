@@ -1,22 +1,44 @@
-"""How much memory there is for what a program is about to do, and sizes in words."""
+"""How much memory is free, and how much this process has taken: what each system has to say about it.
+
+Linux tells in files; others tell psutil or `resource`, both looked for only when asked and done without
+where they are missing (in a browser, by Pyodide, there is neither).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+import sys
 from pathlib import Path
 
 BUDGET_SHARE = 0.7
 """Of the memory that is free one thing may take this much."""
+UNTOLD = 1 << 30
+"""Bytes that are taken to be free where no one tells."""
 
 
-def megabytes(size: float) -> str:
-    """A size in MB or GB."""
-    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
+def reset_peak_memory() -> None:
+    """Start a new measurement of peak memory, where the system can (Linux)."""
+    # where it cannot, the peak is the process's since its start, an upper bound
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory() -> float:
+    """Peak resident memory of this process in bytes, since `reset_peak_memory` where the system can.
+
+    NaN where nobody tells.
+    """
+    for told in (_peak_of_linux, _peak_of_unix, _peak_of_windows):
+        if (peak := told()) is not None:
+            return peak
+    return math.nan
 
 
 def free_memory() -> int:
     """Bytes that a program may still take: what the system has available, or its group of processes."""
-    available = _meminfo()
+    available = _available()
     limit = _number(Path("/sys/fs/cgroup/memory.max"))
     used = _number(Path("/sys/fs/cgroup/memory.current"))
     if limit is not None and used is not None:
@@ -24,15 +46,50 @@ def free_memory() -> int:
     return available
 
 
-def _meminfo() -> int:
+def _peak_of_linux() -> int | None:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def _peak_of_unix() -> int | None:
     try:
+        import resource
+    except ImportError:  # Windows and Pyodide
+        return None
+    # kilobytes on Linux and the BSDs, bytes on macOS
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _peak_of_windows() -> int | None:
+    try:
+        import psutil
+    except ImportError:
+        return None
+    peak: int | None = getattr(psutil.Process().memory_info(), "peak_wset", None)
+    return peak
+
+
+def _available() -> int:
+    with contextlib.suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    # no such file: half of all memory is a careful guess
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    try:
+        import psutil
+    except ImportError:
+        return _half_of_all()
+    return int(psutil.virtual_memory().available)
+
+
+def _half_of_all() -> int:
+    """Half of all memory, a careful guess; or a careful constant where not even that is told."""
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNTOLD
+    except (AttributeError, OSError, ValueError):
+        return UNTOLD
 
 
 def _number(path: Path) -> int | None:

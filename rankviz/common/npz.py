@@ -6,13 +6,15 @@ Files are written aside and renamed, so that they are complete or absent; sizes 
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
@@ -48,9 +50,7 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
     try:
         with zipfile.ZipFile(path) as archive:
-            claimed = sum(entry.file_size for entry in archive.infolist())
-        if claimed > MAX_BYTES:
-            raise unreadable(path, what, f"its arrays claim {claimed} bytes")
+            _check_claims(path, what, archive)
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
@@ -69,6 +69,26 @@ def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
         if array.dtype.hasobject:
             raise TypeError(f"array {name!r} holds Python objects, which are never written")
     return arrays
+
+
+def _check_claims(path: Path, what: str, archive: zipfile.ZipFile) -> None:
+    """Raise `DataError` where arrays claim more than the file holds: `write_npz` does not compress."""
+    claimed, held = sum(entry.file_size for entry in archive.infolist()), path.stat().st_size
+    if claimed > min(MAX_BYTES, held):
+        raise unreadable(path, what, f"its arrays claim {claimed} bytes, in a file of {held}")
+    for entry in archive.infolist():
+        with archive.open(entry) as stream:
+            needed = _declared_bytes(stream)
+        if needed > entry.file_size:  # numpy would allocate it before it noticed
+            raise unreadable(path, what, f"{entry.filename} claims {needed} bytes and has {entry.file_size}")
+
+
+def _declared_bytes(stream: IO[bytes]) -> int:
+    """The bytes of the array that the head of a npy file declares."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return math.prod(shape) * dtype.itemsize
 
 
 def _plain(value: object) -> object:

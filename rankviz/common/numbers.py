@@ -26,3 +26,8 @@ def small(value: float) -> str:
 def with_minus(value: float, form: str) -> str:
     """A number in a format such as "+.3f", with a minus sign (−) for the hyphen."""
     return format(value, form).replace("-", "−")
+
+
+def megabytes(size: float) -> str:
+    """A size in MB or GB."""
+    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"

@@ -11,20 +11,28 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from rankviz.common.system import ALONE
+
 ENVIRONMENT = "RANKVIZ_THREADS"
 
 
 def cores() -> int:
     """Cores this process may use: those it is allowed to run on, or fewer where RANKVIZ_THREADS says so."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = os.environ.get(ENVIRONMENT, "")
-    return min(allowed, max(1, int(asked))) if asked.isdecimal() else allowed
+    return min(_allowed(), max(1, int(asked))) if asked.isdecimal() else _allowed()
 
 
 def limit_threads(n: int) -> None:
     """Make BLAS and the block-wise loops of this process use at most n threads from now on."""
     os.environ[ENVIRONMENT] = str(n)
     threadpool_limits(limits=n)
+
+
+def _allowed() -> int:
+    """Cores that the system lets this process run on; one where it has no threads (in a browser)."""
+    if ALONE:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

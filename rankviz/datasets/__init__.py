@@ -1,5 +1,8 @@
 """Data sets: reading, checking, normalising and generating LETOR folds."""
 
+from typing import TYPE_CHECKING
+
+from rankviz.common.lazy import names_of, submodules
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import Dataset
 from rankviz.datasets.folds import data_roots, find_datasets, load_demo, load_fold, open_fold, recognise_fold
@@ -41,3 +44,11 @@ __all__ = [
     "write_letor",
     "write_scores",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = submodules(__name__)
+
+
+def __dir__() -> list[str]:
+    """Say which names there are, modules not imported yet among them."""
+    return sorted({*globals(), *names_of(__path__)})

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
-from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
+from rankviz.common.memory import BUDGET_SHARE, free_memory
+from rankviz.common.numbers import megabytes
 
 _BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
 _MATRIX = "a numeric matrix with one row per document"

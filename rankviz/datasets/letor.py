@@ -14,7 +14,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import IO, NamedTuple
 
@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.group_files import with_queries
-from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, INT64_MAX, MAX_FEATURES, explain, too_sparse
+from rankviz.datasets.letor_faults import (
+    DOCUMENT_ID_BYTES,
+    INT64_MAX,
+    MAX_FEATURES,
+    explain,
+    no_features,
+    too_empty,
+)
+from rankviz.datasets.sizes import check_cells
 from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, text_chunks
 from rankviz.datasets.types import DataError, DataWarning, RankingData, group_queries
 
@@ -36,10 +44,11 @@ _LINE = re.compile(
 _NOT_A_DOCUMENT = re.compile(rb"[ \t]*+(?:\#.*+)?+", re.DOTALL)
 _DOCUMENT_ID = re.compile(rb"(?:.*?[ \t])??docid[ \t]*=[ \t]*([^ \t]+)", re.DOTALL)
 
-ROOMY_CELLS = 1 << 26
-"""Matrices up to this size (512 MiB) may be as sparse as they like."""
-MAX_CELLS = 1 << 30
-"""No matrix is larger than this (8 GiB)."""
+EMPTY_LINES = 100_000
+"""Blank lines and comments beyond this may be no more than there are documents."""
+
+CheckSize = Callable[[int, int, int | None], None]
+"""Told documents, features and the line of the widest before a matrix is allocated; raises `DataError`."""
 
 
 def read_letor(
@@ -88,6 +97,7 @@ def read_noting(
     *,
     called: str | None = None,
     group: StrPath | None = None,
+    check: CheckSize | None = None,
 ) -> tuple[RankingData, str | None]:
     """As `read_letor`, but return the text of the warning (None where there is none) instead of warning.
 
@@ -96,9 +106,8 @@ def read_noting(
     with open_bytes(path) as stream:
         name = os.path.basename(os.fspath(path)) if called is None else called
         shown = called or os.fspath(path)
-        return parse_chunks(
-            with_queries(text_chunks(stream, shown, progress), path, shown, group), shown, name
-        )
+        chunks = with_queries(text_chunks(stream, shown, progress), path, shown, group)
+        return parse_chunks(chunks, shown, name, check=check)
 
 
 def warn_regrouped(note: str | None, stacklevel: int = 3) -> None:
@@ -132,13 +141,18 @@ class _Block(NamedTuple):
 
 
 def parse_chunks(
-    chunks: Iterable[Chunk], path: str, name: str, *, form: str = "grade qid:query index:value …"
+    chunks: Iterable[Chunk],
+    path: str,
+    name: str,
+    *,
+    form: str = "grade qid:query index:value …",
+    check: CheckSize | None = None,
 ) -> tuple[RankingData, str | None]:
     """The documents of chunks of LETOR text, and the text of a warning where there is one.
 
     `form` is what lines look like where there are none.
     """
-    blocks = [block for chunk in chunks if (block := _parse_chunk(chunk, path)) is not None]
+    blocks = _blocks(chunks, path)
     if not blocks:
         raise DataError(
             "no documents",
@@ -146,7 +160,21 @@ def parse_chunks(
             remedy="Check that this is the right file and that it was copied whole.",
             path=path,
         )
-    return _assemble(blocks, path, name)
+    return _assemble(blocks, path, name, check)
+
+
+def _blocks(chunks: Iterable[Chunk], path: str) -> list[_Block]:
+    """The documents of all chunks; `DataError` where too many lines hold none: those cost time too."""
+    blocks, empty, documents = [], 0, 0
+    for chunk in chunks:
+        block = _parse_chunk(chunk, path)
+        if block is not None:
+            blocks.append(block)
+            documents += len(block.y)
+        empty += len(chunk.lines) - (0 if block is None else len(block.y))
+        if empty > EMPTY_LINES + documents:
+            raise too_empty(empty, documents, EMPTY_LINES, path, chunk.first + len(chunk.lines) - 1)
+    return blocks
 
 
 def _parse_chunk(chunk: Chunk, path: str) -> _Block | None:
@@ -154,7 +182,7 @@ def _parse_chunk(chunk: Chunk, path: str) -> _Block | None:
     read_line = _LineReader()
     rows = []
     for number, line in enumerate(chunk.lines, chunk.first):
-        if not _NOT_A_DOCUMENT.fullmatch(line):
+        if line and not _NOT_A_DOCUMENT.fullmatch(line):
             row = read_line(line, number)
             if row is None:
                 raise explain(line, path, number)
@@ -222,10 +250,12 @@ def _document_id(comment: bytes | None) -> bytes | None:
     return document if len(document) <= DOCUMENT_ID_BYTES else None
 
 
-def _assemble(blocks: list[_Block], path: str, name: str) -> tuple[RankingData, str | None]:
+def _assemble(
+    blocks: list[_Block], path: str, name: str, check: CheckSize | None
+) -> tuple[RankingData, str | None]:
     lines, y, qid = (np.concatenate([block[i] for block in blocks]) for i in range(3))
     documents = _documents(blocks)
-    X = _matrix(blocks, path, len(y))
+    X = _matrix(blocks, path, len(y), check)
     order, ptr, ids = group_queries(qid)
     note = None
     if not np.array_equal(order, np.arange(len(order))):
@@ -242,12 +272,16 @@ def _documents(blocks: list[_Block]) -> NDArray[np.str_] | None:
     return np.array(b"\n".join(documents).decode().split("\n"), np.str_)
 
 
-def _matrix(blocks: list[_Block], path: str, n: int) -> FloatArray:
+def _matrix(blocks: list[_Block], path: str, n: int, check: CheckSize | None) -> FloatArray:
     """Dense (n, d) features; `blocks` is emptied on the way, so that the values are not held twice."""
     d = 1 + max((int(block.columns.max(initial=-1)) for block in blocks), default=-1)
     listed = sum(len(block.values) for block in blocks)
-    if d == 0 or n * d > max(ROOMY_CELLS, min(MAX_CELLS, 100 * listed)):
-        raise too_sparse(path, _line_of_column(blocks, d - 1), n, d)
+    if d == 0:
+        raise no_features(path)
+    widest = _line_of_column(blocks, d - 1)
+    if check is not None:
+        check(n, d, widest)
+    check_cells(n, d, listed, path=path, line=widest)
     X = np.zeros((n, d))
     start = 0
     while blocks:

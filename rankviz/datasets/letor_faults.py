@@ -36,14 +36,22 @@ def explain(line: bytes, path: str, number: int) -> DataError:
     return DataError(found, expected=expected, remedy=remedy, path=path, line=number)
 
 
-def too_sparse(path: str, line: int | None, n: int, d: int) -> DataError:
-    """Refuse a file whose features do not make a matrix: none at all, or one far too large for its values."""
+def no_features(path: str) -> DataError:
+    """Refuse a file that lists no features at all."""
     return DataError(
-        f"{n} documents with features up to index {d}" if d else "no features on any line",
-        expected="features that fit in memory as a dense matrix" if d else "index:value after the qid",
-        remedy="Number the features 1, 2, 3, … without gaps, or split the file."
-        if d
-        else "Check that the features were exported too.",
+        "no features on any line",
+        expected="index:value after the qid",
+        remedy="Check that the features were exported too.",
+        path=path,
+    )
+
+
+def too_empty(empty: int, documents: int, allowed: int, path: str, line: int) -> DataError:
+    """Refuse a file that hardly holds anything but blank lines and comments."""
+    return DataError(
+        f"{empty:,} blank lines and comments among {documents:,} documents so far",
+        expected=f"at most {allowed:,} beside one for each document",
+        remedy="Remove the blank lines, or check that this is the right file.",
         path=path,
         line=line,
     )

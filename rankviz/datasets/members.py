@@ -48,6 +48,8 @@ class Limits:
         Files and folders in an archive, and files sent at once.
     kept_bytes : int
         All uploads of one visitor together.
+    cells : int
+        Entries of all matrices together, documents times features; text of 1 GB lists about so many.
     """
 
     upload_bytes: int = 200 * MB
@@ -55,6 +57,7 @@ class Limits:
     ratio: int = 150
     entries: int = 500
     kept_bytes: int = 4096 * MB
+    cells: int = 1 << 27
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.sizes import check_memory
 from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
 
 SUBSETS = 5  # LETOR's S1 … S5
@@ -73,9 +74,12 @@ def pad_to_widest(parts: Mapping[str, RankingData]) -> dict[str, RankingData]:
     """Give all parts the width of the widest by adding zero features, with a `DataWarning` for each padded.
 
     A feature that LETOR text never mentions is zero, so a part whose last features are all zero may come out
-    narrower than the others.
+    narrower than the others. Raises `DataError` where that takes more memory than may be.
     """
     width = max(part.n_features for part in parts.values())
+    widest = next(part for part in parts.values() if part.n_features == width)
+    grown = sum(part.n_documents for part in parts.values() if part.n_features < width)
+    check_memory(grown, width, path=widest.name or None)
     return {key: part if part.n_features == width else _padded(part, width) for key, part in parts.items()}
 
 

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rankviz.datasets.archives import members, unpacked
@@ -19,6 +20,7 @@ from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, p
 from rankviz.datasets.letor import read_noting
 from rankviz.datasets.members import MB, Limits, Member, Upload, shown_name
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
+from rankviz.datasets.sizes import check_room
 from rankviz.datasets.textfile import Progress
 from rankviz.datasets.types import DataError, Fold
 from rankviz.datasets.upload_folders import aside, bytes_below, moved
@@ -63,9 +65,9 @@ def accept(
     with aside(root) as made:
         files = _written(folds, made, limits, root, progress)
         notes: list[str] = []
-        reading = _reading(progress)
+        reading, room = _reading(progress), _Room(limits.cells)
         for number, (fold, parts) in enumerate(folds.items()):
-            notes += _checked(parts, files[fold], _share_of(reading, number, len(folds)))
+            notes += _checked(parts, files[fold], room, _share_of(reading, number, len(folds)))
         whole = files["Fold1"].get(WHOLE)
         folder = moved(whole or made, root, called, ".txt" if whole else "")
     if left_out:
@@ -180,18 +182,49 @@ def _write(member: Member, path: Path, limits: Limits, room: int) -> int:
 
 
 def _checked(
-    parts: Mapping[str, Member], files: Mapping[str, Path], progress: Progress | None
+    parts: Mapping[str, Member], files: Mapping[str, Path], room: _Room, progress: Progress | None
 ) -> Iterator[str]:
     """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file."""
-    read = {}
+    read, fold = {}, room.of_fold()
     for number, (part, path) in enumerate(files.items()):
         share = _share_of(progress, number, len(files))
-        read[part], note = read_noting(path, share, called=parts[part].shown)
+        shown = parts[part].shown
+        check = partial(fold.take, shown)
+        read[part], note = read_noting(path, share, called=shown, check=check)
         if note is not None:
             yield f"{note}."
     if WHOLE in read:
         cyclic_fold(read[WHOLE], 1)
     refuse_shared_queries(read)
+
+
+@dataclass
+class _Room:
+    """Entries that an upload may have: a fold is opened as wide as its widest part."""
+
+    of: int
+    taken: int = 0
+
+    def of_fold(self) -> _FoldRoom:
+        """The room of the next fold."""
+        return _FoldRoom(self, self.taken)
+
+
+@dataclass
+class _FoldRoom:
+    """What the parts of a fold take of the room of its upload."""
+
+    room: _Room
+    before: int
+    documents: int = 0
+    width: int = 0
+
+    def take(self, shown: str, n: int, d: int, line: int | None) -> None:
+        """Count a part before it is allocated; `DataError` where the fold goes beyond what is left."""
+        self.documents, self.width = self.documents + n, max(self.width, d)
+        left = self.room.of - self.before
+        check_room(self.documents, self.width, left, self.room.of, path=shown, line=line)
+        self.room.taken = self.before + self.documents * self.width
 
 
 def _reading(progress: Progress | None) -> Progress | None:

@@ -14,7 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
-from rankviz.common.memory import megabytes
+from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape

@@ -55,7 +55,7 @@ class JobFiles:
             os.link(aside, self.path / "worker.json")
         except FileExistsError:
             worker = self.worker()
-            return worker is not None and worker.process == process
+            return worker is not None and worker.process.same(process)
         finally:
             aside.unlink()
         return True

@@ -8,26 +8,27 @@ queued and notes who has died, under one file lock. A worker that ends does so t
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from rankviz.common.locks import locked
 from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
 from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
-from rankviz.experiments.processes import start
+from rankviz.experiments.processes import can_start, start
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
@@ -37,6 +38,8 @@ WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
 LOCK = ".lock"
 STOP_PATIENCE = 1.5
 """Seconds after which a worker that was asked to stop is ended by the system."""
+END_PATIENCE = 1.0
+"""Seconds that deleting a job waits for its worker to be gone."""
 KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
 """Ended jobs that are kept; the oldest go when a new one comes."""
 LIVE_PER_OWNER = 8
@@ -81,8 +84,11 @@ class JobStore:
     ) -> str:
         """Queue specs to be trained in this order and return the job's id; it starts as soon as it may.
 
-        Raises `JobError` where the owner has too many jobs waiting, ValueError where there is nothing to do.
+        Raises `JobError` where the owner has too many jobs waiting, or the system starts no processes;
+        ValueError where there is nothing to do.
         """
+        if not can_start():
+            raise JobError("Nothing can be trained in the background here: this system starts no processes.")
         if not specs:
             raise ValueError("a job needs at least one run")
         chosen = data_roots() if roots is None else roots
@@ -171,12 +177,9 @@ class JobStore:
                 if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _known(entry.path)
             ]
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One thread of one process at a time; the system frees the lock of a process that dies."""
-        with (self.folder / LOCK).open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+    def _locked(self) -> AbstractContextManager[None]:
+        """One thread of one process at a time."""
+        return locked(self.folder / LOCK)
 
     def _advance(self) -> None:
         """`advance`, under the lock."""
@@ -212,6 +215,11 @@ class JobStore:
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
+def belongs_to_a_store(path: Path) -> bool:
+    """Whether a run folder has a name that a store gave."""
+    return _ID.fullmatch(path.name) is not None
+
+
 def _known(path: str) -> bool:
     """Whether a folder holds a job that this version reads; one of another version is left alone."""
     try:
@@ -242,12 +250,19 @@ def _launch(run: RunFolder, workers: int) -> None:
 
 
 def _remove(run: RunFolder) -> None:
-    """Take a run folder out of sight, end its worker and remove the files."""
+    """End the worker of a run folder, take the folder out of sight and remove the files.
+
+    In this order, for Windows renames no folder in which a file is open.
+    """
     worker = run.worker()
-    gone = run.path.with_name(f".gone-{secrets.token_hex(8)}")
-    run.path.rename(gone)
     if worker is not None:
         worker.process.terminate()
+        worker.process.wait(END_PATIENCE)
+    gone = run.path.with_name(f".gone-{secrets.token_hex(8)}")
+    try:
+        run.path.rename(gone)
+    except PermissionError:
+        raise JobError("Files of this run are still in use. Try again in a moment.") from None
     shutil.rmtree(gone, ignore_errors=True)
 
 

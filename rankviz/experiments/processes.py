@@ -1,4 +1,7 @@
-"""Processes by number and start time, so that a number given to another process is not mistaken for it."""
+"""Processes by number and start time, so that a number given to another process is not mistaken for it.
+
+Linux lists them in /proc, for which no library is needed; elsewhere psutil does. In a browser there are none.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any
+
+from rankviz.common.system import ALONE, WINDOWS
 
 
 @dataclass(frozen=True)
@@ -19,33 +26,47 @@ class ProcessId:
     Attributes
     ----------
     pid : int
-    began : int or None
-        Clock ticks from the start of the machine to that of the process; None where the system does not say.
+    began : float or None
+        Clock ticks from the start of the machine to that of the process (Linux), seconds since 1970
+        (elsewhere); None where the system does not say.
     """
 
     pid: int
-    began: int | None
+    began: float | None
 
     @classmethod
     def of(cls, pid: int) -> ProcessId:
         """The process that has this number now."""
-        return cls(pid, _stat(pid)[1])
+        return cls(pid, _seen(pid)[1])
 
     def alive(self) -> bool:
         """Whether it still runs; a zombie does not."""
         child = _children.get(self.pid)
         if child is not None:
             return child.poll() is None
-        state, began = _stat(self.pid)
-        if state is None:
-            return not _HAS_PROC and _answers(self.pid)
-        return state not in "ZX" and began == self.began
+        runs, began = _seen(self.pid)
+        return runs and self.same(ProcessId(self.pid, began))
+
+    def same(self, other: ProcessId) -> bool:
+        """Whether these are one process, as far as the system tells when they began."""
+        if self.pid != other.pid or self.began is None or other.began is None:
+            return self.pid == other.pid
+        return abs(self.began - other.began) <= (0 if _HAS_PROC else CLOCK_SECONDS)
 
     def terminate(self) -> None:
         """Ask the system to end it, if it is still there."""
         if self.alive():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(self.pid, signal.SIGTERM)
+            with contextlib.suppress(OSError):  # it is gone by now, or not ours
+                os.kill(self.pid, signal.SIGTERM)  # Windows ends it at once, whatever the signal
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is gone, within so many seconds."""
+        deadline = time.monotonic() + seconds
+        while self.alive():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)
+        return True
 
     def ending(self) -> str:
         """How it ended, in words; "" where it was not a child of this process."""
@@ -54,9 +75,14 @@ class ProcessId:
             return ""
         if child.returncode >= 0:
             return f"exit status {child.returncode}"
-        name = signal.Signals(-child.returncode).name
+        name = _signal_name(-child.returncode)
         memory = "; the system does that when memory runs out" if name == "SIGKILL" else ""
         return f"signal {-child.returncode} ({name}{memory})"
+
+
+def can_start() -> bool:
+    """Whether this system starts processes at all; in a browser there are none."""
+    return not ALONE
 
 
 def start(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
@@ -68,7 +94,7 @@ def start(command: list[str], environment: dict[str, str], log: Path) -> Process
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            **_apart(),
         )
     with _lock:
         _children[child.pid] = child
@@ -79,24 +105,50 @@ _lock = Lock()
 _children: dict[int, subprocess.Popen[bytes]] = {}
 """Our own children: only their parent learns how they ended, and it must ask."""
 
+CLOCK_SECONDS = 2.0
+"""Start times told at different times may differ by this much: some systems correct them by their clocks."""
 _HAS_PROC = sys.platform == "linux" and Path("/proc/self/stat").exists()
 
 
-def _stat(pid: int) -> tuple[str | None, int | None]:
-    """State letter and start time of a process from /proc; (None, None) where there is none."""
+def _apart() -> dict[str, Any]:
+    """How a process is started so that closing the console, or Ctrl-C in it, does not end it."""
+    if not WINDOWS:
+        return {"start_new_session": True}
+    flags = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")
+    return {"creationflags": sum(getattr(subprocess, flag) for flag in flags)}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names
+        return "without a name"
+
+
+def _seen(pid: int) -> tuple[bool, float | None]:
+    """Whether a process of this number runs, which a zombie does not, and when it began."""
+    return _in_proc(pid) if _HAS_PROC else _by_psutil(pid)
+
+
+def _in_proc(pid: int) -> tuple[bool, int | None]:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         fields = text.rpartition(")")[2].split()  # the name before it may hold anything
-        return fields[0], int(fields[19])
+        return fields[0] not in "ZX", int(fields[19])
     except (OSError, IndexError, ValueError):
-        return None, None
+        return False, None
 
 
-def _answers(pid: int) -> bool:
+def _by_psutil(pid: int) -> tuple[bool, float | None]:
+    if ALONE:  # nothing was started
+        return False, None
+    import psutil
+
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        process = psutil.Process(pid)
+        with process.oneshot():
+            return process.status() != psutil.STATUS_ZOMBIE, process.create_time()
+    except psutil.NoSuchProcess:
+        return False, None
+    except psutil.AccessDenied:
+        return True, None

@@ -50,8 +50,8 @@ class RunRecord:
         Stage -> seconds: what this run would have taken alone on the way it came. What it shares with other
         runs of a sweep is counted in each: reading data and listing pairs in full, features by its share of
         the columns computed, and as "start" the Newton steps up to the weights it started from.
-    peak_memory : int
-        Peak resident memory of the process during the run, bytes.
+    peak_memory : float
+        Peak resident memory of the process during the run, bytes; NaN where the system does not tell.
     versions : dict
         Package -> version.
     stopped : bool
@@ -86,7 +86,7 @@ class RunRecord:
     weights: FloatArray
     trace: pd.DataFrame
     seconds: dict[str, float]
-    peak_memory: int
+    peak_memory: float
     versions: dict[str, str]
     start: str = "zero"
     stopped: bool = False
@@ -96,7 +96,8 @@ class RunRecord:
         """Write the record to one file (npz and JSON), complete or not at all."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
         meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
-        meta["objective"] = None if math.isnan(self.objective) else self.objective  # JSON has no NaN
+        for name in _PERHAPS:  # JSON has no NaN
+            meta[name] = None if math.isnan(getattr(self, name)) else getattr(self, name)
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
         meta["trace"] = list(self.trace.columns)
         arrays: Arrays = {"weights": self.weights, "trace": self.trace.to_numpy(np.float64)}
@@ -126,14 +127,21 @@ class RunRecord:
                 start=str(meta.get("start", "zero")),  # records were written without it at first
                 stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
                 solution=_solution(arrays),
-                objective=math.nan if meta["objective"] is None else float(meta["objective"]),
+                objective=_perhaps(meta["objective"]),
+                peak_memory=_perhaps(meta["peak_memory"]),
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, "run record", str(error)) from error
 
 
-_PLAIN = ("status", "n_components", "n_pairs", "seconds", "peak_memory", "versions")
+_PLAIN = ("status", "n_components", "n_pairs", "seconds", "versions")
+_PERHAPS = ("objective", "peak_memory")
+"""Numbers that may be NaN."""
+
+
+def _perhaps(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _solution(arrays: Arrays) -> dict[str, FloatArray]:

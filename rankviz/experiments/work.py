@@ -16,7 +16,7 @@ from rankviz.common.progress import Callback, Progress
 from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.estimate import check_budget, estimate
-from rankviz.experiments.jobs import LOCK, JobStore
+from rankviz.experiments.jobs import JobStore, belongs_to_a_store
 from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.shape import Shape
@@ -86,7 +86,7 @@ def work(path: Path) -> None:
     job = folder.job()
     limit_threads(job.threads)
     folder.end(*_trained(folder, job))
-    if (path.parent / LOCK).exists():
+    if belongs_to_a_store(path):
         JobStore(path.parent).advance()
 
 

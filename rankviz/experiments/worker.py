@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from rankviz.common.system import WINDOWS
 from rankviz.experiments.job_files import STARTING, JobFiles
 from rankviz.experiments.processes import ProcessId
 
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m rankviz.experiments.worker RUN_DIR", file=sys.stderr)  # noqa: T201
         return 2
     folder = JobFiles(Path(arguments[0]))
-    if not folder.claim(ProcessId.of(os.getpid())):
+    if not any(folder.claim(ProcessId.of(pid)) for pid in _numbers()):
         print("another process works on this folder", file=sys.stderr)  # noqa: T201
         return 1
     folder.tell(0, STARTING)
@@ -35,6 +36,11 @@ def main(arguments: list[str]) -> int:
 
     work(folder.path)
     return 0
+
+
+def _numbers() -> list[int]:
+    """What this process may be known by: in a virtual environment Windows starts a launcher, its parent."""
+    return [os.getpid(), os.getppid()] if WINDOWS else [os.getpid()]
 
 
 @contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rankviz.common.lazy import names_of, submodules
 from rankviz.features.exact import ExactKernel
 from rankviz.features.fourier import RandomFourier
 from rankviz.features.frequencies import FREQUENCIES
@@ -50,3 +53,11 @@ __all__ = [
     "rbf_kernel",
     "scale_gamma",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = submodules(__name__)
+
+
+def __dir__() -> list[str]:
+    """Say which names there are, modules not imported yet among them."""
+    return sorted({*globals(), *names_of(__path__)})

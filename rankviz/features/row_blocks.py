@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
@@ -78,14 +78,20 @@ def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
     """A copy in single precision, its rows shared out among the cores."""
     out = np.empty(matrix.shape, np.float32)
     parts = zip(np.array_split(out, cores()), np.array_split(matrix, cores()), strict=True)
-    list(_pool().map(lambda part: np.copyto(part[0], part[1], casting="same_kind"), parts))
+    for _ in _shared_out(lambda part: np.copyto(part[0], part[1], casting="same_kind"), list(parts)):
+        pass
     return out
 
 
 def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """The work on each item, shared out among the cores, with one thread of BLAS each."""
     with single_blas():
-        return list(_pool().map(work, items) if cores() > 1 and len(items) > 1 else map(work, items))
+        return list(_shared_out(work, items))
+
+
+def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """The work on each item, by the pool where several threads have something to do."""
+    return _pool().map(work, items) if cores() > 1 and len(items) > 1 else map(work, items)
 
 
 @cache

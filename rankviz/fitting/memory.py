@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
+from rankviz.common.memory import BUDGET_SHARE, free_memory
+from rankviz.common.numbers import megabytes
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS

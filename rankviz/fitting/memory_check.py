@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rankviz.common.memory import megabytes
+from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget
 from rankviz.risk import risk_sizes

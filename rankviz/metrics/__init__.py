@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rankviz.common.lazy import names_of, submodules
 from rankviz.metrics.agreement import kendall_tau, top_overlap
 from rankviz.metrics.auc import auc
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
@@ -17,3 +20,11 @@ __all__ = [
     "kendall_tau",
     "top_overlap",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = submodules(__name__)
+
+
+def __dir__() -> list[str]:
+    """Say which names there are, modules not imported yet among them."""
+    return sorted({*globals(), *names_of(__path__)})

@@ -4,6 +4,9 @@ risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It knows documents, pairs and
 kernels. Two ways to compute it, one interface: `PairRisk` lists the pairs, `SortedRisk` does without.
 """
 
+from typing import TYPE_CHECKING
+
+from rankviz.common.lazy import names_of, submodules
 from rankviz.risk.explicit import PairRisk
 from rankviz.risk.forms import risk_of, risk_sizes, sorting_pays
 from rankviz.risk.limits import adapted_risk, limit_of, smoothed_risk
@@ -23,3 +26,11 @@ __all__ = [
     "smoothed_risk",
     "sorting_pays",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = submodules(__name__)
+
+
+def __dir__() -> list[str]:
+    """Say which names there are, modules not imported yet among them."""
+    return sorted({*globals(), *names_of(__path__)})

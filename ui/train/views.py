@@ -262,10 +262,13 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     used: dict[str, float] = {}
     if record.spec.offers.weights:
         used |= {"feature dimensions used": record.n_components}
-    used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
+    if known := not math.isnan(record.peak_memory):
+        used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
     used |= {f"seconds, {stage}": round(value, 3) for stage, value in record.seconds.items()}
     st.markdown("**What the run took**")
     st.dataframe(pd.Series(used, name="value").to_frame())
+    if not known:
+        st.caption("Peak memory: not known on this system.")
 
 
 def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:

@@ -1,0 +1,28 @@
+"""Makes a Python process lack what other systems lack: `ELSEWHERE` names the modules and functions of os.
+
+Python runs this file at its start where PYTHONPATH leads to it, in workers too. Without "proc" nobody looks
+processes up in /proc; "launcher" makes a worker expect to have been started by one, as on Windows.
+"""
+
+import contextlib
+import os
+import sys
+
+LACKING = os.environ.get("ELSEWHERE", "").split()
+if "psutil" not in LACKING:
+    with contextlib.suppress(ImportError):
+        import psutil  # noqa: F401 - that of Linux needs what that of Windows does without
+
+for name in LACKING:
+    if name.startswith("os."):
+        delattr(os, name.removeprefix("os."))
+    elif name == "launcher":
+        from rankviz.common import system
+
+        system.WINDOWS = True  # before others import it from there
+    elif name == "proc":
+        from rankviz.experiments import processes
+
+        processes._HAS_PROC = False
+    else:
+        sys.modules[name] = None  # importing it fails

@@ -1,0 +1,308 @@
+"""Where the system has no `resource`, no `fcntl`, no /proc, no psutil: as on Windows, macOS and in a browser.
+
+None of these is at hand, so a Linux without what they lack stands in for them; `elsewhere` takes it away.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conftest_jobs import SPEC, ended, pid_of, wait_for
+from filelock import SoftFileLock
+
+from rankviz import RunSpec, execute
+from rankviz.common import locks, memory, threads
+from rankviz.datasets import Fold, make_fold
+from rankviz.experiments import jobs, processes, worker
+from rankviz.experiments.jobs import JobError, JobStore
+from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run_folder import RunFolder
+from rankviz.features import row_blocks
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+STAND_IN = Path(__file__).parent / "elsewhere"
+POSIX = "resource fcntl pwd grp termios os.killpg os.getpgid os.setsid os.sched_getaffinity"
+SYSTEMS = {
+    "Windows": f"{POSIX} proc os.fork os.register_at_fork os.sysconf",
+    "macOS": "os.sched_getaffinity proc",
+    "Pyodide": f"{POSIX} psutil proc os.fork os.register_at_fork os.sysconf",
+}
+"""System -> what it lacks of what Linux has."""
+
+EVERY_MODULE = """
+import importlib, pkgutil, sys
+import rankviz
+assert "numpy" not in sys.modules
+for module in pkgutil.walk_packages(rankviz.__path__, "rankviz."):
+    importlib.import_module(module.name)
+"""
+A_MODEL = """
+from rankviz import RankSVM, load, save, RunSpec, execute
+from rankviz.datasets import make_fold
+from rankviz.common.memory import free_memory
+fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+for feature_map in ("linear", "nystroem", "fourier", "exact"):
+    model = RankSVM(feature_map=feature_map, n_components=20).fit_data(fold.train)
+    again = load(save(model, sys.argv[1]))
+    assert (again.predict(fold.test.X) == model.predict(fold.test.X)).all()
+assert free_memory() > 1e6
+assert execute(RunSpec("made", n_components=20), fold=fold).n_pairs > 0
+"""
+HOME = """
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=120).run()
+assert not app.exception, app.exception
+assert not app.error, [error.value for error in app.error]
+assert app.get("plotly_chart")
+"""
+
+
+def environment(lacking: str) -> dict[str, str]:
+    paths = os.pathsep.join([str(STAND_IN), str(REPOSITORY)])
+    return os.environ | {"PYTHONPATH": paths, "ELSEWHERE": lacking}
+
+
+def run(code: str, lacking: str, *arguments: str, **more: str) -> None:
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=REPOSITORY,
+        env=environment(lacking) | more,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_module_is_imported_and_models_are_trained_and_kept(system: str, tmp_path: Path) -> None:
+    run(EVERY_MODULE + A_MODEL, SYSTEMS[system], str(tmp_path / "model.npz"))
+
+
+@pytest.mark.parametrize("system", ["Windows", "macOS"])
+def test_the_app_starts(system: str, tmp_path: Path) -> None:
+    folders = {f"RANKVIZ_{name}": str(tmp_path / name) for name in ("RUNS", "CACHE", "UPLOADS")}
+    run(HOME, SYSTEMS[system], **folders)
+
+
+# --- memory -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files in which Linux tells of memory are not there."""
+
+    def refuse(*args: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+
+
+def test_peak_memory_as_each_system_tells_it(no_proc: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_resource = memory.peak_memory()
+    assert by_resource > 10_000_000
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert memory.peak_memory() == pytest.approx(by_resource / 1024, rel=0.1)  # macOS tells bytes
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert math.isnan(memory.peak_memory())  # psutil knows no peak on Linux
+    told = SimpleNamespace(memory_info=lambda: SimpleNamespace(rss=1, peak_wset=123_456_789))
+    monkeypatch.setattr("psutil.Process", lambda: told)
+    assert memory.peak_memory() == 123_456_789
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert math.isnan(memory.peak_memory())
+
+
+def test_free_memory_as_each_system_tells_it(no_proc: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=987_654_321))
+    assert memory.free_memory() == 987_654_321
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}
+    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    assert memory.free_memory() == 4096 * 500
+    monkeypatch.delattr(os, "sysconf")
+    assert memory.free_memory() == memory.UNTOLD
+
+
+def test_a_record_whose_peak_memory_is_not_known(tmp_path: Path) -> None:
+    fold: Fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    record = execute(RunSpec("made", feature_map="linear"), fold=fold)
+    again = RunRecord.load(record.save(tmp_path / "run.npz"))
+    assert again.peak_memory == record.peak_memory > 10_000_000
+    unknown = replace(record, peak_memory=math.nan)
+    assert math.isnan(RunRecord.load(unknown.save(tmp_path / "run.npz")).peak_memory)
+
+
+# --- threads ------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_shared_out_where_there_are_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "ALONE", True)
+    monkeypatch.setattr(row_blocks, "_pool", refuse)
+    assert threads.cores() == 1
+    assert row_blocks.each(abs, [-1, 2]) == [1, 2]
+    block = row_blocks.np.full((600, 600), 4.0)
+    row_blocks.in_place(row_blocks.np.sqrt, block)
+    assert (row_blocks.rounded(block) == 2).all()
+
+
+# --- jobs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["Windows", "macOS"])
+def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, own_cache: None) -> None:
+    """This process and its workers lack what the system lacks; there they have psutil and soft locks."""
+    lacking = SYSTEMS[request.param]
+    for name in lacking.split():
+        if name.startswith("os."):
+            monkeypatch.delattr(os, name.removeprefix("os."))
+        elif name != "proc":
+            monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(processes, "_HAS_PROC", False)
+    if "fcntl" in lacking:
+        monkeypatch.setattr(locks, "_kind", lambda: SoftFileLock)
+    monkeypatch.setenv("ELSEWHERE", lacking)
+    monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
+
+
+MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
+
+
+def test_jobs_are_started_watched_and_found_again(
+    elsewhere: None, folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder, workers=1)
+    ids = [submit(store), submit(store, (SPEC.but(C=0.25),))]
+    assert [store.status(job_id).state for job_id in ids] == ["running", "queued"]
+    status = ended(store, ids[0])
+    assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
+    assert ended(JobStore(folder), ids[1]).reason == "1 of 1 runs finished."
+    assert set(store.find_records([SPEC, SPEC.but(C=0.25)])) == {SPEC, SPEC.but(C=0.25)}
+
+
+def test_jobs_are_stopped_and_deleted(elsewhere: None, folder: Path, submit: Callable[..., str]) -> None:
+    store = JobStore(folder)
+    stopped, deleted = submit(store, MANY), submit(store, MANY)
+    wait_for(lambda: store.status(stopped).finished)
+    store.stop(stopped, "me")
+    assert ended(store, stopped).state == "stopped"
+    process = RunFolder(folder / deleted).worker().process
+    assert process.alive()
+    store.delete(deleted, "me")
+    assert not process.alive()
+    assert not (folder / deleted).exists()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_killed_worker_is_noted(
+    elsewhere: None,
+    folder: Path,
+    submit: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    restarted: bool,
+) -> None:
+    store = JobStore(folder)
+    job_id = submit(store, MANY)
+    wait_for(lambda: store.status(job_id).finished)
+    if restarted:
+        monkeypatch.setattr(processes, "_children", {})
+    assert store.status(job_id).state == "running"
+    ProcessId.of(pid_of(store, job_id)).terminate()
+    status = ended(store, job_id)
+    assert status.state == "failed"
+    assert ("not known" if restarted else "signal 15 (SIGTERM)") in status.reason
+
+
+def test_a_worker_behind_a_launcher(
+    elsewhere: None,
+    folder: Path,
+    submit: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """On Windows the python of a virtual environment starts another one and waits for it."""
+    launcher = tmp_path / "python"
+    launcher.write_text(f'#!/bin/sh\n"{sys.executable}" "$@"\nexit $?\n')
+    launcher.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(launcher))
+    monkeypatch.setenv("ELSEWHERE", os.environ["ELSEWHERE"] + " launcher")
+    store = JobStore(folder)
+    status = ended(store, submit(store))
+    assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
+
+
+def test_only_windows_has_launchers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert worker._numbers() == [os.getpid()]
+    monkeypatch.setattr(worker, "WINDOWS", True)
+    assert worker._numbers() == [os.getpid(), os.getppid()]
+
+
+def test_processes_are_started_apart_in_each_systems_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def popen(command: list[str], **given: Any) -> SimpleNamespace:
+        asked.update(given)
+        return SimpleNamespace(pid=os.getpid())
+
+    monkeypatch.setattr(processes, "_children", {})
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    processes.start(["x"], {}, tmp_path / "log")
+    assert asked.pop("start_new_session")
+    monkeypatch.setattr(processes, "WINDOWS", True)
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
+    monkeypatch.setattr(subprocess, "CREATE_NO_WINDOW", 0x8000000, raising=False)
+    processes.start(["x"], {}, tmp_path / "log")
+    assert asked["creationflags"] == 0x8000200
+    assert "start_new_session" not in asked
+
+
+def test_a_folder_that_windows_does_not_let_go_of(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch, own_cache: None
+) -> None:
+    store = JobStore(folder)
+    job_id = submit(store)
+    ended(store, job_id)
+
+    def refuse(path: Path, target: Path) -> Path:
+        raise PermissionError
+
+    with monkeypatch.context() as windows:
+        windows.setattr(Path, "rename", refuse)
+        with pytest.raises(JobError, match="still in use"):
+            store.delete(job_id, "me")
+    assert store.status(job_id).state == "finished"
+
+
+def test_a_browser_says_that_it_has_no_jobs(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "ALONE", True)
+    with pytest.raises(JobError, match="this system starts no processes"):
+        submit(JobStore(folder))
+    assert list(folder.iterdir()) == []
+    monkeypatch.setattr(processes, "_HAS_PROC", False)
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert not ProcessId.of(os.getpid()).alive()
+    monkeypatch.setattr(processes, "ALONE", False)
+    with pytest.raises(ImportError):  # elsewhere a worker is not taken for dead because psutil is missing
+        ProcessId.of(os.getpid())
+
+
+def test_the_store_names_its_folders() -> None:
+    assert jobs.belongs_to_a_store(Path("runs") / ("0f" * 16))
+    assert not jobs.belongs_to_a_store(Path("runs"))
