@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.analysis.model_duals import duals
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
-    from rankviz.datasets.folds import load_fold
+    from rankviz.datasets.folds import load_demo, load_fold
     from rankviz.datasets.letor import read_letor
     from rankviz.datasets.scores import read_scores
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
@@ -52,6 +52,7 @@ __all__ = [
     "fit_curve",
     "load",
     "load_binary",
+    "load_demo",
     "load_fold",
     "read_letor",
     "read_scores",
@@ -61,7 +62,7 @@ __all__ = [
 
 _HOMES = {
     "rankviz.datasets.binary": ("load_binary",),
-    "rankviz.datasets.folds": ("load_fold",),
+    "rankviz.datasets.folds": ("load_demo", "load_fold"),
     "rankviz.datasets.letor": ("read_letor",),
     "rankviz.datasets.scores": ("read_scores",),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import describe, in_a_sentence
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
@@ -20,6 +20,7 @@ from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.costs import table
+from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.runs import fold_of, normalised
 from ui.shared.show import (
