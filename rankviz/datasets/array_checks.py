@@ -38,7 +38,7 @@ def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
     data.
     """
     _refuse_data_sets(X, name)
-    given = _densified(X, name) if hasattr(X, "toarray") else X
+    given = _densified(X, name) if hasattr(type(X), "toarray") else X
     out = np.ascontiguousarray(real_array(given, "features", _MATRIX, name), dtype=np.float64)
     if out.ndim != 2:
         raise DataError(
@@ -60,12 +60,13 @@ def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
 
 def _refuse_data_sets(X: object, name: str) -> None:
     """Refuse a `RankingData` or a `Fold` where its features belong."""
-    instead = ".X" if hasattr(X, "ptr") and hasattr(X, "X") else ""
-    if hasattr(X, "train") and hasattr(X, "vali"):
+    kind = type(X)  # a table may have columns of any name
+    instead = ".X" if hasattr(kind, "query_slice") else ""
+    if hasattr(kind, "parts") and hasattr(X, "vali"):
         instead = " of one part, such as fold.test.X"
     if instead:
         raise DataError(
-            f"a {type(X).__name__} where the features belong",
+            f"a {kind.__name__} where the features belong",
             expected=_MATRIX,
             remedy=f"Pass its features{': data' if instead == '.X' else ''}{instead}.",
             path=name or None,

@@ -17,7 +17,7 @@ import platformdirs
 from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
-from rankviz.datasets.group_files import names_no_query
+from rankviz.datasets.group_files import told_apart
 from rankviz.datasets.known import Recognition, names_for, recognise
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
@@ -179,14 +179,12 @@ def _require_parts(dataset: Dataset, key: str) -> None:
 
 
 def _read_parts(files: dict[str, Path], title: str, progress: Progress | None) -> Fold:
-    before, counted, parts = 0.0, 0, {}
+    before, parts = 0.0, {}
     for part, weight in _SHARE_OF_READING.items():
         share = None if progress is None else _share(progress, before, weight)
         parts[part] = read_cached(files[part], progress=share).renamed(part_name(title, part))
-        if names_no_query(files[part]):  # each part's queries are numbered from 1: go on where the last ended
-            parts[part] = replace(parts[part], query_ids=parts[part].query_ids + counted)
-            counted += parts[part].n_queries
         before += weight
+    parts = told_apart(parts, files)
     refuse_shared_queries(parts)
     parts = pad_to_widest(parts)
     return Fold(parts["train"], parts["vali"], parts["test"], name=title)

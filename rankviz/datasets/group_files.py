@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -17,8 +18,9 @@ import numpy as np
 from rankviz.common.errors import DataError
 from rankviz.datasets.letor_faults import show
 from rankviz.datasets.textfile import Chunk, StrPath, open_bytes, text_chunks
+from rankviz.datasets.types import RankingData
 
-_ENDINGS = (".query", ".group")
+ENDINGS = (".query", ".group")
 _TEXT = re.compile(r"\.(txt|dat|svm|svmlight|libsvm|letor)$", re.IGNORECASE)
 _PACKED = re.compile(r"\.gz$", re.IGNORECASE)
 _ROW = re.compile(rb"[ \t]*+([^ \t#]++)(.*+)", re.DOTALL)
@@ -36,7 +38,7 @@ def group_file(path: StrPath) -> Path | None:
     name = os.fspath(path)
     plain = _PACKED.sub("", name)
     stems = dict.fromkeys((name, plain, _TEXT.sub("", plain)))
-    beside = (Path(stem + ending) for stem in stems for ending in _ENDINGS)
+    beside = (Path(stem + ending) for stem in stems for ending in ENDINGS)
     return next((file for file in beside if file.is_file() and _is_here(file)), None)
 
 
@@ -66,7 +68,11 @@ def with_queries(
             names_query = bool(_QUERY.match(rows[0][2]))
             break
     rest = chain(seen, chunks)
-    yield from rest if group is None and names_query else _numbered(rest, shown, counts)
+    if group is None and names_query:
+        yield from rest
+        return
+    called = os.fspath(counts) if shown == os.fspath(path) else f"{shown} ({os.path.basename(counts)})"
+    yield from _numbered(rest, shown, counts, called)
 
 
 def names_no_query(path: StrPath) -> bool:
@@ -81,9 +87,19 @@ def names_no_query(path: StrPath) -> bool:
     return False
 
 
-def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath) -> Iterator[Chunk]:
+def told_apart(parts: Mapping[str, RankingData], files: Mapping[str, Path]) -> dict[str, RankingData]:
+    """Parts of one fold whose queries were counted, each from 1: numbered on from one part to the next."""
+    out, counted = dict(parts), 0
+    for part, data in parts.items():
+        if names_no_query(files[part]):
+            out[part] = replace(data, query_ids=data.query_ids + counted)
+            counted += data.n_queries
+    return out
+
+
+def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath, called: str) -> Iterator[Chunk]:
     """The same rows as LETOR has them: `grade qid:query index:value …`, queries 1, 2, …."""
-    lines, counts = _counts(group)
+    lines, counts = _counts(group, called)
     ends, done, query = np.cumsum(counts).tolist(), 0, 0
     for chunk in chunks:
         out = []
@@ -92,7 +108,7 @@ def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath) -> Iterator[C
                 if query < len(ends) and done == ends[query]:
                     query += 1
                 if query == len(ends):
-                    raise _too_many(done, shown, number, group)
+                    raise _too_many(done, shown, number, called)
                 line = _with_query(row, query + 1, shown, number)
                 done += 1
             out.append(line)
@@ -103,7 +119,7 @@ def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath) -> Iterator[C
             f"counts of {ends[-1]:,} documents, {ends[short]:,} of them up to this line",
             expected=f"counts of the {done:,} documents in {shown}",
             remedy=_REMEDY,
-            path=os.fspath(group),
+            path=called,
             line=lines[short],
         )
 
@@ -121,19 +137,19 @@ def _with_query(row: re.Match[bytes], query: int, shown: str, number: int) -> by
     return b"%s qid:%d%s" % (label, query, rest)
 
 
-def _too_many(done: int, shown: str, number: int, group: StrPath) -> DataError:
+def _too_many(done: int, shown: str, number: int, called: str) -> DataError:
     return DataError(
         f"document {done + 1:,}",
-        expected=f"{done:,} documents, as {os.fspath(group)} counts",
+        expected=f"{done:,} documents, as {called} counts",
         remedy=_REMEDY,
         path=shown,
         line=number,
     )
 
 
-def _counts(group: StrPath) -> tuple[list[int], list[int]]:
+def _counts(group: StrPath, name: str) -> tuple[list[int], list[int]]:
     """Counts of a group file, and the lines they stand on."""
-    lines, counts, name = [], [], os.fspath(group)
+    lines, counts = [], []
     with open_bytes(group) as stream:
         for chunk in text_chunks(stream, name):
             for number, line in enumerate(chunk.lines, chunk.first):

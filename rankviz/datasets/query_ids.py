@@ -44,11 +44,12 @@ def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names |
 
 def _of_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntArray, Names | None]:
     """Ids that NumPy has no whole number for: texts, large integers, or objects of one kind."""
-    missing = np.flatnonzero(pd.isna(array.astype(object)))
+    may_miss = array.astype(object) if array.dtype.kind in "OT" else np.zeros(0, object)
+    missing = np.flatnonzero(pd.isna(may_miss))
     if len(missing):
         raise _refused(f"query id {array[missing[0]]} for document {missing[0] + 1}", _TELL, name)
     values = array.tolist()
-    kinds = {_kind(value) for value in (given if isinstance(given, list | tuple) else values)}
+    kinds = {_kind(found) for found in set(map(type, given if isinstance(given, list | tuple) else values))}
     if len(kinds) > 1:
         some = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise _refused(f"query ids of several types ({some})", "Give ids of one type.", name)
@@ -62,15 +63,10 @@ def _of_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntAr
         raise _refused(f"query ids that cannot be compared ({error})", "Give texts.", name) from error
 
 
-def _kind(value: object) -> type:
-    """What an id is: Python's type for NumPy's numbers and texts."""
-    return next(
-        (kind for kind in (bool, int, float, str, bytes) if isinstance(_plain(value), kind)), type(value)
-    )
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
+def _kind(found: type) -> type:
+    """Python's own type for NumPy's numbers and texts, and any other type itself."""
+    own = {bool: np.bool_, int: np.integer, float: np.floating, str: np.str_, bytes: np.bytes_}
+    return next((kind for kind, numpy_s in own.items() if issubclass(found, kind | numpy_s)), found)
 
 
 def numbered(names: Sequence[Hashable]) -> tuple[IntArray, Names]:

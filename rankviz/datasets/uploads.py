@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rankviz.datasets.archives import members, unpacked
 from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
+from rankviz.datasets.group_files import ENDINGS, told_apart
 from rankviz.datasets.letor import read_noting
 from rankviz.datasets.members import MB, Limits, Member, Upload, shown_name
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
@@ -54,9 +55,10 @@ def accept(
 ) -> Accepted:
     """Check an upload and make it a data set below `root`, called `name` or after its files.
 
-    Several files are the parts of one fold and are told apart by their names; one file alone is split by
-    query whatever its name. Raises `DataError`, naming the file as it was sent, for all that `members`,
-    `unpacked` and `read_letor` refuse, for folds without three parts, and beyond the limits.
+    Several files are the parts of one fold, with their group files where they have some, and are told apart
+    by their names; one file alone is split by query whatever its name. Raises `DataError`, naming the file
+    as it was sent, for all that `members`, `unpacked` and `read_letor` refuse, for folds without three
+    parts, and beyond the limits.
     """
     found = members(uploads, limits)
     folds, above, left_out = _recognised(found)
@@ -93,7 +95,9 @@ def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
         return {"Fold1": {WHOLE: found[0]}}, "", []
     sets: dict[tuple[str, ...], _Folds] = {}
     for member in found:
-        if part := part_named(member.path[-1]):
+        name, ending = _split_group(member.path[-1])
+        if part := part_named(name):
+            part += ending
             fold = fold_named(member.path[-2]) if len(member.path) > 1 else None
             above = member.path[: -2 if fold else -1]
             parts = sets.setdefault(above, {}).setdefault(fold or "Fold1", {})
@@ -109,6 +113,12 @@ def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
     used = {id(member) for parts in folds.values() for member in parts.values()}
     title = next((level for level in reversed(above) if not is_plain_level(level)), "")
     return folds, title, ["/".join(member.path) for member in found if id(member) not in used]
+
+
+def _split_group(name: str) -> tuple[str, str]:
+    """The name of the file that a group file belongs to, with its ending; any other name with none."""
+    ending = next((ending for ending in ENDINGS if name.casefold().endswith(ending)), "")
+    return name[: len(name) - len(ending)], ending
 
 
 def _require_parts(folds: _Folds) -> None:
@@ -156,7 +166,8 @@ def _written(
     for fold, parts in folds.items():
         (aside / fold).mkdir()
         for part, member in parts.items():
-            files.setdefault(fold, {})[part] = path = aside / fold / f"{part}.txt"
+            name, ending = _split_group(part)
+            files.setdefault(fold, {})[part] = path = aside / fold / f"{name}.txt{ending}"
             room -= _write(member, path, limits, room)
             done += member.packed
             if progress is not None:
@@ -185,6 +196,7 @@ def _checked(
     parts: Mapping[str, Member], files: Mapping[str, Path], room: _Room, progress: Progress | None
 ) -> Iterator[str]:
     """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file."""
+    files = {part: path for part, path in files.items() if not _split_group(part)[1]}
     read, fold = {}, room.of_fold()
     for number, (part, path) in enumerate(files.items()):
         share = _share_of(progress, number, len(files))
@@ -195,7 +207,7 @@ def _checked(
             yield f"{note}."
     if WHOLE in read:
         cyclic_fold(read[WHOLE], 1)
-    refuse_shared_queries(read)
+    refuse_shared_queries(told_apart(read, files))
 
 
 @dataclass

@@ -37,6 +37,7 @@ def test_real_features_of_any_type_are_exact(dtype: Any) -> None:
         ([[Decimal("0.1"), Fraction(1, 4)]], [[0.1, 0.25]]),
         (pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]}), [[1, 0.5, 1], [2, 1.5, 0]]),
         (pd.DataFrame({"a": pd.array([1, 2], dtype="Int64")}), [[1], [2]]),
+        (pd.DataFrame({"X": [1.0], "query_slice": [2.0], "vali": [3.0], "toarray": [4.0]}), [[1, 2, 3, 4]]),
         (pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 2.0])}), [[0], [2]]),
         (np.ma.masked_array([[1.0, 2.0]], [[False, False]]), [[1, 2]]),
     ],

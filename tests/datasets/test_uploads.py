@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import threading
 import time
@@ -50,6 +51,35 @@ def test_zip_archives(tmp_path, archive, entries, name):
     assert list(datasets) == [name]
     assert accepted.folder == datasets[name].folder
     assert_same_fold(open_fold(datasets[name], 1), FOLD)
+
+
+def counted(ending: str) -> dict[str, bytes]:
+    """The fold's parts as rows without query ids, each with its group file."""
+    files = {}
+    for name, content in TEXTS.items():
+        rows = [line.split() for line in content.splitlines()]
+        files[f"SET/{name}"] = b"".join(b" ".join([grade, *rest]) + b"\n" for grade, _, *rest in rows)
+        sizes = [len(list(group)) for _, group in itertools.groupby(query for _, query, *_ in rows)]
+        files[f"SET/{name}{ending}"] = "".join(f"{size}\n" for size in sizes).encode()
+    return files
+
+
+@pytest.mark.parametrize("ending", [".query", ".group"])
+def test_parts_with_group_files(tmp_path, ending):
+    accepted = send(tmp_path, ("s.zip", zipped(counted(ending))))
+    assert accepted.notes == ()
+    fold = open_fold(find_datasets([tmp_path])["SET"], 1)
+    for name, part in fold.parts.items():
+        assert part.ptr.tolist() == FOLD.parts[name].ptr.tolist()
+        assert part.X.tolist() == FOLD.parts[name].X.tolist()
+
+
+def test_a_group_file_that_does_not_fit_is_named_as_it_was_sent(tmp_path):
+    files = counted(".query") | {"SET/vali.txt.query": b"1\nx\n"}
+    with pytest.raises(DataError, match="'x'") as caught:
+        send(tmp_path, ("s.zip", zipped(files)))
+    assert caught.value.path == "s.zip: SET/vali.txt (vali.txt.query)"
+    assert not find_datasets([tmp_path])
 
 
 def test_several_folds_and_what_was_left_out(tmp_path):

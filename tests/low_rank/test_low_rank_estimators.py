@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,6 +271,24 @@ def test_odd_grades(name: str, part: str) -> None:
     fitted = model(name).fit_data(data)
     assert fitted.dual_ <= -dual_optimum(features, y, ptr, C) * (1 + 1e-6)
     assert 0.0 <= fitted.gap_ < 1.0
+
+
+@each_model
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier", "exact"])
+def test_dual_variables_of_documents_in_another_order_are_refused(name: str, feature_map: str) -> None:
+    """`fit` regroups, sorting by query id gives another order: α was dealt to the wrong documents."""
+    shuffled = np.random.default_rng(0).permutation(len(Y))
+    features, y, qid = X[shuffled], Y[shuffled], DATA.qid[shuffled]
+    fitted = model(name).set_params(feature_map=feature_map).fit(features, y, qid=qid)
+    regrouped = RankingData.from_arrays(features, y, qid, regroup=True)
+    assert rankviz.duals(fitted, regrouped).n_queries == DATA.n_queries
+    by_id = np.argsort(qid, kind="stable")
+    with pytest.raises(DataError, match=r"do not belong.*regroup=True"):
+        rankviz.duals(fitted, RankingData.from_arrays(features[by_id], y[by_id], qid[by_id]))
+    turned = regrouped.X.copy()
+    turned[regrouped.query_slice(0)] = turned[regrouped.query_slice(0)][::-1]
+    with pytest.raises(DataError, match="do not belong"):
+        rankviz.duals(fitted, replace(regrouped, X=turned))
 
 
 @each_model

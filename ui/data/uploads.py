@@ -103,8 +103,9 @@ def _upload_form() -> None:
         accept_multiple_files=True,
         key=f"upload-files-{version}",
         on_change=_forget_error,
-        help="LETOR / SVMlight text (grade qid:query index:value …), plain or compressed with gzip. One file "
-        "alone is split by query: 60 % training, 20 % validation, 20 % test, in five folds. At most "
+        help="LETOR / SVMlight text (grade qid:query index:value …), plain or compressed with gzip; in folds "
+        "also rows without qid beside group files (train.txt.query: one count a line). One file alone is "
+        "split by query: 60 % training, 20 % validation, 20 % test, in five folds. At most "
         f"{LIMITS.upload_bytes // MB} MB as sent and {LIMITS.text_bytes // MB} MB unpacked.",
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
