@@ -1,4 +1,4 @@
-"""The ground under the project: pins, settings, licence, no machine's paths, a README whose links lead somewhere."""
+"""The ground under the project: pins, settings, licence, no machine's paths, links that lead somewhere."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 import time
 import tomllib
+import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,6 +38,9 @@ DOCUMENTATION = "static/docs/"
 """What `make docs` makes is shipped where it is, though not under version control."""
 
 PAGES = ("", "train")
+OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
+"""Settings in the folder the command is given in, which must not count."""
+
 TESTS = ("tests/test_ground.py", "tests/test_metrics.py", "tests/pages/test_navigation.py")
 
 
@@ -147,8 +151,9 @@ def examples() -> list[str]:
 
 def _try_app(ours: Path, home: Path, folder: Path) -> None:
     """The command, from a folder with nothing of ours, with a data root of one's own; pages in Chromium."""
-    copied = home / "own" / "mine"
-    shutil.copytree(REPOSITORY / "data" / "synthetic-demo", copied)
+    shutil.copytree(REPOSITORY / "data" / "synthetic-demo", home / "own" / "mine")
+    (home / ".streamlit").mkdir()
+    (home / ".streamlit" / "config.toml").write_text(OPEN_TO_ALL, encoding="utf-8")
     command = [str(ours / "rankviz"), "app", "--data-dir", "own", "--port"]
     with serving(command, folder, home) as server, chromium() as browser:
         for name in PAGES:
@@ -162,7 +167,11 @@ def _try_app(ours: Path, home: Path, folder: Path) -> None:
             if strangers := [url for url in asked if url.startswith("http") and "//127.0.0.1:" not in url]:
                 raise PackageError(f"page {name or 'home'} asks {strangers}")
             page.close()
-        if "Traceback" in server.log() or "usage statistics" in server.log():
+        if (REPOSITORY / DOCUMENTATION).is_dir():
+            with urllib.request.urlopen(f"{server.url}/app/static/docs/index.html", timeout=10) as answer:
+                if answer.headers.get_content_type() != "text/html":
+                    raise PackageError(f"the documentation is served as {answer.headers.get_content_type()}")
+        if "Traceback" in server.log() or "http://127.0.0.1:" not in server.log():
             raise PackageError(server.log())
 
 
