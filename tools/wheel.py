@@ -37,6 +37,18 @@ SHIPPED = ("app.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
 DOCUMENTATION = "static/docs/"
 """What `make docs` makes is shipped where it is, though not under version control."""
 
+JOB = """
+import time
+from rankviz import RunSpec
+from rankviz.experiments.jobs import JobStore
+store = JobStore("jobs")
+job = store.submit([RunSpec("synthetic-demo", feature_map="linear")], owner="me", title="A job")
+while store.status(job).live:
+    time.sleep(0.2)
+assert store.record(job, 0) is not None, store.status(job)
+"""
+"""A job: its worker is a process of its own, which has to find the installed package and data."""
+
 PAGES = ("", "train")
 OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
 """Settings in the folder the command is given in, which must not count."""
@@ -120,6 +132,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     def install(*what: str) -> None:
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        command += ["--only-binary=:all:"]  # nothing is compiled: that a version has no wheel is worth knowing
         _run([*command, "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
@@ -129,8 +142,8 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
 
 def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
-    """Without Streamlit: README's examples, and a sentence that says what the app needs."""
-    for example in examples():
+    """Without Streamlit: README's examples, a job, and a sentence that says what the app needs."""
+    for example in (*examples(), JOB):
         _run([str(ours / "python"), "-W", "error", "-c", example], home, own)
     said = _run([str(ours / "rankviz"), "--version"], home, own)
     if said.stdout.strip() != f"rankviz {VERSION}":
