@@ -132,8 +132,8 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     def install(*what: str) -> None:
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        command += ["--only-binary=:all:"]  # nothing is compiled: that a version has no wheel is worth knowing
-        _run([*command, "-c", str(constraints), *what], home)
+        # Nothing is compiled: that a version has no wheel for this Python is worth knowing.
+        _run([*command, "--only-binary=:all:", "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
     _try_core(ours, home, own)
