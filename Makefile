@@ -15,7 +15,7 @@ BENCH_STAMP := $(VENV)/.bench-installed
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens lint types wheel wheel-all bench clean
+.PHONY: help install app test e2e screens docs lint types wheel wheel-all bench clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -23,6 +23,7 @@ help:
 	@echo 'make test              tests of core and pages with coverage; RANKVIZ_LETOR=folder adds the real folds'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
+	@echo 'make docs              the documentation into static/docs, from where the app links to it'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
 	@echo 'make wheel             wheel and source archive into dist/, installed and used with the lowest versions'
@@ -59,6 +60,9 @@ e2e: install
 screens: install
 	$(BIN)/python -m tools.screens
 
+docs: install
+	$(BIN)/python -m tools.docs
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -80,4 +84,4 @@ $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 	@touch $(BENCH_STAMP)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist *.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist static/docs *.egg-info

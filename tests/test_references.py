@@ -18,7 +18,7 @@ FOLDERS = ("rankviz", "ui", "pages", "benchmarks")
 def texts() -> list[Path]:
     """Sources whose docstrings cite, and the documents for readers."""
     sources = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [*sources, *documents, ROOT / "app.py", ROOT / "data" / "README.md"]
 
 

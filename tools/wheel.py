@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 import time
 import tomllib
+import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +37,22 @@ SHIPPED = ("app.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
 DOCUMENTATION = "static/docs/"
 """What `make docs` makes is shipped where it is, though not under version control."""
 
+JOB = """
+import time
+from rankviz import RunSpec
+from rankviz.experiments.jobs import JobStore
+store = JobStore("jobs")
+job = store.submit([RunSpec("synthetic-demo", feature_map="linear")], owner="me", title="A job")
+while store.status(job).live:
+    time.sleep(0.2)
+assert store.record(job, 0) is not None, store.status(job)
+"""
+"""A job: its worker is a process of its own, which has to find the installed package and data."""
+
 PAGES = ("", "train")
+OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
+"""Settings in the folder the command is given in, which must not count."""
+
 TESTS = ("tests/test_ground.py", "tests/test_metrics.py", "tests/pages/test_navigation.py")
 
 
@@ -116,7 +132,8 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     def install(*what: str) -> None:
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        _run([*command, "-c", str(constraints), *what], home)
+        # Nothing is compiled: that a version has no wheel for this Python is worth knowing.
+        _run([*command, "--only-binary=:all:", "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
     _try_core(ours, home, own)
@@ -125,8 +142,8 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
 
 def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
-    """Without Streamlit: README's examples, and a sentence that says what the app needs."""
-    for example in examples():
+    """Without Streamlit: README's examples, a job, and a sentence that says what the app needs."""
+    for example in (*examples(), JOB):
         _run([str(ours / "python"), "-W", "error", "-c", example], home, own)
     said = _run([str(ours / "rankviz"), "--version"], home, own)
     if said.stdout.strip() != f"rankviz {VERSION}":
@@ -147,8 +164,9 @@ def examples() -> list[str]:
 
 def _try_app(ours: Path, home: Path, folder: Path) -> None:
     """The command, from a folder with nothing of ours, with a data root of one's own; pages in Chromium."""
-    copied = home / "own" / "mine"
-    shutil.copytree(REPOSITORY / "data" / "synthetic-demo", copied)
+    shutil.copytree(REPOSITORY / "data" / "synthetic-demo", home / "own" / "mine")
+    (home / ".streamlit").mkdir()
+    (home / ".streamlit" / "config.toml").write_text(OPEN_TO_ALL, encoding="utf-8")
     command = [str(ours / "rankviz"), "app", "--data-dir", "own", "--port"]
     with serving(command, folder, home) as server, chromium() as browser:
         for name in PAGES:
@@ -162,7 +180,11 @@ def _try_app(ours: Path, home: Path, folder: Path) -> None:
             if strangers := [url for url in asked if url.startswith("http") and "//127.0.0.1:" not in url]:
                 raise PackageError(f"page {name or 'home'} asks {strangers}")
             page.close()
-        if "Traceback" in server.log() or "usage statistics" in server.log():
+        if (REPOSITORY / DOCUMENTATION).is_dir():
+            with urllib.request.urlopen(f"{server.url}/app/static/docs/index.html", timeout=10) as answer:
+                if answer.headers.get_content_type() != "text/html":
+                    raise PackageError(f"the documentation is served as {answer.headers.get_content_type()}")
+        if "Traceback" in server.log() or "http://127.0.0.1:" not in server.log():
             raise PackageError(server.log())
 
 

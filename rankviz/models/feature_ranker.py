@@ -131,7 +131,7 @@ class FeatureRanker(Ranker):
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:  # TypeError: how scikit-learn before 1.9 refuses a tuple
             raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:

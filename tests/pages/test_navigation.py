@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from conftest_pages import APP
 from streamlit.testing.v1 import AppTest
 
+from ui.home import views
 from ui.shared.navigation import ENTRIES
 
 
@@ -26,3 +29,16 @@ def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTe
     links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
     assert links == [entry.sentence for entry in ENTRIES[1:]]
     assert all(entry.about for entry in ENTRIES[1:])
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_home_links_to_the_documentation_where_a_copy_is(
+    there: bool, open_page: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "index.html"
+    if there:
+        copy.write_text("<html></html>")
+    assert APP.parent / "static" / "docs" / "index.html" == views.DOCUMENTATION
+    monkeypatch.setattr(views, "DOCUMENTATION", copy)
+    texts = [markdown.value for markdown in open_page("home", m=5, exact="false").markdown]
+    assert any("(app/static/docs/index.html)" in text for text in texts) is there

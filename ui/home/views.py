@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -94,9 +95,18 @@ def what_is_true(dataset: str) -> None:
     )
 
 
+DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
+"""Made by `make docs`; Streamlit serves the folder static as app/static."""
+
+
 def where_to_go() -> None:
-    """Links to the other pages; the settings stay as they are."""
+    """Links to the other pages, where settings stay as they are; to the documentation where it is."""
     st.subheader("Where to go")
     params = {key: str(value) for key, value in st.query_params.items()}
     for entry in ENTRIES[1:]:
         st.page_link(entry.script, label=entry.sentence, icon=entry.material, query_params=params)
+    if DOCUMENTATION.is_file():
+        st.markdown(
+            ":material/menu_book: [**Documentation**](app/static/docs/index.html): how-tos, mathematics, the "
+            "Python interface, references"
+        )

@@ -1,0 +1,95 @@
+"""The documentation: its examples run, it has every public name, and its checks find what they look for."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankviz
+from tools.docs import DocumentationError, check
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DOCS = REPOSITORY / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"^\.\. auto\w+:: (\w+)$", re.MULTILINE)
+
+PAGES = [REPOSITORY / "README.md", *sorted(DOCS.rglob("*.md"))]
+WITH_EXAMPLES = [path for path in PAGES if BLOCK.search(path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_of_a_page_run_one_after_the_other(path: Path, tmp_path: Path) -> None:
+    """As in a folder of the reader's own."""
+    script = "\n".join(BLOCK.findall(path.read_text(encoding="utf-8")))
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "RANKVIZ_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip(), "the examples print nothing"
+
+
+def test_there_are_pages_with_examples() -> None:
+    assert {"README", "index", "bring-data", "choose-c-and-gamma", "add-a-loss"} <= {
+        p.stem for p in WITH_EXAMPLES
+    }
+
+
+def test_every_public_name_stands_in_the_interface_once() -> None:
+    named = [
+        name
+        for path in sorted((DOCS / "api").glob("*.md"))
+        for name in NAMED.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert [name for name in rankviz.__all__ if named.count(name) != 1] == []
+
+
+def site(folder: Path, **pages: str) -> Path:
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(f"<html><body>{text}</body></html>", encoding="utf-8")
+    return folder
+
+
+def test_links_to_pages_and_places_that_exist_pass(tmp_path: Path) -> None:
+    check(
+        site(tmp_path, a='<h1 id="x">A</h1><a href="b.html#y">b</a><a href="#x">x</a>', b='<p id="y">B</p>')
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<a href="c.html">c</a>', r"a\.html leads to c\.html, which is not there"),
+        ('<a href="#nowhere">n</a>', "leads to #nowhere, where there is no such place"),
+        ('<img src="missing.png">', r"leads to missing\.png, which is not there"),
+        ('<script src="//elsewhere/x.js"></script>', "fetches //elsewhere/x.js"),
+        ('<link rel="stylesheet" href="http://elsewhere/x.css">', "fetches http://elsewhere/x.css"),
+    ],
+)
+def test_faults_of_pages_are_found(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(DocumentationError, match=words):
+        check(site(tmp_path, a=text))
+
+
+@pytest.mark.parametrize(
+    "rule", ["@import 'http://elsewhere/x.css';", "p { background: url(//elsewhere/x.png) }"]
+)
+def test_what_a_style_fetches_is_found(rule: str, tmp_path: Path) -> None:
+    (tmp_path / "own.css").write_text(rule)
+    with pytest.raises(DocumentationError, match=r"own\.css fetches (http:)?//elsewhere/x"):
+        check(site(tmp_path, a="<p>A</p>"))
+
+
+def test_an_empty_site_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(DocumentationError, match="no pages"):
+        check(tmp_path)
