@@ -21,6 +21,16 @@ from rankviz.solvers.result import Status
 from rankviz.solvers.sgd import DampedSteps, PrintedSteps, StochasticGradient
 from rankviz.solvers.yuan import NewtonYuan, step_length
 
+# --- which ends are ends ------------------------------------------------------------------------------------
+
+
+def test_every_status_says_whether_the_solver_got_where_its_rule_ends_it() -> None:
+    not_there = {Status.MAX_ITERATIONS, Status.STALLED, Status.DIVERGED, Status.STOPPED}
+    assert {status for status in Status if not status.converged} == not_there
+    for status in Status:
+        assert status.converged == status.value.startswith(("converged", "ended by"))
+
+
 # --- Newton-YUAN --------------------------------------------------------------------------------------------
 
 

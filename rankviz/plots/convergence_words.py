@@ -9,7 +9,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.plots.convergence import told
 from rankviz.solvers.result import Status
 
-_ENDS = (Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Status.RULE)
+_ENDS = tuple(status for status in Status if status.converged)
 """Ends at the solver's own aim."""
 
 

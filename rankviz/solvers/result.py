@@ -28,6 +28,17 @@ class Status(Enum):
     DIVERGED = "diverged: the steps are too long, and the weights grow without bound"
     STOPPED = "stopped on request; the weights are those of the last finished iteration"
 
+    @property
+    def converged(self) -> bool:
+        """Whether the rule by which the solver means to end was met: what its tolerance promises holds.
+
+        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request.
+        """
+        return self in _REACHED
+
+
+_REACHED = frozenset({Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Status.RULE})
+
 
 @dataclass(frozen=True)
 class TraceRow:
