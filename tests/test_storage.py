@@ -292,3 +292,14 @@ def test_what_json_cannot_hold_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         npz.write_npz(tmp_path / "m", {"a": float("nan")}, {})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "columns", [{"names": ["a"]}, {"names": [1, 2, 3, 4]}, {"labels": "abc"}, {"words": None}, ["a"] * 4]
+)
+def test_columns_that_do_not_fit_are_refused(tmp_path: Path, columns: object) -> None:
+    path = rankviz.save(fitted("linear"), tmp_path / "m")
+    meta, arrays = npz.read_npz(path, "model")
+    refused(rewrite(tmp_path / "wrong", meta | {"columns": columns}, arrays), "columns|argument")
+    before = {name: value for name, value in meta.items() if name != "columns"}
+    assert rankviz.load(rewrite(tmp_path / "old", before, arrays)).predict(X).shape == Y.shape

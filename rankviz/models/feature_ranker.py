@@ -26,7 +26,8 @@ from rankviz.features import (
     scale_gamma,
 )
 from rankviz.features.kernel_base import largest_value
-from rankviz.models.ranker import LARGEST_FEATURE, Outcome, Ranker
+from rankviz.models.inputs import LARGEST_FEATURE
+from rankviz.models.ranker import Outcome, Ranker
 from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
 from rankviz.solvers.result import Status
 from rankviz.solvers.settings import MAX_ITER
@@ -116,7 +117,8 @@ class FeatureRanker(Ranker):
         self.gamma_ = self.gamma_for(train.X)
         self.feature_map_ = self.unfitted_map(self.gamma_, self.seed()).fit(train.X)
         self.coef_, self.objective_, self.n_pairs_ = weights, objective, n_pairs
-        self.n_components_, self.n_features_in_ = self.feature_map_.n_components, train.n_features
+        self.n_components_ = self.feature_map_.n_components
+        self.learned(train.n_features)
 
     def keep(self, solution: dict[str, FloatArray]) -> None:
         """Take what `solution` gave: attributes of the same names with an underscore."""

@@ -10,17 +10,23 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Callback, Report, reporter
-from rankviz.datasets.types import DataError, DataWarning, RankingData
+from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.datasets.types import DataWarning, RankingData
 from rankviz.metrics import evaluate
+from rankviz.models.inputs import (
+    UNNAMED,
+    Columns,
+    check_columns,
+    check_width,
+    features_of,
+    refuse_other_kinds,
+)
 from rankviz.risk.pairs import count_pairs
-
-LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +76,12 @@ class Ranker(BaseEstimator):
     ----------
     n_features_in_ : int
         d, set by `fit_data`.
+    feature_names_in_ : (d,) object
+        Names of the columns, where `fit` was given a table whose columns all have strings for names.
     """
 
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     @abstractmethod
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
@@ -94,8 +103,11 @@ class Ranker(BaseEstimator):
         Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
         with `DataWarning` where no query has two grades, so that there is nothing to learn.
         """
-        data = RankingData.from_arrays(X, y, qid)
+        refuse_other_kinds(X)
+        columns = Columns.of(X)
+        data = RankingData.from_arrays(features_of(X), y, qid)
         self.fit_data(data, callback=callback)
+        columns.put_on(self)
         if not count_pairs(data.y, data.ptr).any():
             text = "no query has documents of different grades: no preference pair, every score is the same"
             warnings.warn(text, DataWarning, stacklevel=2)
@@ -110,52 +122,24 @@ class Ranker(BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
         """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
-        data = RankingData.from_arrays(X, y, qid)
-        return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
+        data = RankingData.from_arrays(self._checked(X), y, qid)
+        return float(evaluate(self.scores(data.X, silent), data, at=[10]).mean["NDCG@10"])
 
     def _checked(self, X: ArrayLike) -> FloatArray:
+        """Documents to score, with the columns of training, or `DataError`."""
         check_is_fitted(self, "n_features_in_")
-        try:
-            out = np.ascontiguousarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"features that are not numbers ({error})",
-                expected="a numeric matrix with one row per document",
-                remedy="Convert the features to numbers first.",
-            ) from error
-        if out.ndim != 2 or out.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"documents of shape {out.shape}",
-                expected=f"(documents, {self.n_features_in_}) as in training",
-                remedy="Score documents with the features the model was trained on.",
-            )
-        if not np.isfinite(out).all():
-            raise DataError(
-                "features that are not finite",
-                expected="finite features",
-                remedy="Fill or drop missing values first.",
-            )
-        refuse_huge(out)
+        refuse_other_kinds(X)
+        check_columns(self, X)
+        out = features_of(X)
+        check_width(self, out)
         return out
 
+    def learned(self, n_features: int, columns: Columns = UNNAMED) -> None:
+        """Be fitted on documents with so many features; `fit` then says what their columns are called."""
+        self.n_features_in_ = n_features
+        columns.put_on(self)
 
-def refuse_unusable(data: RankingData) -> None:
-    """Raise `DataError` for a training part without documents or features, or with features too large."""
-    if data.n_documents == 0 or data.n_features == 0:
-        raise DataError(
-            f"{data.n_documents} documents with {data.n_features} features",
-            expected="at least one document with one feature",
-            remedy="Check the training part.",
-            path=data.name or None,
-        )
-    refuse_huge(data.X)
-
-
-def refuse_huge(X: FloatArray) -> None:
-    """Raise `DataError` for features whose squares are no numbers."""
-    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
-        raise DataError(
-            f"features beyond ±{LARGEST_FEATURE:g}",
-            expected="features whose squares are numbers",
-            remedy="Normalise the features first.",
-        )
+    @property
+    def columns(self) -> Columns:
+        """What the columns that it was trained on are called."""
+        return Columns.on(self)

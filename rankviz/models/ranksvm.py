@@ -14,7 +14,7 @@ from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
 from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
-from rankviz.models.ranker import refuse_unusable
+from rankviz.models.inputs import refuse_unusable
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, frozen_costs, pair_costs
@@ -83,6 +83,9 @@ class RankSVM(FeatureRanker):
         φ with everything drawn.
     gamma_ : float
         γ that was used; 1 where there is none.
+    feature_names_in_ : (d,) object
+        Names of the features, where `fit` was given a table whose columns have names: `predict` and `score`
+        then refuse a table with other columns, or in another order.
     n_features_in_, n_components_ : int
         d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
     objective_ : float
@@ -195,7 +198,8 @@ class RankSVM(FeatureRanker):
         refuse_huge_kernel(self.kernel_at(self.gamma_), X)
         fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
-        self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
+        self.n_components_ = fit.map.n_components
+        self.learned(X.shape[1])
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
         self.status_, self.trace_ = fit.result.status, fit.result.frame
         self.gap_ = float(self.trace_["gap"].iloc[-1]) if len(self.trace_) else float("nan")

@@ -15,11 +15,11 @@ from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
 from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.inputs import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import refuse_unusable
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 
@@ -72,7 +72,8 @@ class LowRankRanker(FeatureRanker):
         point, result = self._trained(Problem(data, gram, seed), report)
         clock.lap("newton")
         self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
-        self.n_features_in_, self.n_components_ = data.n_features, fitted.n_components
+        self.n_components_ = fitted.n_components
+        self.learned(data.n_features)
         self.status_, self.trace_, self.start_ = result.status, result.frame, self._start_words()
         self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
         self.objective_, self.seconds_ = point.value, clock.laps
