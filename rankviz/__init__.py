@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
-    from rankviz.metrics import evaluate
+    from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
@@ -31,10 +31,14 @@ __version__ = "0.1.0"
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
+    "MAP",
+    "NDCG",
     "DataError",
     "DataWarning",
     "FactorizedRankSVM",
     "Fold",
+    "MeanNDCG",
+    "P",
     "Progress",
     "RankSVM",
     "RankingData",
@@ -50,6 +54,7 @@ __all__ = [
     "load",
     "load_binary",
     "load_fold",
+    "measure",
     "save",
 ]
 
@@ -63,7 +68,7 @@ _HOMES = {
     "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
-    "rankviz.metrics": ("evaluate",),
+    "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),

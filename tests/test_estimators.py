@@ -102,7 +102,10 @@ def test_in_a_pipeline() -> None:
 
 def test_score_is_the_mean_ndcg_at_10() -> None:
     svm, data = fitted(), rankviz.RankingData.from_arrays(X, Y, QID)
-    assert svm.score(X, Y, qid=QID) == rankviz.evaluate(svm.predict(X), data).mean["NDCG@10"]
+    for chosen, at in (("textbook", 10), ("letor", 10), ("he2009", 3)):
+        expected = rankviz.evaluate(svm.predict(X), data, chosen, at=[at]).mean[f"NDCG@{at}"]
+        assert svm.score(X, Y, qid=QID, definition=chosen, at=at) == pytest.approx(expected, rel=1e-15)
+    assert svm.score(X, Y, qid=QID) == svm.score(X, Y, qid=QID, definition="textbook")
 
 
 # --- bad settings and bad data ----------------------------------------------------------------------------

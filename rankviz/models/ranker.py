@@ -16,8 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.datasets.query_weights import query_weights
 from rankviz.datasets.types import DataWarning, RankingData
-from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import Definition
+from rankviz.metrics.measures import NDCG, USUAL
 from rankviz.models.inputs import (
     UNNAMED,
     Columns,
@@ -120,10 +122,26 @@ class Ranker(BaseEstimator):
         """
         return self.scores(self._checked(X), reporter(callback))
 
-    def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
-        """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        definition: str | Definition = USUAL,
+        at: int = 10,
+    ) -> float:
+        """Mean NDCG@10 over queries: gain 2^y − 1, discount 1/log2(rank + 1) (see `rankviz.NDCG`).
+
+        For a query of fewer documents @10 means its whole list, and queries without a relevant document are
+        left out. `definition` and `at` ask for another one: LETOR 4.0's, "letor", counts queries of fewer
+        than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
+        `DataWarning` where every model would have the same score, which is NaN if no query counts.
+        """
         data = RankingData.from_arrays(self._checked(X), y, qid)
-        return float(evaluate(self.scores(data.X, silent), data, at=[10]).mean["NDCG@10"])
+        weights = None if sample_weight is None else query_weights(sample_weight, data)
+        return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
         """Documents to score, with the columns of training, or `DataError`."""
