@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
     from rankviz.analysis.model_duals import duals
+    from rankviz.common.errors import SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_fold
@@ -45,6 +46,7 @@ __all__ = [
     "RegularizedRankSVM",
     "RunRecord",
     "RunSpec",
+    "SettingWarning",
     "StopRequested",
     "duals",
     "evaluate",
@@ -70,6 +72,7 @@ _HOMES = {
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
+    "rankviz.common.errors": ("SettingWarning",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
 }

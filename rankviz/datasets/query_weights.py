@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
+from rankviz.datasets.parts import take_queries
 from rankviz.datasets.types import RankingData
 
 
@@ -43,6 +44,15 @@ def query_weights(sample_weight: ArrayLike, data: RankingData) -> FloatArray:
     if data.n_documents and not of_query.any():
         raise _refused("sample_weight 0 for every query", "a query that counts", "Give one a weight above 0.")
     return of_query
+
+
+def weighed(data: RankingData, sample_weight: ArrayLike) -> tuple[RankingData, FloatArray]:
+    """The queries that weigh more than 0, and their weights; see `query_weights`."""
+    weights = query_weights(sample_weight, data)
+    counted = np.flatnonzero(weights)
+    return (
+        (data, weights) if len(counted) == len(weights) else (take_queries(data, counted), weights[counted])
+    )
 
 
 def _refused(found: str, expected: str, remedy: str) -> DataError:

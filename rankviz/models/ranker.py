@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.datasets.query_weights import query_weights
+from rankviz.datasets.query_weights import query_weights, weighed
 from rankviz.datasets.types import DataWarning, RankingData
 from rankviz.metrics.definitions import Definition
 from rankviz.metrics.measures import NDCG, USUAL
@@ -97,22 +99,59 @@ class Ranker(BaseEstimator):
         """What a run keeps of it, after `fit_data`."""
         return Outcome()
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
+    def warn_of_settings(self, stacklevel: int = 2) -> None:
+        """Warn with `SettingWarning` of settings that were given and are not read, as `fit` does."""
+
+    def doubt(self) -> str:
+        """Why the fitted model may not be where training was to lead, and what to do; "" where it is."""
+        return ""
+
+    def warn_of_doubt(self, stacklevel: int = 2) -> None:
+        """Warn with scikit-learn's `ConvergenceWarning` where there is a doubt.
+
+        `fit` and `fit_curve` do. `fit_data` and runs (`rankviz.execute`) do not: there the status says it.
+        """
+        if self.doubt():
+            warnings.warn(self.doubt(), ConvergenceWarning, stacklevel=stacklevel + 1)
+
+    def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData` whose queries have weights (Q,), each above 0; for rankers that can."""
+        raise SettingError(f"{type(self).__name__} takes no sample_weight: it has no weights of queries")
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
         """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
 
+        `sample_weight` (n,) weighs queries, so that all documents of one have the same: it multiplies what
+        the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
         `callback` is called with `Progress` several times a second; returning True stops: during the
         solver's steps the weights so far are kept, before that `StopRequested` is raised.
         Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
-        with `DataWarning` where no query has two grades, so that there is nothing to learn.
+        with `SettingWarning` of settings that the choices made do not read,
+        with `DataWarning` where no query has two grades, so that there is nothing to learn, and with
+        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
         """
         refuse_other_kinds(X)
         columns = Columns.of(X)
+        self.warn_of_settings()
         data = RankingData.from_arrays(features_of(X), y, qid)
-        self.fit_data(data, callback=callback)
+        if sample_weight is None:
+            self.fit_data(data, callback=callback)
+        else:
+            data, weights = weighed(data, sample_weight)
+            self.fit_weighted(data, weights, callback)
         columns.put_on(self)
         if not count_pairs(data.y, data.ptr).any():
             text = "no query has documents of different grades: no preference pair, every score is the same"
             warnings.warn(text, DataWarning, stacklevel=2)
+        self.warn_of_doubt()
         return self
 
     def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:

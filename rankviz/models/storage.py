@@ -53,6 +53,8 @@ def save(model: Ranker, path: str | Path) -> Path:
         "n_pairs": model.n_pairs_,
     }
     found = model.solution if isinstance(model, LowRankRanker) else {}
+    weights = getattr(model, "query_weights_", None)
+    found |= {} if weights is None else {"query_weights": weights}
     return write_npz(Path(path), meta, fitted.arrays() | found | {"coef": model.coef_})
 
 
@@ -113,6 +115,8 @@ def _plain_params(model: Ranker) -> dict[str, Any]:
 def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:
     model = RankSVM(**params)
     model.costs = frozen_costs(model.costs)
+    if "query_weights" in arrays:
+        model.query_weights_ = shaped(arrays, "query_weights", len(arrays["query_weights"]))
     return model
 
 
