@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import _check_feature_names
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_feature_names, column_or_1d
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
@@ -148,6 +148,38 @@ def features_of(X: ArrayLike) -> FloatArray:
 
 _NO_NUMBERS = {"c": "Complex data not supported", "M": "points in time", "m": "spans of time"}
 """Kinds of arrays that NumPy would turn into numbers, and lose what they mean."""
+
+
+def grades_of(y: ArrayLike | None) -> NDArray[np.generic]:
+    """Grades as an array of numbers, or `DataError`; a column becomes a list with scikit-learn's warning."""
+    if y is None:
+        raise DataError(
+            "no grades: a ranker requires y to be passed, but the target y is None",
+            expected="one grade for each document",
+            remedy="Pass y, whole numbers from 0 up.",
+        )
+    given = np.asarray(y)
+    given = np.asarray(given.tolist()) if given.dtype.kind == "O" else given  # numbers that stand as objects
+    if given.dtype.kind not in "biuf":
+        found = "Complex data not supported" if given.dtype.kind == "c" else "Unknown label type"
+        raise DataError(
+            f"grades of type {given.dtype} ({found})",
+            expected="every grade to be a whole number",
+            remedy="Number the grades first.",
+        )
+    return np.asarray(column_or_1d(given, warn=True)) if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
+    """Query ids that were given, or `DataError` where none were."""
+    if qid is None:
+        raise DataError(
+            "no query ids: qid is None",
+            expected="the id of its query for each document, for only documents of one query are compared",
+            remedy="Pass qid=…; through a Pipeline or a grid search by metadata routing, "
+            "set_fit_request(qid=True). Where all documents are of one query, pass as many zeros.",
+        )
+    return qid
 
 
 def check_width(estimator: Any, X: FloatArray) -> None:

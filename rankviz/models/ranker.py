@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ from rankviz.models.inputs import (
     check_columns,
     check_width,
     features_of,
+    grades_of,
+    query_ids_of,
     refuse_other_kinds,
 )
 from rankviz.risk.pairs import count_pairs
@@ -99,6 +101,12 @@ class Ranker(BaseEstimator):
         """What a run keeps of it, after `fit_data`."""
         return Outcome()
 
+    def __sklearn_tags__(self) -> Any:
+        """scikit-learn's tags: there is no training without grades."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
     def warn_of_settings(self, stacklevel: int = 2) -> None:
         """Warn with `SettingWarning` of settings that were given and are not read, as `fit` does."""
 
@@ -123,11 +131,11 @@ class Ranker(BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        qid: ArrayLike,
+        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
+        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,), which have to be given.
 
         `sample_weight` (n,) weighs queries, so that all documents of one have the same: it multiplies what
         the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
@@ -141,7 +149,7 @@ class Ranker(BaseEstimator):
         refuse_other_kinds(X)
         columns = Columns.of(X)
         self.warn_of_settings()
-        data = RankingData.from_arrays(features_of(X), y, qid)
+        data = RankingData.from_arrays(features_of(X), grades_of(y), query_ids_of(qid))
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
@@ -166,7 +174,7 @@ class Ranker(BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        qid: ArrayLike,
+        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         definition: str | Definition = USUAL,
         at: int = 10,
@@ -178,7 +186,7 @@ class Ranker(BaseEstimator):
         than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
         `DataWarning` where every model would have the same score, which is NaN if no query counts.
         """
-        data = RankingData.from_arrays(self._checked(X), y, qid)
+        data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid))
         weights = None if sample_weight is None else query_weights(sample_weight, data)
         return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
