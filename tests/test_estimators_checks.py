@@ -49,9 +49,7 @@ def _zeros(X: Any) -> np.ndarray:
 each = pytest.mark.parametrize("ranker", WRAPPED)
 
 
-@pytest.mark.filterwarnings("ignore:X has feature names:UserWarning")
-@pytest.mark.filterwarnings("ignore::rankviz.DataWarning", "ignore::rankviz.SettingWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::rankviz.SettingWarning")  # checks set n_components where they find it
 @parametrize_with_checks([wrapped() for wrapped in WRAPPED.values()])
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
