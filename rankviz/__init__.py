@@ -12,6 +12,7 @@ from rankviz.common.lazy import names_of, submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
     from rankviz.analysis.model_duals import duals
+    from rankviz.common.errors import SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_demo, load_fold
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
-    from rankviz.metrics import evaluate
+    from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
@@ -36,16 +37,21 @@ __version__ = "0.1.0"
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
+    "MAP",
+    "NDCG",
     "DataError",
     "DataWarning",
     "FactorizedRankSVM",
     "Fold",
+    "MeanNDCG",
+    "P",
     "Progress",
     "RankSVM",
     "RankingData",
     "RegularizedRankSVM",
     "RunRecord",
     "RunSpec",
+    "SettingWarning",
     "StopRequested",
     "duals",
     "evaluate",
@@ -56,6 +62,7 @@ __all__ = [
     "load_binary",
     "load_demo",
     "load_fold",
+    "measure",
     "read_letor",
     "read_scores",
     "save",
@@ -75,8 +82,9 @@ _HOMES = {
     "rankviz.experiments.run": ("execute", "execute_all"),
     "rankviz.experiments.spec": ("RunSpec",),
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
-    "rankviz.metrics": ("evaluate",),
+    "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
+    "rankviz.common.errors": ("SettingWarning",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
 }

@@ -102,7 +102,10 @@ def test_in_a_pipeline() -> None:
 
 def test_score_is_the_mean_ndcg_at_10() -> None:
     svm, data = fitted(), rankviz.RankingData.from_arrays(X, Y, QID)
-    assert svm.score(X, Y, qid=QID) == rankviz.evaluate(svm.predict(X), data).mean["NDCG@10"]
+    for chosen, at in (("textbook", 10), ("letor", 10), ("he2009", 3)):
+        expected = rankviz.evaluate(svm.predict(X), data, chosen, at=[at]).mean[f"NDCG@{at}"]
+        assert svm.score(X, Y, qid=QID, definition=chosen, at=at) == pytest.approx(expected, rel=1e-15)
+    assert svm.score(X, Y, qid=QID) == svm.score(X, Y, qid=QID, definition="textbook")
 
 
 # --- bad settings and bad data ----------------------------------------------------------------------------
@@ -158,7 +161,10 @@ def test_data_that_cannot_be_fitted(change: dict[str, np.ndarray], words: str) -
     [
         (X[:, :3], r"\(.*, 4\)"),
         (X[0], r"shape \(4,\)"),
-        (np.where(np.arange(4) == 1, np.nan, X), "not finite"),
+        (np.where(np.arange(4) == 1, np.nan, X), "feature 2 of document 1 is nan"),
+        (np.where(np.arange(4) == 1, -np.inf, X), "feature 2 of document 1 is -inf"),
+        (X + 1j, "Complex data not supported"),
+        (X.astype("M8[s]"), "points in time"),
         (np.full(X.shape, "a"), "not numbers"),
         ([[1, 2, 3, 4], [1, 2]], "not numbers"),
         (X * 1e200, "beyond"),

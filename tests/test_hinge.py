@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, problem, qid_of
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.dual.variables import dual_block
@@ -117,7 +118,8 @@ def test_the_trace_tells_of_one_way_through_narrower_hinges() -> None:
 
 
 def test_few_steps_are_said_to_be_too_few() -> None:
-    svm = RankSVM(C=0.5, loss="hinge", max_iter=4).fit(X, Y, qid=DATA.qid)
+    with pytest.warns(ConvergenceWarning, match="largest number of iterations.*duality gap.*max_iter"):
+        svm = RankSVM(C=0.5, loss="hinge", max_iter=4).fit(X, Y, qid=DATA.qid)
     assert (svm.status_, svm.n_iter_) == (Status.MAX_ITERATIONS, 4)
     assert svm.gap_ > 1e-6
 
@@ -133,7 +135,7 @@ def test_a_stop_keeps_the_weights_so_far() -> None:
 
 
 def test_an_impossible_tolerance_ends_as_stalled() -> None:
-    svm = RankSVM(C=0.5, loss="hinge", tol=1e-16, max_iter=400).fit(X, Y, qid=DATA.qid)
+    svm = RankSVM(C=0.5, loss="hinge", tol=1e-16, max_iter=400).fit_data(DATA)
     assert svm.status_ in (Status.STALLED, Status.CERTIFIED)
     assert svm.gap_ < 1e-9
 

@@ -101,6 +101,7 @@ def test_a_curve_is_that_of_separate_fits(feature_map: str) -> None:
         assert one.objective_ == pytest.approx(alone.objective_, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::rankviz.common.errors.SettingWarning")
 def test_a_grid_search_over_kernels() -> None:
     grid = {"kernel": list(SETTINGS), "coef0": [0.0, 1.0], "feature_map": ["exact", "nystroem"]}
     base = RankSVM("nystroem", n_components=9, tol=1e-3, degree=2)
@@ -147,7 +148,7 @@ def test_kernels_beyond_numbers_are_refused() -> None:
                 model(kernel, feature_map).fit_data(huge)
         with pytest.raises(DataError, match="beyond"):
             model(kernel).fit_data(DATA).predict(X * 1e100)
-    with pytest.raises(DataError, match="smaller γ or degree"):
+    with pytest.raises(DataError, match="smaller γ, coef0 or degree"):
         FactorizedRankSVM(feature_map="exact", kernel="polynomial", gamma=1.0).fit_data(huge)
     assert model("rbf", gamma="scale").fit_data(huge).n_iter_ > 0
     assert model("polynomial", gamma="scale").fit_data(huge).n_iter_ > 0

@@ -66,6 +66,11 @@ ESTIMATORS: dict[str, Ranker] = {
 }
 
 
+early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+"""Some end before they should, on purpose."""
+
+
+@early
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_everything_that_fit_has_set_is_there_after_loading(tmp_path: Path, name: str) -> None:
     model = ESTIMATORS[name].fit(X, Y, qid=QID)
@@ -84,6 +89,7 @@ def test_everything_that_fit_has_set_is_there_after_loading(tmp_path: Path, name
             assert (type(other), other) == (type(value), value)
 
 
+@early
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_dual_variables_are_the_same_after_loading(tmp_path: Path, name: str) -> None:
     data, model = RankingData.from_arrays(X, Y, QID), ESTIMATORS[name].fit(X, Y, qid=QID)
@@ -112,12 +118,6 @@ def test_a_gap_that_is_no_number_is_kept_as_none(tmp_path: Path) -> None:
     again = rankviz.load(rankviz.save(model, tmp_path / "m"))
     assert np.isnan(again.gap_)
     assert again.status_ is model.status_
-
-
-def test_python_objects_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="array 'a' holds Python objects"):
-        npz.write_npz(tmp_path / "m", {}, {"a": np.array([print])})
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_holds_its_arrays_and_nothing_else(tmp_path: Path) -> None:
@@ -179,12 +179,6 @@ def test_an_interrupted_save_leaves_the_old_file(
         rankviz.save(fitted("fourier"), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_holds_what_was_given_and_nothing_else(tmp_path: Path) -> None:
-    path = npz.write_npz(tmp_path / "a.npz", {"b": 1}, {"c": np.arange(3)})
-    with np.load(path) as stored:
-        assert sorted(stored.files) == ["c", "meta"]
 
 
 def test_python_objects_are_never_written(tmp_path: Path) -> None:
@@ -388,3 +382,14 @@ def test_what_json_cannot_hold_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         npz.write_npz(tmp_path / "m", {"a": float("nan")}, {})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "columns", [{"names": ["a"]}, {"names": [1, 2, 3, 4]}, {"labels": "abc"}, {"words": None}, ["a"] * 4]
+)
+def test_columns_that_do_not_fit_are_refused(tmp_path: Path, columns: object) -> None:
+    path = rankviz.save(fitted("linear"), tmp_path / "m")
+    meta, arrays = npz.read_npz(path, "model")
+    refused(rewrite(tmp_path / "wrong", meta | {"columns": columns}, arrays), "columns|argument")
+    before = {name: value for name, value in meta.items() if name != "columns"}
+    assert rankviz.load(rewrite(tmp_path / "old", before, arrays)).predict(X).shape == Y.shape

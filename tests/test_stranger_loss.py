@@ -163,7 +163,8 @@ def test_the_optimum_or_what_is_missing(loss: str, solver: str, C: float, costs:
 @pytest.mark.parametrize("solver", ["newton", "lbfgs"])
 def test_a_loss_beyond_all_numbers_makes_steps_shorter(solver: str, C: float, scale: float) -> None:
     """A step of length one would make margins of hundreds, and e^−t infinite."""
-    svm = RankSVM(C=C, loss="exponential", solver=solver, tol=1e-8).fit(scale * NOISE, Y, qid=DATA.qid)
+    data = RankingData.from_arrays(scale * NOISE, Y, DATA.qid)
+    svm = RankSVM(C=C, loss="exponential", solver=solver, tol=1e-8).fit_data(data)
     assert svm.objective_ == pytest.approx(slow_optimum("exponential", NOISE, C, scale, None), rel=1e-7)
     assert svm.coef_.any()
 

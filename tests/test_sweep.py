@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from rankviz import (
     DataError,
@@ -226,7 +227,8 @@ def test_a_stopped_run_is_nowhere_to_start_from(fold: Fold) -> None:
 
 def test_a_run_that_did_not_converge_is_nowhere_to_start_from(fold: Fold) -> None:
     svm = RankSVM("nystroem", n_components=20, C=1.0, max_iter=1, tol=1e-9)
-    first, second = fit_curve(svm, fold.train, C=[1.0, 2.0])
+    with pytest.warns(ConvergenceWarning):
+        first, second = fit_curve(svm, fold.train, C=[1.0, 2.0])
     assert (first.status_, second.start_) == (Status.MAX_ITERATIONS, "zero")
 
 

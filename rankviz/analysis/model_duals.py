@@ -65,6 +65,8 @@ def duals(model: Ranker, data: RankingData) -> Duals:
         return own
     trace = getattr(model, "trace_", pd.DataFrame())
     costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
+    if model.query_weights_ is not None:
+        costs = costs.weighed(model.query_weights_)
     loss = _trained_loss(model.loss, model.C, data, costs, trace)
     return SlopeDuals(data, model.predict(data.X), float(model.C), loss, costs, _last(trace, "gap"))
 
@@ -144,6 +146,14 @@ def _refuse_other_order(model: LowRankRanker, own: Duals, data: RankingData) -> 
 
 
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
+    weights = getattr(model, "query_weights_", None)
+    if weights is not None and len(weights) != data.n_queries:
+        raise DataError(
+            f"{data.n_queries:,} queries",
+            expected=f"the {len(weights):,} queries that weighed more than 0 in training",
+            remedy="Give the training part without the queries of weight 0.",
+            path=data.name or None,
+        )
     pairs = int(count_pairs(data.y, data.ptr).sum())
     trained = getattr(model, "n_pairs_", pairs)  # a ranker need not count them
     if pairs != trained:

@@ -71,3 +71,21 @@ class DataWarning(UserWarning):
 
 class SettingError(ValueError):
     """A setting that is not known, out of its range, or does not go with another; it says what would do."""
+
+
+class SettingWarning(UserWarning):
+    """A setting that was given and is not read with the choices made: the model is the same without it.
+
+    `fit` and `fit_curve` warn with it, so that a kernel beside a map that has none is not mistaken for one
+    that was trained with.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from rankviz import RankSVM, SettingWarning
+    >>> with warnings.catch_warnings(record=True, category=SettingWarning) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = RankSVM(degree=2, feature_map="exact").fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
+    >>> print(caught[0].message)
+    degree=2 is not read with kernel='rbf'; it is with kernel='polynomial'
+    """

@@ -29,7 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     """Write arrays and their JSON description to `path`; OSError where it is not writable.
 
-    Raises TypeError for an array of Python objects, which NumPy would pickle.
+    Raises ValueError for an array of Python objects, which NumPy would pickle.
     """
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
     try:
@@ -67,7 +67,7 @@ def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
     """The arrays, none of which holds objects; to NumPy 2.1 `allow_pickle=False` is one more array."""
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise TypeError(f"array {name!r} holds Python objects, which are never written")
+            raise ValueError(f"array {name!r} holds Python objects, which are never written")
     return arrays
 
 

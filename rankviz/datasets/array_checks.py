@@ -20,6 +20,10 @@ _BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
 _MATRIX = "a numeric matrix with one row per document"
 
 
+class NotNumbersError(DataError, TypeError):
+    """Entries of a type that numbers are not made from, which scikit-learn takes for a TypeError."""
+
+
 def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
     """The error for two kinds of things of which there should be as many."""
     return DataError(
@@ -44,14 +48,14 @@ def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
         raise DataError(
             f"features of shape {out.shape}",
             expected="a matrix (documents, features)",
-            remedy="Reshape the features to two dimensions.",
+            remedy="Reshape your data to two dimensions: X.reshape(1, -1) where it is a single document.",
             path=name or None,
         )
     if not np.isfinite(out).all():
         row, column = (int(v) for v in np.argwhere(~np.isfinite(out))[0])
         raise DataError(
             f"feature {column + 1} of document {row + 1} is {out[row, column]}",
-            expected="finite features",
+            expected="finite features: neither NaN nor inf",
             remedy="Fill or drop missing values first.",
             path=name or None,
         )
@@ -76,7 +80,7 @@ def _refuse_data_sets(X: object, name: str) -> None:
 def _densified(X: Any, name: str) -> ArrayLike:
     """A sparse matrix as a dense one of float64, where it fits in the memory that is free."""
     if X.dtype.kind not in "iubf":
-        raise _no_numbers("features", f"they are of type {X.dtype}", _MATRIX, name)
+        raise _no_numbers("features", _why_none(X.dtype), _MATRIX, name)
     need, room = _BYTES_OF_A_FEATURE * float(np.prod(X.shape)), BUDGET_SHARE * free_memory()
     if need > room:
         raise DataError(
@@ -190,8 +194,14 @@ def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> N
     if array.dtype.kind == "O" and array.ndim:
         return _real_objects(array, what, expected, name)
     if array.dtype.kind not in "iubf":
-        raise _no_numbers(what, f"they are of type {array.dtype}", expected, name)
+        raise _no_numbers(what, _why_none(array.dtype), expected, name)
     return array
+
+
+def _why_none(dtype: np.dtype[Any]) -> str:
+    """Why entries of a type are no real numbers; of complex ones in scikit-learn's words too."""
+    known = {"c": ": Complex data not supported", "M": ", points in time", "m": ", spans of time"}
+    return f"they are of type {dtype}{known.get(dtype.kind, '')}"
 
 
 def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> NDArray[Any]:
@@ -200,15 +210,21 @@ def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> N
     kinds = {type(value) for value in array[~missing].ravel()}
     for kind in kinds:
         if not issubclass(kind, Real | Decimal | np.bool_):
-            raise _no_numbers(what, f"some are of type {kind.__name__}", expected, name)
+            why = f"some are of type {kind.__name__}"
+            if issubclass(kind, str | bytes | complex):
+                raise _no_numbers(what, why, expected, name)
+            why += ": an argument must be a string or a real number"  # as Python says of float(…)
+            raise _no_numbers(what, why, expected, name, NotNumbersError)
     filled = np.where(missing, np.nan, array)
     integers = not missing.any() and all(issubclass(kind, int | np.integer) for kind in kinds)
     found: NDArray[Any] = np.array(filled.tolist()) if integers else filled.astype(np.float64)
     return filled.astype(np.float64) if found.dtype.kind == "O" else found.reshape(array.shape)
 
 
-def _no_numbers(what: str, why: str, expected: str, name: str) -> DataError:
-    return DataError(
+def _no_numbers(
+    what: str, why: str, expected: str, name: str, kind: type[DataError] = DataError
+) -> DataError:
+    return kind(
         f"{what} that are not numbers ({why})",
         expected=expected,
         remedy=f"Convert the {what} to real numbers first.",

@@ -103,6 +103,10 @@ class Training:
         """The maps that were drawn."""
         return self.space.family
 
+    def weight(self, report: Report = silent) -> float:
+        """The number of pairs times the largest cost of one: what C times the risk is a multiple of."""
+        return self._listed(report).costs.largest * self._n_pairs
+
     def fit(self, task: Task, report: Report = silent) -> Fit:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
         risk = adapted_risk(self._listed(report), task.C)  # a smooth hinge's η depends on C

@@ -9,15 +9,22 @@ from rankviz.metrics.agreement import kendall_tau, top_overlap
 from rankviz.metrics.auc import auc
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
+from rankviz.metrics.measures import MAP, NDCG, MeanNDCG, Measure, P, measure
 
 __all__ = [
     "DEFINITIONS",
+    "MAP",
+    "NDCG",
     "Definition",
     "Evaluation",
+    "MeanNDCG",
+    "Measure",
+    "P",
     "auc",
     "definition_of",
     "evaluate",
     "kendall_tau",
+    "measure",
     "top_overlap",
 ]
 

@@ -30,7 +30,7 @@ def fit_curve(
     has features of its own.
 
     A `callback` that returns True ends the curve: with the model of that moment, if Newton steps had begun,
-    else with `StopRequested`.
+    else with `StopRequested`. Warns like `fit` of each model whose solver ended before its tolerance was met.
 
     Examples
     --------
@@ -54,7 +54,9 @@ def fit_curve(
         training = clone(base).set_params(n_components=nested[-1]).training(data, report, keep_arguments=keep)
         for g, m, c in product(gammas, nested, Cs):
             fitted = clone(base).set_params(gamma=g, n_components=m, C=c)
+            fitted.warn_of_settings()
             fitted.fit_in(training, report)
+            fitted.warn_of_doubt()
             yield fitted
             if fitted.status_ is Status.STOPPED:
                 return

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+import warnings
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -11,10 +14,10 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import SettingError, SettingWarning
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import RankingData
 from rankviz.features import (
     FEATURE_MAPS,
     KERNELS,
@@ -25,9 +28,11 @@ from rankviz.features import (
     check_combination,
     scale_gamma,
 )
-from rankviz.features.kernel_base import largest_value
-from rankviz.models.ranker import LARGEST_FEATURE, Outcome, Ranker
+from rankviz.features.settings import RANK
+from rankviz.models.extremes import refuse_huge_kernel
+from rankviz.models.ranker import Outcome, Ranker
 from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
+from rankviz.models.unread import unread_settings
 from rankviz.solvers.result import Status
 from rankviz.solvers.settings import MAX_ITER
 
@@ -61,6 +66,7 @@ class FeatureRanker(Ranker):
     n_components_: int
     n_pairs_: int
     objective_: float
+    gap_: float
     status_: Status
     trace_: pd.DataFrame
     seconds_: dict[str, float]
@@ -106,6 +112,13 @@ class FeatureRanker(Ranker):
             solution=self.solution,
         )
 
+    def doubt(self) -> str:
+        """What its status leaves to doubt: it was neither converged nor stopped on request."""
+        if self.status_.converged or self.status_ is Status.STOPPED:
+            return ""
+        gap = "" if math.isnan(self.gap_) else f" (duality gap {self.gap_:.1e} of the objective)"
+        return f"{type(self).__name__} {self.status_.value}{gap}. {_REMEDIES[self.status_]}"
+
     @property
     def solution(self) -> dict[str, FloatArray]:
         """What it has found beside its weights: nothing."""
@@ -116,7 +129,8 @@ class FeatureRanker(Ranker):
         self.gamma_ = self.gamma_for(train.X)
         self.feature_map_ = self.unfitted_map(self.gamma_, self.seed()).fit(train.X)
         self.coef_, self.objective_, self.n_pairs_ = weights, objective, n_pairs
-        self.n_components_, self.n_features_in_ = self.feature_map_.n_components, train.n_features
+        self.n_components_ = self.feature_map_.n_components
+        self.learned(train.n_features)
 
     def keep(self, solution: dict[str, FloatArray]) -> None:
         """Take what `solution` gave: attributes of the same names with an underscore."""
@@ -150,6 +164,20 @@ class FeatureRanker(Ranker):
                 setting.check(self._value_of(setting))
         check_combination(self.feature_map, self._map_values())
 
+        for setting, words in self._unread():
+            if setting is RANK:  # None asks for nothing; a number asks for another model than there would be
+                raise SettingError(words)
+
+    def warn_of_settings(self, stacklevel: int = 2) -> None:
+        """Warn with `SettingWarning` of settings that were given and are not read, as `fit` does."""
+        self.check_settings()
+        for _, words in self._unread():
+            warnings.warn(words, SettingWarning, stacklevel=stacklevel + 1)
+
+    def _unread(self) -> Iterator[tuple[Setting, str]]:
+        """Settings that were given and that the choices made do not read, in sentences."""
+        return unread_settings(self.settings, self.left_out, type(self), self._value_of)
+
     def _map_values(self) -> dict[str, Any]:
         """The settings that the chosen map reads, by name."""
         own = active(FEATURE_MAPS[self.feature_map].settings, self._value_of)
@@ -161,17 +189,14 @@ class FeatureRanker(Ranker):
         return getattr(self, setting.parameter, setting.default) if known else setting.default  # type: ignore[arg-type]
 
 
-def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
-    """Raise `DataError` where κ of documents X (n, d) is so large that its squares are no numbers.
-
-    No κ(x, z)² is above κ(x, x)·κ(z, z).
-    """
-    if kernel is not None and not largest_value(kernel, X) <= LARGEST_FEATURE:
-        raise DataError(
-            f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
-            expected="kernel values whose squares are numbers",
-            remedy="Normalise the features first, or choose a smaller γ or degree.",
-        )
+_REMEDIES = {
+    Status.MAX_ITERATIONS: "Allow it more iterations (max_iter), a larger tol, or give it a smaller C.",
+    Status.STALLED: "More iterations would change nothing: choose a larger tol or a smaller C, or normalise "
+    "the features.",
+    Status.TOO_EARLY: "Choose solver='newton', whose tolerance holds, or normalise the features.",
+    Status.DIVERGED: "Choose a smaller C, or another solver.",
+}
+"""What to do about statuses that leave something to be done."""
 
 
 def _part_of(report: Report, before: float, share: float) -> Report:

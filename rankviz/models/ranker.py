@@ -6,21 +6,32 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Callback, Report, reporter
-from rankviz.datasets.types import DataError, DataWarning, RankingData
-from rankviz.metrics import evaluate
+from rankviz.common.errors import SettingError
+from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.datasets.query_weights import query_weights, weighed
+from rankviz.datasets.types import DataWarning, RankingData
+from rankviz.metrics.definitions import Definition
+from rankviz.metrics.measures import NDCG, USUAL
+from rankviz.models.inputs import (
+    UNNAMED,
+    Columns,
+    check_columns,
+    check_width,
+    features_of,
+    grades_of,
+    query_ids_of,
+)
 from rankviz.risk.pairs import count_pairs
-
-LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +81,12 @@ class Ranker(BaseEstimator):
     ----------
     n_features_in_ : int
         d, set by `fit_data`.
+    feature_names_in_ : (d,) object
+        Names of the columns, where `fit` was given a table whose columns all have strings for names.
     """
 
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     @abstractmethod
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
@@ -86,19 +100,65 @@ class Ranker(BaseEstimator):
         """What a run keeps of it, after `fit_data`."""
         return Outcome()
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, callback: Callback | None = None) -> Self:
-        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,).
+    def __sklearn_tags__(self) -> Any:
+        """scikit-learn's tags: there is no training without grades, and sparse features are made dense."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
 
+    def warn_of_settings(self, stacklevel: int = 2) -> None:
+        """Warn with `SettingWarning` of settings that were given and are not read, as `fit` does."""
+
+    def doubt(self) -> str:
+        """Why the fitted model may not be where training was to lead, and what to do; "" where it is."""
+        return ""
+
+    def warn_of_doubt(self, stacklevel: int = 2) -> None:
+        """Warn with scikit-learn's `ConvergenceWarning` where there is a doubt.
+
+        `fit` and `fit_curve` do. `fit_data` and runs (`rankviz.execute`) do not: there the status says it.
+        """
+        if self.doubt():
+            warnings.warn(self.doubt(), ConvergenceWarning, stacklevel=stacklevel + 1)
+
+    def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
+        """Train on a `RankingData` whose queries have weights (Q,), each above 0; for rankers that can."""
+        raise SettingError(f"{type(self).__name__} takes no sample_weight: it has no weights of queries")
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,), which have to be given.
+
+        `sample_weight` (n,) weighs queries, so that all documents of one have the same: it multiplies what
+        the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
         `callback` is called with `Progress` several times a second; returning True stops: during the
         solver's steps the weights so far are kept, before that `StopRequested` is raised.
         Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
-        with `DataWarning` where no query has two grades, so that there is nothing to learn.
+        with `SettingWarning` of settings that the choices made do not read,
+        with `DataWarning` where no query has two grades, so that there is nothing to learn, and with
+        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
         """
-        data = RankingData.from_arrays(X, y, qid, regroup=True)
-        self.fit_data(data, callback=callback)
+        columns = Columns.of(X)
+        self.warn_of_settings()
+        data = RankingData.from_arrays(features_of(X), grades_of(y), query_ids_of(qid), regroup=True)
+        if sample_weight is None:
+            self.fit_data(data, callback=callback)
+        else:
+            data, weights = weighed(data, sample_weight)
+            self.fit_weighted(data, weights, callback)
+        columns.put_on(self)
         if not count_pairs(data.y, data.ptr).any():
             text = "no query has documents of different grades: no preference pair, every score is the same"
             warnings.warn(text, DataWarning, stacklevel=2)
+        self.warn_of_doubt()
         return self
 
     def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
@@ -108,54 +168,41 @@ class Ranker(BaseEstimator):
         """
         return self.scores(self._checked(X), reporter(callback))
 
-    def score(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike) -> float:
-        """Mean NDCG@10 over queries, LETOR 4.0's definition (see `rankviz.evaluate`)."""
-        data = RankingData.from_arrays(X, y, qid, regroup=True)
-        return float(evaluate(self.predict(data.X), data, at=[10]).mean["NDCG@10"])
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        definition: str | Definition = USUAL,
+        at: int = 10,
+    ) -> float:
+        """Mean NDCG@10 over queries: gain 2^y − 1, discount 1/log2(rank + 1) (see `rankviz.NDCG`).
+
+        For a query of fewer documents @10 means its whole list, and queries without a relevant document are
+        left out. `definition` and `at` ask for another one: LETOR 4.0's, "letor", counts queries of fewer
+        than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
+        `DataWarning` where every model would have the same score, which is NaN if no query counts.
+        """
+        data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
+        weights = None if sample_weight is None else query_weights(sample_weight, data)
+        return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
+        """Documents to score, with the columns of training, or `DataError`."""
         check_is_fitted(self, "n_features_in_")
-        try:
-            out = np.ascontiguousarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"features that are not numbers ({error})",
-                expected="a numeric matrix with one row per document",
-                remedy="Convert the features to numbers first.",
-            ) from error
-        if out.ndim != 2 or out.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"documents of shape {out.shape}",
-                expected=f"(documents, {self.n_features_in_}) as in training",
-                remedy="Score documents with the features the model was trained on.",
-            )
-        if not np.isfinite(out).all():
-            raise DataError(
-                "features that are not finite",
-                expected="finite features",
-                remedy="Fill or drop missing values first.",
-            )
-        refuse_huge(out)
+        check_columns(self, X)
+        out = features_of(X)
+        check_width(self, out)
         return out
 
+    def learned(self, n_features: int, columns: Columns = UNNAMED) -> None:
+        """Be fitted on documents with so many features; `fit` then says what their columns are called."""
+        self.n_features_in_ = n_features
+        columns.put_on(self)
 
-def refuse_unusable(data: RankingData) -> None:
-    """Raise `DataError` for a training part without documents or features, or with features too large."""
-    if data.n_documents == 0 or data.n_features == 0:
-        raise DataError(
-            f"{data.n_documents} documents with {data.n_features} features",
-            expected="at least one document with one feature",
-            remedy="Check the training part.",
-            path=data.name or None,
-        )
-    refuse_huge(data.X)
-
-
-def refuse_huge(X: FloatArray) -> None:
-    """Raise `DataError` for features whose squares are no numbers."""
-    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
-        raise DataError(
-            f"features beyond ±{LARGEST_FEATURE:g}",
-            expected="features whose squares are numbers",
-            remedy="Normalise the features first.",
-        )
+    @property
+    def columns(self) -> Columns:
+        """What the columns that it was trained on are called."""
+        return Columns.on(self)

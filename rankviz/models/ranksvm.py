@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.common.settings import Setting
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
-from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
-from rankviz.models.ranker import refuse_unusable
+from rankviz.models.extremes import refuse_huge_kernel, refuse_huge_weight
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.inputs import refuse_unusable
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, frozen_costs, pair_costs
@@ -83,6 +88,9 @@ class RankSVM(FeatureRanker):
         φ with everything drawn.
     gamma_ : float
         γ that was used; 1 where there is none.
+    feature_names_in_ : (d,) object
+        Names of the features, where `fit` was given a table whose columns have names: `predict` and `score`
+        then refuse a table with other columns, or in another order.
     n_features_in_, n_components_ : int
         d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
     objective_ : float
@@ -100,6 +108,8 @@ class RankSVM(FeatureRanker):
     memory_need_ : int
         Bytes that training was counted to take before it started, apart from what it takes only where there
         is room: the matrix of an exact kernel, and a copy of wide features in single precision.
+    query_weights_ : (Q,) float64 or None
+        Weights of the queries that it was trained on, where `fit` was given `sample_weight`.
     start_ : str
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
@@ -119,6 +129,8 @@ class RankSVM(FeatureRanker):
     >>> print(f"NDCG@10 {model.score(fold.vali.X, fold.vali.y, qid=fold.vali.qid):.1f}")
     NDCG@10 0.6
     """
+
+    query_weights_: FloatArray | None = None
 
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
 
@@ -164,14 +176,30 @@ class RankSVM(FeatureRanker):
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
+        return self._fit(data, None, callback)
+
+    def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
+        """With weights s > 0 of queries, (Q,): C Σ_q s_q Σ_pairs …, as if each stood there s times."""
+        return self._fit(data, weights, callback)
+
+    def _fit(self, data: RankingData, weights: FloatArray | None, callback: Callback | None) -> Self:
         report = reporter(callback)
-        self.fit_in(self.training(data, report), report)
+        self.fit_in(self.training(data, report, weights=weights), report)
+        self.query_weights_ = weights
         return self
 
     def training(
-        self, data: RankingData, report: Report = silent, *, keep_arguments: bool = False
+        self,
+        data: RankingData,
+        report: Report = silent,
+        *,
+        keep_arguments: bool = False,
+        weights: FloatArray | None = None,
     ) -> Training:
-        """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`."""
+        """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`.
+
+        `weights` (Q,) are of queries.
+        """
         self.check_settings()
         refuse_unusable(data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
@@ -183,7 +211,7 @@ class RankSVM(FeatureRanker):
         space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
         if isinstance(space, KernelSpace):
             check_kernel_space(self.solver, data.n_documents)
-        return Training(space, lambda: self._risk(data), self._solver(seed), seed)
+        return Training(space, lambda: self._risk(data, weights), self._solver(seed), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
         """Train within what a model that differs at most in γ, C and more features has prepared.
@@ -195,18 +223,28 @@ class RankSVM(FeatureRanker):
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
         refuse_huge_kernel(self.kernel_at(self.gamma_), X)
-        fit = training.fit(Task(int(self.n_components), self.gamma_, float(self.C), alone), report)
+        refuse_huge_weight(float(self.C), training.weight(report))
+        task = Task(int(self.n_components), self.gamma_, float(self.C), alone)
+        try:
+            fit = training.fit(task, report)
+        except np.linalg.LinAlgError as error:
+            raise SettingError(
+                f"{error}: the numbers of this problem differ by more than double precision can hold; choose "
+                "a smaller C, gamma, coef0 or degree, or normalise the features"
+            ) from error
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs
-        self.n_features_in_, self.n_components_ = X.shape[1], fit.map.n_components
+        self.n_components_ = fit.map.n_components
+        self.learned(X.shape[1])
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
         self.status_, self.trace_ = fit.result.status, fit.result.frame
         self.gap_ = float(self.trace_["gap"].iloc[-1]) if len(self.trace_) else float("nan")
         self.n_iter_ = int((self.trace_["step"] > 0).sum())
-        self.start_, self.seconds_ = fit.start, fit.seconds
+        self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
 
-    def _risk(self, data: RankingData) -> Risk:
+    def _risk(self, data: RankingData, weights: FloatArray | None) -> Risk:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
+        costs = costs if weights is None else costs.weighed(weights)
         return risk_of(data.y, data.ptr, LOSSES[self.loss].surrogate(), costs)
 
     def _solver(self, seed: int) -> Solver:
@@ -218,3 +256,11 @@ class RankSVM(FeatureRanker):
         """Raise `SettingError` for settings out of their range, or that do not go together."""
         super().check_settings()
         check_solver(self.solver, LOSSES[self.loss])
+
+    def _unread(self) -> Iterator[tuple[Setting, str]]:
+        """Also a tolerance beside a solver that ends by a rule of its own."""
+        yield from super()._unread()
+        if SOLVERS[self.solver].own_rule and self.tol != TOL.default:
+            able = ", ".join(repr(name) for name, choice in SOLVERS.items() if not choice.own_rule)
+            words = f"tol={self.tol!r} is not read with solver={self.solver!r}, which has its own rule"
+            yield TOL, f"{words}; it is with solver={able}"

@@ -6,6 +6,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import kernel_name
 from rankviz.features.settings import GAMMA, KERNEL
+from rankviz.models.inputs import Columns
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.ranker import Ranker
@@ -58,11 +60,14 @@ def save(model: Ranker, path: str | Path) -> Path:
         "kernel": _described(fitted.kernel),
         "gamma": model.gamma_,
         "n_features": model.n_features_in_,
+        "columns": asdict(model.columns),
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
         "ended": _ended(model),
     }
     found: Arrays = {**model.solution, **_end_arrays(model), "coef": model.coef_}
+    weights = getattr(model, "query_weights_", None)
+    found |= {} if weights is None else {"query_weights": weights}
     return write_npz(Path(path), meta, fitted.arrays() | found)
 
 
@@ -93,7 +98,8 @@ def load(path: str | Path) -> Ranker:
         kernel = _kernel(meta.get("kernel", RBF_ONLY), gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
-        model.n_features_in_, model.n_components_ = d, fitted.n_components
+        model.n_components_ = fitted.n_components
+        model.learned(d, _columns(meta.get("columns", {}), d))
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
         _keep_end(model, meta.get("ended", {"numbers": {}}), arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
@@ -179,6 +185,8 @@ def _plain_params(model: Ranker) -> dict[str, Any]:
 def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:
     model = RankSVM(**params)
     model.costs = frozen_costs(model.costs)
+    weights = arrays.get("query_weights")
+    model.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
     return model
 
 
@@ -193,6 +201,17 @@ def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
     found = {name: shaped(arrays, name, entries) for name in ("alpha", "low_rank")}
     model.keep(found | {"gap": shaped(arrays, "gap", 1)})
     return model
+
+
+def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
+    """What `Columns` was described as; files from before columns were kept have none."""
+    if not isinstance(described, dict):
+        raise ValueError(f"columns are {described!r}")
+    kept = {name: None if listed is None else tuple(listed) for name, listed in described.items()}
+    for listed in kept.values():
+        if listed is not None and (len(listed) != d or not all(isinstance(name, str) for name in listed)):
+            raise ValueError(f"columns are {listed!r}, for {d} features")
+    return Columns(**kept)
 
 
 def _maps() -> dict[str, type[FittedMap]]:

@@ -46,7 +46,8 @@ class CholeskyPreconditioner:
             "features or kernel values so large beside their differences within queries that rounding leaves "
             "nothing of these (the preconditioner is not positive definite)",
             expected="differences that squares of the values do not drown",
-            remedy="Normalise the features first, query by query.",
+            remedy="Normalise the features first, query by query; of a polynomial kernel choose a smaller "
+            "coef0 or degree.",
         )
 
     def __call__(self, r: FloatArray) -> FloatArray:

@@ -48,6 +48,16 @@ class PairCosts:
         """Whether every pair weighs one."""
         return self.weight.size == 1 and self.weight.flat[0] == 1.0
 
+    @property
+    def largest(self) -> float:
+        """The most that w·b² is for any pair."""
+        margin = 1.0 if self.margin is None else float(self.margin.max(initial=0.0))
+        return float(self.weight.max(initial=0.0)) * margin * margin
+
+    def weighed(self, of_query: FloatArray) -> PairCosts:
+        """The same times a weight for each query, of_query (Q,)."""
+        return PairCosts(self.weight * of_query[:, None, None], self.margin)
+
     def weights(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray:
         """Weights w of pairs given by query and codes of both grades, (p,)."""
         return _looked_up(self.weight, query, winner, loser)

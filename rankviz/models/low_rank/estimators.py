@@ -81,8 +81,8 @@ class FactorizedRankSVM(LowRankRanker):
         ½‖w‖² − Σα; the dual value, its negative; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
     gap_ : float
         (primal − dual)/primal, which does not vanish where the factors cannot be optimal dual variables.
-    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
-    memory_need_, seconds_
+    coef_, feature_map_, gamma_, n_features_in_, feature_names_in_, n_components_, n_pairs_, status_, n_iter_,
+    trace_, memory_need_, seconds_
         As in `RankSVM`.
 
     Examples
@@ -201,8 +201,8 @@ class RegularizedRankSVM(LowRankRanker):
         What is minimised; Σα − ½‖w‖²; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
     gap_ : float
         (primal − dual)/primal: what the nuclear norm costs RankSVM, and what is left to converge.
-    coef_, feature_map_, gamma_, n_features_in_, n_components_, n_pairs_, status_, n_iter_, trace_,
-    memory_need_, seconds_
+    coef_, feature_map_, gamma_, n_features_in_, feature_names_in_, n_components_, n_pairs_, status_, n_iter_,
+    trace_, memory_need_, seconds_
         As in `RankSVM`.
 
     Examples

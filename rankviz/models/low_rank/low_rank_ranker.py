@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
@@ -15,14 +16,16 @@ from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.centring import centred
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
-from rankviz.models.feature_ranker import FeatureRanker, refuse_huge_kernel
+from rankviz.models.extremes import refuse_huge_kernel, refuse_huge_weight
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.inputs import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.ranker import refuse_unusable
 from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
+from rankviz.risk.pairs import count_pairs
 
 FACTOR_VECTORS, DUAL_VECTORS = 70, 12
 """Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
@@ -66,6 +69,7 @@ class LowRankRanker(FeatureRanker):
         seed = self.seed()
         self.gamma_ = self.gamma_for(data.X)
         refuse_huge_kernel(self.kernel_at(self.gamma_), data.X)
+        refuse_huge_weight(float(self.C), int(count_pairs(data.y, data.ptr).sum()))
         report(Progress("features", 0.0))
         fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
         gram = self._gram(fitted, data, left, report)
@@ -73,12 +77,20 @@ class LowRankRanker(FeatureRanker):
         point, result = self._trained(Problem(data, gram, seed), report)
         clock.lap("newton")
         self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
-        self.n_features_in_, self.n_components_ = data.n_features, fitted.n_components
+        self.n_components_ = fitted.n_components
+        self.learned(data.n_features)
         self.status_, self.trace_, self.start_ = result.status, result.frame, self._start_words()
         self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
         self.objective_, self.seconds_ = point.value, clock.laps
         self._certify(data, point)
         return self
+
+    def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
+        """Raise `SettingError`: weights of queries would be bounds C·s_q of their own."""
+        raise SettingError(
+            f"{type(self).__name__} takes no sample_weight: all its dual variables have the one bound C; "
+            "RankSVM(loss='hinge') has weights, or repeat queries that are to weigh more"
+        )
 
     def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
         """G of the training documents; a kernel matrix may take `left` bytes."""

@@ -1,0 +1,319 @@
+"""Metrics as objects: `NDCG(10)` is a value that has a name, computes itself, and scores in scikit-learn."""
+
+from __future__ import annotations
+
+import operator
+import re
+import warnings
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataWarning, SettingError
+from rankviz.datasets.parts import take_queries
+from rankviz.datasets.query_weights import query_weights
+from rankviz.datasets.types import DataError, RankingData
+from rankviz.metrics.definitions import Definition, definition_of
+from rankviz.metrics.evaluation import evaluate
+
+USUAL = "textbook"
+"""The definition that is meant where nothing is said: in it queries of few documents count too."""
+
+FEW = 50
+"""Queries that are looked at first for one whose value depends on the ranking: mostly the very first does."""
+
+
+class Measure(metaclass=ABCMeta):
+    """A metric by a definition: a float for scores of documents, the mean over queries.
+
+    Two are equal where name and definition are; `repr` is that identity, which `measure` reads back.
+    """
+
+    definition: str | Definition
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called without its definition: "NDCG@10"."""
+
+    @property
+    @abstractmethod
+    def ranks(self) -> list[int]:
+        """The k of "@k"; none where it has none."""
+
+    def __post_init__(self) -> None:
+        """Look the definition up, and refuse what it does not have."""
+        chosen = definition_of(self.definition)
+        object.__setattr__(self, "definition", chosen)
+        for k in self.ranks:
+            _check_rank(k, chosen)
+        if self.name == "MeanNDCG" and not chosen.mean_ndcg:
+            raise SettingError(f"the {chosen.label} definition has no MeanNDCG")
+
+    def __repr__(self) -> str:
+        name = definition_of(self.definition).name
+        return self.name if name == USUAL else f"{self.name} ({name})"
+
+    def __call__(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike | RankingData,
+        qid: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """The mean over queries for scores (n,) of documents with grades y (n,) in queries qid (n,).
+
+        In place of y and qid there may be a `RankingData`. With `sample_weight` (n,), one weight for all
+        documents of a query, the mean is weighted. Warns with `DataWarning` where every ranking has the same
+        value; that may be NaN, where the definition leaves all queries out. Raises `DataError` as `evaluate`.
+        """
+        ours, data = _paired(scores, y, qid)
+        return self.mean(ours, data, None if sample_weight is None else query_weights(sample_weight, data))
+
+    def per_query(
+        self, scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None = None
+    ) -> pd.Series[float]:
+        """The value of each query, by query id; NaN for those that the definition leaves out."""
+        return self._values(*_paired(scores, y, qid))
+
+    def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
+        """The mean over queries of `data`, weighted by weights (Q,)."""
+        ours = np.asarray(scores)
+        if weights is not None:
+            counted = weights > 0
+            ours = ours[np.repeat(counted, np.diff(data.ptr))]
+            data, weights = take_queries(data, np.flatnonzero(counted)), weights[counted]
+        values = self._values(ours, data).to_numpy()
+        if not self._tells_apart(data):
+            text = f"{self!r} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
+            warnings.warn(text, DataWarning, stacklevel=3)
+        there = ~np.isnan(values)
+        if not there.any():
+            return float("nan")
+        return float(np.average(values[there], weights=None if weights is None else weights[there]))
+
+    def scorer(self) -> Any:
+        """A scorer for `scoring=` of `GridSearchCV` and the like, which is passed qid by metadata routing.
+
+        Raises RuntimeError where `sklearn.set_config(enable_metadata_routing=True)` was not called first.
+        """
+        from sklearn.metrics import make_scorer  # here: it takes long, and pages have no use for it
+
+        return make_scorer(self.of_grades, response_method="predict").set_score_request(qid=True)
+
+    def of_grades(
+        self, y: ArrayLike, scores: ArrayLike, *, qid: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The same with grades first, as scikit-learn has it."""
+        return self(scores, y, qid, sample_weight=sample_weight)
+
+    def _values(self, scores: ArrayLike, data: RankingData) -> pd.Series[float]:
+        table = evaluate(scores, data, self.definition, at=self.ranks or [1]).per_query
+        return cast("pd.Series[float]", table[self.name])
+
+    def _tells_apart(self, data: RankingData) -> bool:
+        """Whether the best ranking of some query has another value than the worst."""
+        paired = _with_pairs(data)
+        for queries in (paired[:FEW], paired[FEW:]):
+            part = take_queries(data, queries)
+            best, worst = (self._values(sign * part.y, part).to_numpy() for sign in (1.0, -1.0))
+            if np.any(best > worst):
+                return True
+        return False
+
+
+_WHY = (
+    "they have documents of one grade only, or fewer than the definition asks for, so that it cannot compare "
+    "models"
+)
+
+
+class _Cut(ABCMeta):
+    """Metrics of the first k: `NDCG @ 10` is `NDCG(10)`."""
+
+    def __matmul__(cls, k: int) -> Any:
+        return cls(k)
+
+
+@dataclass(frozen=True, repr=False)
+class NDCG(Measure, metaclass=_Cut):
+    """Normalised discounted cumulative gain of the first k documents.
+
+    DCG@k = Σ_{i≤k} gain(y_i)·discount(i) over that of the best order. By the usual definition ("textbook")
+    the gain is 2^y − 1 and the discount 1/log2(i + 1), @k of a shorter list means its whole list, and queries
+    without a relevant document are left out; `rankviz.metrics.DEFINITIONS` has the others by name.
+
+    Examples
+    --------
+    >>> from rankviz import NDCG
+    >>> NDCG(10), NDCG @ 10 == NDCG(10), NDCG(10, "letor")
+    (NDCG@10, True, NDCG@10 (letor))
+    >>> scores, grades, queries = [0.3, 0.9, 0.1, 0.2], [2, 0, 1, 0], [1, 1, 2, 2]
+    >>> round(NDCG(10)(scores, grades, queries), 4)
+    0.6309
+    >>> NDCG(10).per_query(scores, grades, queries).round(4).to_dict()
+    {1: 0.6309, 2: 0.6309}
+    """
+
+    k: int
+    definition: str | Definition = USUAL
+
+    @property
+    def name(self) -> str:
+        """NDCG@k."""
+        return f"NDCG@{self.k}"
+
+    @property
+    def ranks(self) -> list[int]:
+        """k alone."""
+        return [self.k]
+
+
+@dataclass(frozen=True, repr=False)
+class P(Measure, metaclass=_Cut):
+    """Precision of the first k documents: the share of relevant ones.
+
+    Examples
+    --------
+    >>> from rankviz import P
+    >>> P(2)([0.3, 0.9, 0.1], [2, 0, 1], [1, 1, 1])
+    0.5
+    """
+
+    k: int
+    definition: str | Definition = USUAL
+
+    @property
+    def name(self) -> str:
+        """P@k."""
+        return f"P@{self.k}"
+
+    @property
+    def ranks(self) -> list[int]:
+        """k alone."""
+        return [self.k]
+
+
+@dataclass(frozen=True, repr=False)
+class MAP(Measure):
+    """Mean average precision: of each query the mean of P@i over the places i of its relevant documents.
+
+    Examples
+    --------
+    >>> from rankviz import MAP
+    >>> round(MAP()([0.3, 0.9, 0.1], [2, 0, 1], [1, 1, 1]), 4)
+    0.5833
+    """
+
+    definition: str | Definition = USUAL
+
+    @property
+    def name(self) -> str:
+        """MAP."""
+        return "MAP"
+
+    @property
+    def ranks(self) -> list[int]:
+        """None: it is of the full list."""
+        return []
+
+
+@dataclass(frozen=True, repr=False)
+class MeanNDCG(Measure):
+    """The mean of NDCG@1 … NDCG@n of a query of n documents.
+
+    Examples
+    --------
+    >>> from rankviz import MeanNDCG
+    >>> round(MeanNDCG()([0.3, 0.9, 0.1], [2, 0, 1], [1, 1, 1]), 4)
+    0.3934
+    """
+
+    definition: str | Definition = USUAL
+
+    @property
+    def name(self) -> str:
+        """MeanNDCG."""
+        return "MeanNDCG"
+
+    @property
+    def ranks(self) -> list[int]:
+        """None: it is of all k."""
+        return []
+
+
+_KINDS: dict[str, type[NDCG] | type[P] | type[MAP] | type[MeanNDCG]] = {
+    kind.__name__: kind for kind in (NDCG, P, MAP, MeanNDCG)
+}
+_WRITTEN = re.compile(r"\s*(\w+?)\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
+
+
+def measure(name: str | Measure) -> Measure:
+    """The metric that a name like "NDCG@10", "MAP" or "P@5 (letor)" says; a `Measure` is returned as it is.
+
+    Raises `SettingError` for what names none, ValueError for an unknown definition.
+
+    Examples
+    --------
+    >>> from rankviz import NDCG, measure
+    >>> measure("NDCG@10") == NDCG(10), measure("MAP (letor)")
+    (True, MAP (letor))
+    """
+    if isinstance(name, Measure):
+        return name
+    read = _WRITTEN.fullmatch(name) if isinstance(name, str) else None
+    kind = None if read is None else _KINDS.get(read[1])
+    if read is None or kind is None or isinstance(kind, _Cut) != (read[2] is not None):
+        raise SettingError(
+            f"{name!r} is no metric; there are NDCG@k, P@k, MAP and MeanNDCG, each with a definition in "
+            "parentheses where it is not the usual one: NDCG@10 (letor)"
+        )
+    cut = {} if read[2] is None else {"k": int(read[2])}
+    return cast(Measure, kind(**cut, definition=read[3] or USUAL))
+
+
+def _check_rank(k: object, definition: Definition) -> None:
+    """Raise `SettingError` for a k that the definition does not have."""
+    try:
+        rank = operator.index(k)  # type: ignore[arg-type]
+    except TypeError:
+        rank = 0
+    if rank < 1 or isinstance(k, bool):
+        raise SettingError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
+    if definition.largest_k is not None and rank > definition.largest_k:
+        raise SettingError(
+            f"@{k} is beyond the {definition.label} definition, whose largest k is {definition.largest_k}"
+        )
+
+
+def _paired(
+    scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None
+) -> tuple[ArrayLike, RankingData]:
+    """Scores with their documents as a `RankingData`, in its order."""
+    if isinstance(y, RankingData):
+        if qid is not None:
+            raise SettingError("qid has no place beside a RankingData, which has its own")
+        return scores, y
+    if qid is None:
+        raise DataError(
+            "no query ids",
+            expected="one query id for each document",
+            remedy="Pass qid, or a RankingData in the place of y.",
+        )
+    data = RankingData.from_arrays(np.zeros((len(np.atleast_1d(y)), 1)), y, qid)
+    given = np.asarray(scores)
+    return (given[data.rows] if given.shape == data.y.shape else given), data
+
+
+def _with_pairs(data: RankingData) -> IntArray:
+    """Positions of the queries that have two grades."""
+    starts = data.ptr[:-1]
+    if len(starts) == 0:
+        return starts
+    return np.flatnonzero(np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts))

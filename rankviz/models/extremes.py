@@ -1,0 +1,53 @@
+"""Settings and documents whose products are too large for numbers, refused before anything overflows."""
+
+from __future__ import annotations
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError, SettingError
+from rankviz.features import Kernel
+from rankviz.features.kernel_base import largest_value
+from rankviz.models.inputs import LARGEST_FEATURE
+
+
+def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
+    """Raise an error where κ of documents X (n, d), or what it is made of, is too large for numbers.
+
+    `DataError` where κ² is none, for no κ(x, z)² is above κ(x, x)·κ(z, z); `SettingError` where γ‖x − z‖² or
+    γ‖x − z‖₁ of a shift-invariant kernel may be none.
+    """
+    if kernel is None:
+        return
+    if not largest_value(kernel, X) <= LARGEST_FEATURE:
+        raise DataError(
+            f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
+            expected="kernel values whose squares are numbers",
+            remedy="Normalise the features first, or choose a smaller γ, coef0 or degree.",
+        )
+    if kernel.shift_invariant:
+        largest = _largest_gamma(X)
+        if kernel.gamma > largest:
+            raise SettingError(
+                f"gamma={kernel.gamma:g} is too large for features up to {_largest(X):.3g}: γ·‖x − z‖² must "
+                f"stay a number, as it does for gamma up to {largest:.3g}"
+            )
+
+
+def refuse_huge_weight(C: float, pairs: float) -> None:
+    """Raise `SettingError` for a C that times the number of pairs, and the cost of one, has no square."""
+    if C * pairs > LARGEST_FEATURE:
+        raise SettingError(
+            f"C={C:g} is too large for pairs that cost {pairs:.3g} together: the square of both must stay a "
+            f"number, as it does for C up to {LARGEST_FEATURE / pairs:.3g}"
+        )
+
+
+def _largest_gamma(X: FloatArray) -> float:
+    """γ up to which γ‖x − z‖² ≤ 4γd·max X² and γ‖x − z‖₁ ≤ 2γd·max|X| are below `LARGEST_FEATURE`²."""
+    largest = _largest(X)
+    spread = max(4.0 * X.shape[1] * largest * max(largest, 1.0), 1.0)
+    return float(LARGEST_FEATURE / spread * LARGEST_FEATURE)
+
+
+def _largest(X: FloatArray) -> float:
+    ends = float(X.max(initial=0.0)), -float(X.min(initial=0.0))
+    return max(ends)

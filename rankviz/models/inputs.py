@@ -1,0 +1,180 @@
+"""Documents as callers give them to `fit`, `predict` and `score`: numbers, in the same columns.
+
+scikit-learn's own checks of column names are used. Its words for what is wrong with a matrix stand in our
+messages too, so that programs that know them know ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_feature_names, column_or_1d
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError
+from rankviz.datasets.array_checks import dense_features
+from rankviz.datasets.types import RankingData
+
+LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table are called.
+
+    Attributes
+    ----------
+    names : tuple of str, or None
+        Where all are strings: what scikit-learn calls feature names.
+    labels : tuple of str, or None
+        Other labels of a pandas table as Python writes them, which scikit-learn does not look at.
+    """
+
+    names: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, X: object) -> Columns:
+        """Those of X; `DataError` where some are strings and some are not."""
+        seen = SimpleNamespace()
+        _as_data_error(_check_feature_names, seen, X, reset=True)
+        if hasattr(seen, "feature_names_in_"):
+            return cls(tuple(map(str, seen.feature_names_in_)))
+        labels = getattr(X, "columns", None)
+        return cls() if labels is None else cls(labels=tuple(map(repr, labels)))
+
+    @classmethod
+    def on(cls, estimator: Any) -> Columns:
+        """Those that a fitted estimator was trained on."""
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(None if names is None else tuple(names), getattr(estimator, "_column_labels", None))
+
+    def put_on(self, estimator: Any) -> None:
+        """Give a fitted estimator its `feature_names_in_`, or take it away where there are none."""
+        vars(estimator).pop("feature_names_in_", None)
+        if self.names is not None:
+            estimator.feature_names_in_ = np.array(self.names, dtype=object)
+        estimator._column_labels = self.labels
+
+
+UNNAMED = Columns()
+
+
+def check_columns(estimator: Any, X: object) -> None:
+    """Raise `DataError` for a table with other columns than in training, or in another order.
+
+    Where only one of the two has names, scikit-learn's warning says so.
+    """
+    _as_data_error(_check_feature_names, estimator, X, reset=False)
+    trained, given = Columns.on(estimator).labels, Columns.of(X).labels
+    if trained is not None and given is not None and trained != given:
+        raise DataError(
+            f"columns {_listed(given)}",
+            expected=f"those of training, in their order: {_listed(trained)}",
+            remedy="Pick the columns in that order.",
+        )
+
+
+def _listed(labels: tuple[str, ...]) -> str:
+    return ", ".join(labels[:5]) + (", …" if len(labels) > 5 else "")
+
+
+def _as_data_error(check: Callable[..., None], *args: object, **settings: object) -> None:
+    """Run a check of scikit-learn's, whose words a `DataError` then has."""
+    try:
+        check(*args, **settings)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            str(error),
+            expected="columns that are all named by strings, and in the same order as in training",
+            remedy="Pick them by name: X[model.feature_names_in_].",
+        ) from error
+
+
+def features_of(X: ArrayLike) -> FloatArray:
+    """Features as a float64 matrix (n, d), finite and with squares that are numbers, or `DataError`."""
+    out = dense_features(X)
+    refuse_huge(out)
+    return out
+
+
+def grades_of(y: ArrayLike | None) -> NDArray[np.generic]:
+    """Grades as an array of numbers, or `DataError`; a column becomes a list with scikit-learn's warning."""
+    if y is None:
+        raise DataError(
+            "no grades: a ranker requires y to be passed, but the target y is None",
+            expected="one grade for each document",
+            remedy="Pass y, whole numbers from 0 up.",
+        )
+    given = np.asarray(y)
+    given = np.asarray(given.tolist()) if given.dtype.kind == "O" else given  # numbers that stand as objects
+    if given.dtype.kind not in "biuf":
+        found = "Complex data not supported" if given.dtype.kind == "c" else "Unknown label type"
+        raise DataError(
+            f"grades of type {given.dtype} ({found})",
+            expected="every grade to be a whole number",
+            remedy="Number the grades first.",
+        )
+    return np.asarray(column_or_1d(given, warn=True)) if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
+    """Query ids that were given, or `DataError` where none were."""
+    if qid is None:
+        raise DataError(
+            "no query ids: qid is None",
+            expected="qid, the query that each document belongs to: documents are ranked within their query",
+            remedy="Pass qid=…; through a Pipeline or a grid search by metadata routing, "
+            "set_fit_request(qid=True). For a single query np.zeros(len(y), int).",
+        )
+    return qid
+
+
+def check_width(estimator: Any, X: FloatArray) -> None:
+    """Raise `DataError` for documents X (n, d) with another d than in training."""
+    if X.shape[1] != estimator.n_features_in_:
+        raise DataError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input",
+            expected=f"(documents, {estimator.n_features_in_}) as in training",
+            remedy="Score documents with the features the model was trained on.",
+        )
+
+
+def refuse_unusable(data: RankingData) -> None:
+    """Raise `DataError` for a training part without documents or features, or with features too large."""
+    if data.n_documents == 0 or data.n_features == 0:
+        what = "sample" if data.n_documents == 0 else "feature"
+        raise DataError(
+            f"{data.n_documents} documents with {data.n_features} features, "
+            f"0 {what}(s) (shape={data.X.shape}) while a minimum of 1 is required",
+            expected="at least one document with one feature",
+            remedy="Check the training part.",
+            path=data.name or None,
+        )
+    refuse_huge(data.X)
+
+
+def refuse_huge(X: FloatArray) -> None:
+    """Raise `DataError` for features that are not finite, or whose squares are no numbers."""
+    largest = max(X.max(initial=0.0), -X.min(initial=0.0))  # NaN where there is one
+    if largest <= LARGEST_FEATURE:
+        return
+    wrong = ~np.isfinite(X)
+    if wrong.any():
+        row, column = (int(v) for v in np.argwhere(wrong)[0])
+        raise DataError(
+            f"feature {column + 1} of document {row + 1} is {X[row, column]}",
+            expected="finite features: neither NaN nor inf",
+            remedy="Fill or drop missing values first.",
+        )
+    raise DataError(
+        f"features beyond ±{LARGEST_FEATURE:g}",
+        expected="features whose squares are numbers",
+        remedy="Normalise the features first.",
+    )

@@ -1,0 +1,52 @@
+"""The recipes in docs/how-to run as they stand, without a warning, and print what they promise."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RECIPES = sorted((REPOSITORY / "docs" / "how-to").glob("*.md"))
+
+
+def code_of(recipe: Path) -> str:
+    """Its Python blocks, one after another."""
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", recipe.read_text(), re.DOTALL | re.MULTILINE))
+
+
+def ran(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a program with warnings as errors does."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    kept = {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder), "OMP_NUM_THREADS": "2"}
+    return subprocess.run(
+        command, cwd=folder, env=kept, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_runs(recipe: Path, tmp_path: Path) -> None:
+    done = ran(code_of(recipe), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip(), "the recipe prints nothing"
+
+
+def test_the_search_of_the_recipe_compares_its_candidates(tmp_path: Path) -> None:
+    """Each of the four has scores of its own, none NaN, and the refit model is the best of them."""
+    check = """
+import numpy as np
+for name in ("NDCG@10", "MAP"):
+    means = search.cv_results_[f"mean_test_{name}"]
+    assert np.isfinite(means).all() and len(set(means)) == 4, means
+assert search.best_index_ == search.cv_results_["mean_test_NDCG@10"].argmax()
+train, test = next(GroupKFold(4).split(X, y, qid))
+assert not set(qid[train]) & set(qid[test])
+ours = RankSVM(C=1e-4).fit((X[train] - X[train].mean(0)) / X[train].std(0), y[train], qid=qid[train])
+scores = ours.predict((X[test] - X[train].mean(0)) / X[train].std(0))
+assert np.isclose(NDCG(10)(scores, y[test], qid[test]), search.cv_results_["split0_test_NDCG@10"][0])
+"""
+    done = ran(code_of(REPOSITORY / "docs" / "how-to" / "scikit-learn.md") + check, tmp_path)
+    assert done.returncode == 0, done.stderr

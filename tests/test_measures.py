@@ -1,0 +1,188 @@
+"""Metrics as objects: names, values, weights, and their place in scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from conftest_estimators import QID, X, Y
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from rankviz import MAP, NDCG, DataError, DataWarning, MeanNDCG, P, RankingData, RankSVM, evaluate, measure
+from rankviz.datasets.query_weights import query_weights
+from rankviz.metrics import DEFINITIONS, Measure
+
+DATA = RankingData.from_arrays(X, Y, QID)
+SCORES = np.random.default_rng(0).normal(size=len(Y))
+ALL = [NDCG(10), NDCG(3, "letor"), P(5), P(2, "he2009"), MAP(), MAP("mslr"), MeanNDCG("letor")]
+each = pytest.mark.parametrize("metric", ALL, ids=repr)
+
+
+@each
+def test_the_value_is_that_of_evaluate(metric: Measure) -> None:
+    name, definition = metric.name, metric.definition
+    whole = evaluate(SCORES, DATA, definition)
+    assert metric(SCORES, DATA) == pytest.approx(whole.mean[name], rel=1e-14)
+    assert metric(SCORES, Y, QID) == metric(SCORES, DATA) == metric.of_grades(Y, SCORES, qid=QID)
+    np.testing.assert_array_equal(metric.per_query(SCORES, DATA), whole.per_query[name])
+
+
+@each
+def test_the_name_is_the_identity(metric: Measure) -> None:
+    assert measure(repr(metric)) == metric == pickle.loads(pickle.dumps(metric))  # noqa: S301
+    assert hash(measure(repr(metric))) == hash(metric)
+    assert measure(metric) is metric
+    assert [other for other in ALL if other == metric] == [metric]
+
+
+def test_names() -> None:
+    assert [repr(m) for m in ALL[:4]] == ["NDCG@10", "NDCG@3 (letor)", "P@5", "P@2 (he2009)"]
+    assert NDCG @ 10 == NDCG(10) == NDCG(10, DEFINITIONS["textbook"]) == measure(" NDCG @ 10 ")
+    assert NDCG(10) != NDCG(10, "letor") != P(10, "letor")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ERR@10", "NDCG@k, P@k, MAP and MeanNDCG"),
+        ("NDCG", "no metric"),
+        ("MAP@3", "no metric"),
+        (10, "no metric"),
+        ("NDCG@0", "@0 means nothing"),
+        ("NDCG@11 (letor)", "largest k is 10"),
+        ("NDCG@5 (book)", "no metric definition 'book'"),
+        ("MeanNDCG (he2009)", "no MeanNDCG"),
+    ],
+)
+def test_names_of_nothing(name: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        measure(name)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "10", None])
+def test_cut_offs_that_mean_nothing(k: object) -> None:
+    with pytest.raises(ValueError, match="means nothing"):
+        NDCG(k)
+
+
+def test_queries_may_stand_in_any_order() -> None:
+    """Whole queries shuffled: each keeps its value."""
+    ids = np.random.default_rng(1).permutation(np.unique(QID))
+    order = np.concatenate([np.flatnonzero(q == QID) for q in ids])
+    assert NDCG(10)(SCORES[order], Y[order], QID[order]) == pytest.approx(NDCG(10)(SCORES, Y, QID))
+
+
+def test_short_queries_count() -> None:
+    """The fault: LETOR's NDCG@10 is 0 for every query of fewer than 10 documents, whatever the model."""
+    y, qid = np.tile([2, 0, 1], 8), np.repeat(np.arange(8), 3)
+    good, bad = y.astype(float), -y.astype(float)
+    assert NDCG(10)(good, y, qid) == 1.0 > NDCG(10)(bad, y, qid)
+    with pytest.warns(DataWarning, match="same for every ranking"):
+        assert NDCG(10, "letor")(good, y, qid) == 0.0
+
+
+def test_a_grid_search_on_short_queries_chooses_by_the_scores() -> None:
+    """The first candidate is a bad one, and is not chosen."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 2))
+    y, qid = (x[:, 0] > 0).astype(int), np.repeat(np.arange(24), 5)
+    x[:, 1] *= 1e4
+    with sklearn.config_context(enable_metadata_routing=True):
+        svm = RankSVM(C=1.0).set_fit_request(qid=True).set_score_request(qid=True)
+        grid = {"kernel": ["laplacian"], "feature_map": ["exact"], "gamma": [1e3, 1e-4]}
+        search = GridSearchCV(svm, grid, cv=GroupKFold(3)).fit(x, y, qid=qid, groups=qid)
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
+    assert search.cv_results_["mean_test_score"].max() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("y", "value"), [([0, 0, 0, 0], np.nan), ([1, 1, 0, 0], 1.0), ([1, 1, 2, 2], 1.0)], ids=str
+)
+def test_what_cannot_compare_models_says_so(y: list[int], value: float) -> None:
+    model = RankSVM().fit(X, Y, qid=QID)
+    with pytest.warns(DataWarning, match="cannot compare models"):
+        assert model.score(X[:4], y, qid=[1, 1, 2, 2]) == pytest.approx(value, nan_ok=True)
+
+
+def test_one_query_that_tells_is_enough() -> None:
+    """Also where it comes after many that do not."""
+    y, qid = np.zeros(400, int), np.repeat(np.arange(200), 2)
+    y[0::4] = 1
+    y[1::4] = 1  # every second query has two relevant documents, the others none
+    y[-1] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0 < NDCG(10)(np.arange(400.0), y, qid) <= 1
+        many = (
+            np.concatenate((np.tile([1, 0], 100), [1] + [0] * 12)),
+            np.repeat(np.arange(101), [2] * 100 + [13]),
+        )
+        assert 0 <= NDCG(10, "letor")(np.arange(213.0), *many) <= 1
+
+
+def test_weights_of_queries_weigh_the_mean() -> None:
+    weights = np.arange(len(DATA.query_ids), dtype=float)
+    per_document = np.repeat(weights, np.diff(DATA.ptr))
+    values = NDCG(5).per_query(SCORES, DATA)
+    there = values.notna().to_numpy()
+    expected = np.average(values[there], weights=weights[there])
+    assert NDCG(5)(SCORES, Y, QID, sample_weight=per_document) == pytest.approx(expected)
+    twice = np.concatenate((np.arange(len(Y)), np.flatnonzero(QID == 103)))
+    again = np.where(np.arange(len(twice)) >= len(Y), 999, QID[twice])
+    heavier = np.where(QID == 103, 2, 1)
+    assert NDCG(5)(SCORES, Y, QID, sample_weight=heavier) == pytest.approx(
+        NDCG(5)(SCORES[twice], Y[twice], again)
+    )
+    assert NDCG(5)(SCORES, Y, QID, sample_weight=QID != 103) == pytest.approx(
+        NDCG(5)(SCORES[QID != 103], Y[QID != 103], QID[QID != 103])
+    )
+    model = RankSVM().fit(X, Y, qid=QID)
+    scored = model.score(X, Y, qid=QID, sample_weight=per_document)
+    assert scored == NDCG(10)(model.predict(X), Y, QID, sample_weight=per_document)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(3), "one number for each document"),
+        (np.full(len(Y), "a"), "one number for each document"),
+        (-np.ones(len(Y)), "at least 0"),
+        (np.full(len(Y), np.nan), "at least 0"),
+        (np.full(len(Y), np.inf), "at least 0"),
+        (np.zeros(len(Y)), "every query"),
+        (np.arange(len(Y)), "sample_weight 1 beside 0 in query 100.*same weight for all documents"),
+    ],
+)
+def test_weights_that_are_none_of_queries(weights: np.ndarray, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        query_weights(weights, DATA)
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(DataError, match="qid"):
+        NDCG(10)(SCORES, Y)
+    with pytest.raises(ValueError, match="has its own"):
+        NDCG(10)(SCORES, DATA, QID)
+    with pytest.raises(DataError, match="shape"):
+        NDCG(10)(SCORES[:3], Y, QID)
+
+
+@each
+def test_a_scorer_is_passed_qid(metric: Measure) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        svm = RankSVM().set_fit_request(qid=True)
+        grid = {"C": [1e-6, 1.0]}
+        search = GridSearchCV(svm, grid, cv=GroupKFold(3), scoring=metric.scorer(), n_jobs=1)
+        search.fit(X, Y, qid=QID, groups=QID)
+        assert metric.scorer()(search, X, Y, qid=QID) == metric(search.predict(X), Y, QID)
+    train, test = next(GroupKFold(3).split(X, Y, QID))
+    by_hand = RankSVM(C=1.0).fit(X[train], Y[train], qid=QID[train]).predict(X[test])
+    assert search.cv_results_["split0_test_score"][1] == metric(by_hand, Y[test], QID[test])
+
+
+def test_without_metadata_routing_a_scorer_says_what_to_switch_on() -> None:
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        NDCG(10).scorer()
