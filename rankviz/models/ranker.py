@@ -192,8 +192,8 @@ class Ranker(BaseEstimator):
     def _checked(self, X: ArrayLike) -> FloatArray:
         """Documents to score, with the columns of training, or `DataError`."""
         check_is_fitted(self, "n_features_in_")
-        check_columns(self, X)
         out = features_of(X)
+        check_columns(self, X)
         check_width(self, out)
         return out
 
