@@ -52,16 +52,10 @@ PROCESSES: dict[str, dict[str, str]] = {
     TWO: {ENVIRONMENT: "2", BLAS_THREADS: "2"},
     AGAIN: {ENVIRONMENT: "2", BLAS_THREADS: "2"},
     "Haswell": {ENVIRONMENT: "1", BLAS_THREADS: "1", "OPENBLAS_CORETYPE": "Haswell"},
-    "Nehalem": {ENVIRONMENT: "1", BLAS_THREADS: "1", "OPENBLAS_CORETYPE": "Nehalem"},
 }
-"""What is set in the environment of each; the last two make BLAS compute as on processors of these types."""
+"""What is set in the environment of each; the last makes BLAS compute as on processors of that type."""
 
-COMPARED = {
-    "threads": (ONE, TWO),
-    "process": (TWO, AGAIN),
-    "Haswell": (ONE, "Haswell"),
-    "Nehalem": (ONE, "Nehalem"),
-}
+COMPARED = {"threads": (ONE, TWO), "process": (TWO, AGAIN), "Haswell": (ONE, "Haswell")}
 
 
 def main() -> None:
@@ -81,8 +75,8 @@ def main() -> None:
         [
             "Largest difference of scores on the test part, over their standard deviation, and of the mean "
             "NDCG@10: between one thread and two (of BLAS and of ours), between two processes with two "
-            "threads each, and between BLAS as it computes here and as it computes on two older types of "
-            "processor, in one thread.",
+            "threads each, and between BLAS as it computes here and as it computes on an older type of "
+            "processor (Haswell), in one thread.",
             f"Defaults but for what is named; factorised, query_steps after "
             f"{MODELS['factorised, query_steps'].max_iter} passes, regularised, alternating after "
             f"{MODELS['regularised, alternating'].max_iter} rounds.",

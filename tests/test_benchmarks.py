@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import binary, large, linear, low_rank, low_rank_limits, report, scaling
+from benchmarks import binary, large, linear, low_rank, low_rank_limits, report, scaling, threads
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
 from rankviz.datasets import make_data
@@ -48,6 +48,12 @@ def test_tables_are_written_with_what_they_were_made_on(
     assert "A note." in text
     again = pd.read_csv(tmp_path / "results" / "name.csv", comment="#")
     pd.testing.assert_frame_equal(again, table, rtol=1e-5)
+
+
+def test_scores_differ_by_the_spread_of_scores() -> None:
+    assert threads.relative(np.array([1.0, 3.0]), np.array([1.0, 3.0])) == 0.0
+    assert threads.relative(np.array([0.0, 2.0]), np.array([0.0, 2.5])) == 0.5
+    assert threads.relative(np.zeros(2), np.zeros(2)) == 0.0
 
 
 def test_facts_name_no_host_and_no_path() -> None:
