@@ -238,7 +238,7 @@ def test_a_job_survives_its_file(folder: RunFolder, root: Path) -> None:
 def test_half_written_lines_wait(folder: RunFolder) -> None:
     assert list(folder.rows()) == []
     assert folder.latest() is None
-    whole = json.dumps({"stage": "newton", "index": 0})
+    whole = json.dumps({"stage": "newton", "index": 0, "fraction": None})
     (folder.path / "progress.jsonl").write_text(f'{whole}\n{{"stage": "evalu')
     assert list(folder.rows()) == [json.loads(whole)]
     assert folder.latest() == json.loads(whole)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
+from rankviz.common.files import replace, sync
 
 MAX_BYTES = 4 * 2**30
 """The arrays of a file may not claim more than this together."""
@@ -39,7 +40,8 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, meta=text, **_plain_arrays(arrays))
-        os.replace(aside, path)
+            sync(file)
+        replace(Path(aside), path)
     except BaseException:
         Path(aside).unlink(missing_ok=True)
         raise

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from rankviz.common.files import replace
 from rankviz.datasets.types import DataError
 
 Progress = Callable[[float], None]
@@ -191,6 +192,6 @@ def written_aside(path: StrPath) -> Iterator[IO[bytes]]:
     try:
         with open(aside, "xb") as stream:
             yield stream
-        os.replace(aside, target)
+        replace(aside, target)
     finally:
         aside.unlink(missing_ok=True)

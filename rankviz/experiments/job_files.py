@@ -2,7 +2,8 @@
 
 `worker.json` says which process works here, `progress.jsonl` how far it is, `stop` that it shall end,
 `outcome.json` how it ended, `log.txt` what it printed. Each is written aside and renamed, so that it is
-complete or absent, save the two that grow. `run_folder` adds what there is to do and what came of it; a
+complete or absent, save the two that grow; one that cannot be read all the same (a disk that was full or lost
+power) is set aside, and its job has failed. `run_folder` adds what there is to do and what came of it; a
 worker that has just been started can tell of itself through this module before it imports the rest.
 """
 
@@ -15,14 +16,24 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
+from rankviz.common.files import replace, write_synced
 from rankviz.experiments.processes import ProcessId
 
 STARTING = "starting"
 """The first stage a worker tells of: it is there and imports its libraries."""
 TAIL_BYTES = 8192
 """The end of a growing file that is read for its latest lines; one line is a few hundred bytes."""
+
+
+NUMBER = (int, float)
+STATES = ("finished", "stopped", "failed")
+
+
+class UnreadableFile(ValueError):  # noqa: N818 - reads as what it says
+    """A job file that is not what was written."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,9 @@ class JobFiles:
 
     def worker(self) -> Worker | None:
         """The process that was started for this job, alive or not."""
-        values = _read_json(self.path / "worker.json")
+        values = _read_json(
+            self.path / "worker.json", pid=int, began=(int, float, NoneType), since=(int, float)
+        )
         return values and Worker(ProcessId(values["pid"], values["began"]), values["since"])
 
     def ask_to_stop(self) -> None:
@@ -78,7 +91,7 @@ class JobFiles:
 
     def end(self, state: str, reason: str) -> None:
         """Write how the job ended."""
-        self._aside(asdict(Outcome(state, reason, time.time()))).replace(self.path / "outcome.json")
+        replace(self._aside(asdict(Outcome(state, reason, time.time()))), self.path / "outcome.json")
 
     def ended(self) -> bool:
         """Whether it is known how the job ended."""
@@ -86,8 +99,24 @@ class JobFiles:
 
     def outcome(self) -> Outcome | None:
         """How the job ended, None while it has not."""
-        values = _read_json(self.path / "outcome.json")
+        values = _read_json(self.path / "outcome.json", state=str, reason=str, ended=NUMBER)
+        if values and values["state"] not in STATES:
+            raise UnreadableFile(f"it tells of a state {values['state']!r}")
         return values and Outcome(**values)
+
+    def mend(self) -> None:
+        """Fail the job where a file cannot be read, set that file aside, and ask who works here to stop."""
+        for name, read in (("outcome.json", self.outcome), ("worker.json", self.worker)):
+            try:
+                read()
+            except UnreadableFile as error:
+                kept = f"unreadable-{name}"
+                replace(self.path / name, self.path / kept)
+                self.ask_to_stop()
+                if not self.ended():
+                    self.end(
+                        "failed", f"{name} of this run cannot be read ({error}). It was set aside as {kept}."
+                    )
 
     def tell(
         self, index: int, stage: str, fraction: float | None = None, record: dict[str, Any] | None = None
@@ -121,7 +150,7 @@ class JobFiles:
     def _aside(self, values: dict[str, Any]) -> Path:
         """A hidden file with these values as JSON, to be renamed to what it shall be."""
         aside = self.path / f".{secrets.token_hex(8)}.tmp"
-        aside.write_text(json.dumps(values))
+        write_synced(aside, json.dumps(values))
         return aside
 
 
@@ -129,9 +158,9 @@ def _whole_rows(text: bytes) -> Iterator[dict[str, Any]]:
     for line in text.split(b"\n"):
         try:
             row = json.loads(line)
-        except ValueError:
-            continue  # half written, or the first one of a tail
-        if isinstance(row, dict):
+        except (ValueError, RecursionError):
+            continue  # half written, damaged, or the first one of a tail
+        if _fits(row, stage=str, index=int, fraction=(*NUMBER, NoneType)):
             yield row
 
 
@@ -144,8 +173,22 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path, **types: Any) -> Any:
+    """The values in a file, None where there is none; `UnreadableFile` where they are not of these types."""
     try:
-        return json.loads(path.read_text())
+        values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFile(str(error)) from error
+    if not _fits(values, **types) or set(values) != set(types):
+        raise UnreadableFile(f"it should have {', '.join(types)}")
+    return values
+
+
+def _fits(values: Any, **types: Any) -> bool:
+    """Whether this is an object with values of these types; true and false are no numbers."""
+    return isinstance(values, dict) and all(
+        name in values and isinstance(values[name], kind) and not isinstance(values[name], bool)
+        for name, kind in types.items()
+    )

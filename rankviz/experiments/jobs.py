@@ -27,6 +27,7 @@ from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
+from rankviz.experiments.job_files import UnreadableFile
 from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
 from rankviz.experiments.processes import can_start, start
 from rankviz.experiments.record import RunRecord
@@ -107,12 +108,12 @@ class JobStore:
         """Status of a job now; `NoSuchJob` where there is none of this id."""
         run = self._find(job_id)
         self.advance()
-        return status_of(run)
+        return self._status(run)
 
     def jobs(self, owner: str) -> list[JobStatus]:
         """The jobs of an owner, latest first."""
         self.advance()
-        found = [status_of(run) for run in self._runs() if job_of(run.path).owner == owner]
+        found = [self._status(run) for run in self._runs() if job_of(run.path).owner == owner]
         return sorted(found, key=lambda status: status.created, reverse=True)
 
     def advance(self) -> None:
@@ -143,6 +144,7 @@ class JobStore:
         """End a job and keep the records that are finished; `NotTheOwner` for anybody else."""
         run = self._owned(job_id, owner)
         with self._locked():
+            run.mend()
             if not run.ended():
                 run.ask_to_stop()
                 if run.worker() is None:
@@ -155,6 +157,15 @@ class JobStore:
         with self._locked():
             _remove(run)
             self._advance()
+
+    def _status(self, run: RunFolder) -> JobStatus:
+        """Status of a job, which has failed where its files cannot be read."""
+        try:
+            return status_of(run)
+        except UnreadableFile:
+            with self._locked():
+                run.mend()
+            return status_of(run)
 
     def _find(self, job_id: str) -> RunFolder:
         """Look an id up among the folders there are; it never becomes part of a path before."""
@@ -187,7 +198,11 @@ class JobStore:
         for run in self._runs():
             if run.ended():
                 continue
-            worker = run.worker()
+            try:
+                worker = run.worker()
+            except UnreadableFile:
+                run.mend()
+                continue
             if worker is None:
                 queued.append(run)
             elif worker.process.alive():
@@ -254,6 +269,7 @@ def _remove(run: RunFolder) -> None:
 
     In this order, for Windows renames no folder in which a file is open.
     """
+    run.mend()
     worker = run.worker()
     if worker is not None:
         worker.process.terminate()

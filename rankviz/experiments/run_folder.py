@@ -11,6 +11,7 @@ import secrets
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from rankviz.common.files import write_synced
 from rankviz.experiments.job_files import JobFiles
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
@@ -54,14 +55,17 @@ class Job:
     @classmethod
     def from_json(cls, text: str) -> Job:
         """Read what `to_json` wrote; ValueError for anything else."""
-        values = json.loads(text)
+        try:
+            values = json.loads(text)
+        except RecursionError:
+            raise ValueError("a job description nested too deeply") from None
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError("not the description of a job that this version reads")
         try:
             values["specs"] = tuple(RunSpec.from_dict(spec) for spec in values["specs"])
             values["roots"] = tuple(values["roots"])
             return cls(**values)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"a job description without the right fields ({error})") from error
 
 
@@ -74,7 +78,7 @@ class RunFolder(JobFiles):
         """A new folder with its job; it appears whole."""
         aside = path.with_name(f".new-{secrets.token_hex(8)}")
         aside.mkdir(mode=0o700)
-        (aside / "spec.json").write_text(job.to_json())
+        write_synced(aside / "spec.json", job.to_json())
         aside.rename(path)
         return cls(path)
 
@@ -94,5 +98,5 @@ class RunFolder(JobFiles):
     def finished(self) -> tuple[int, ...]:
         """Indices of the specs whose records are there."""
         return tuple(
-            sorted(int(file.stem.removeprefix("record-")) for file in self.path.glob("record-*.npz"))
+            sorted(int(file.stem[-4:]) for file in self.path.glob("record-[0-9][0-9][0-9][0-9].npz"))
         )

@@ -85,7 +85,9 @@ def work(path: Path) -> None:
     folder = RunFolder(path)
     job = folder.job()
     limit_threads(job.threads)
-    folder.end(*_trained(folder, job))
+    state, reason = _trained(folder, job)
+    if not folder.ended():  # as where a file could not be read, which should not be forgotten
+        folder.end(state, reason)
     if belongs_to_a_store(path):
         JobStore(path.parent).advance()
 

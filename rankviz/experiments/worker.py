@@ -51,7 +51,8 @@ def _stopping_meanwhile(folder: JobFiles) -> Iterator[None]:
     def look() -> None:
         while not over.wait(LOOK_SECONDS):
             if folder.stop_asked() is not None:
-                folder.end("stopped", "Stopped on request before the first run began.")
+                if not folder.ended():
+                    folder.end("stopped", "Stopped on request before the first run began.")
                 os._exit(0)
 
     Thread(target=look, daemon=True).start()

@@ -61,3 +61,19 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     shown_until_done(app, seconds=3)
     assert not figures(app)
     assert any("in the background" in button.label for button in app.button)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000])
+def test_a_job_that_cannot_be_read_stops_no_page(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    first = open_page("train", m=10).query_params["job"]
+    (JobStore().folder / first / "worker.json").write_bytes(content)
+    app = open_page("train", m=25, job=first)
+    said = words(app)
+    assert "worker.json of this run cannot be read" in said
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
+    another = open_page("train", m=25)
+    shown_until_done(another)
+    assert figures(another), "another visitor is not stopped"

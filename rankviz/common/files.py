@@ -1,0 +1,39 @@
+"""Files that appear whole: written aside, brought to the disk, renamed; the standard library only."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import IO
+
+from rankviz.common.system import WINDOWS
+
+PATIENCE = 0.5
+"""Seconds that a file may be held open by somebody who reads it: Windows then does not replace it."""
+
+
+def write_synced(path: Path, text: str) -> None:
+    """Write text that is on the disk when this returns, so that a file renamed afterwards is not empty."""
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        sync(stream)
+
+
+def sync(stream: IO[str] | IO[bytes]) -> None:
+    """Bring what was written to the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def replace(aside: Path, target: Path) -> None:
+    """Rename over what is there; on Windows again for a while, where somebody reads that."""
+    deadline = time.monotonic() + (PATIENCE if WINDOWS else 0)
+    while True:
+        try:
+            os.replace(aside, target)
+            return
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
