@@ -15,7 +15,7 @@ BENCH_STAMP := $(VENV)/.bench-installed
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens lint types bench clean
+.PHONY: help install app test e2e screens lint types wheel wheel-all bench clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -25,6 +25,8 @@ help:
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
+	@echo 'make wheel             wheel and source archive into dist/, installed and used with the lowest versions'
+	@echo 'make wheel-all         the same on every Python that is found, with the newest versions too'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make clean             remove .venv, caches and pictures'
 
@@ -64,6 +66,12 @@ lint: install
 types: install
 	$(BIN)/mypy
 
+wheel: install
+	$(BIN)/python -m tools.wheel
+
+wheel-all: install
+	$(BIN)/python -m tools.wheel --all
+
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -72,4 +80,4 @@ $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 	@touch $(BENCH_STAMP)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist *.egg-info

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from ui.data import uploads, views
-from ui.shared.navigation import experiment
+from ui.shared.navigation import data_only
 from ui.shared.runs import errors_as_sentences, fold_of
 
-spec = experiment()
+spec = data_only()
 st.title("Data")
 uploads.add_data()
 part = views.part_chosen(spec)

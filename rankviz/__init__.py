@@ -13,8 +13,11 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.common.errors import SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
-    from rankviz.datasets.folds import load_fold
+    from rankviz.datasets.folds import load_demo, load_fold
+    from rankviz.datasets.letor import read_letor
+    from rankviz.datasets.scores import read_scores
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+    from rankviz.datasets.write import write_letor
     from rankviz.experiments.record import RunRecord
     from rankviz.experiments.run import execute, execute_all
     from rankviz.experiments.spec import RunSpec
@@ -55,15 +58,22 @@ __all__ = [
     "fit_curve",
     "load",
     "load_binary",
+    "load_demo",
     "load_fold",
     "measure",
+    "read_letor",
+    "read_scores",
     "save",
+    "write_letor",
 ]
 
 _HOMES = {
     "rankviz.datasets.binary": ("load_binary",),
-    "rankviz.datasets.folds": ("load_fold",),
+    "rankviz.datasets.folds": ("load_demo", "load_fold"),
+    "rankviz.datasets.letor": ("read_letor",),
+    "rankviz.datasets.scores": ("read_scores",),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
+    "rankviz.datasets.write": ("write_letor",),
     "rankviz.models.ranksvm": ("RankSVM",),
     "rankviz.experiments.record": ("RunRecord",),
     "rankviz.models.curves": ("fit_curve",),

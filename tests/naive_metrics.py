@@ -51,6 +51,11 @@ def slow_letor4(grades: list[int], ranks: list[int], threshold: int = 1) -> dict
     }
 
 
+def slow_letor_script(grades: list[int], ranks: list[int]) -> dict[str, float]:
+    """Eval-Score-4.0 reads gain and relevance from tables without grades above 2: they act as grade 0."""
+    return slow_letor4([{0: 0, 1: 1, 2: 2}.get(grade, 0) for grade in grades], ranks)
+
+
 def slow_letor3(grades: list[int], ranks: list[int]) -> dict[str, float]:
     return {
         **{f"NDCG@{k}": letor_ndcg(grades, k) for k in ranks},
@@ -109,6 +114,7 @@ def slow_he2009(grades: list[int], ranks: list[int]) -> dict[str, float]:
 
 SLOW = {
     "letor": slow_letor4,
+    "letor_script": slow_letor_script,
     "letor3": slow_letor3,
     "mslr": slow_mslr,
     "textbook": slow_textbook,

@@ -26,6 +26,7 @@ LAYERS = (
     {"experiments"},
     {"analysis"},
     {"plots"},
+    {"__main__"},
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rankviz import DataError, Fold, RunSpec, execute
+from rankviz.common.memory import free_memory, megabytes
 from rankviz.datasets import make_fold
 from rankviz.experiments import estimate as module
 from rankviz.experiments.estimate import (
@@ -21,7 +22,7 @@ from rankviz.experiments.estimate import (
 )
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
-from rankviz.fitting.memory import TrainingSizes, free_memory, megabytes
+from rankviz.fitting.memory import TrainingSizes
 from rankviz.solvers.registry import SOLVERS
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)

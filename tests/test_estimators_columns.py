@@ -121,7 +121,7 @@ def test_integers_flags_and_nullable_columns_are_numbers() -> None:
     model = RankSVM(C=0.1).fit(table, Y, qid=pd.Series(QID, index=np.arange(len(X))[::-1]))
     np.testing.assert_array_equal(model.predict(table), model.predict(table.astype(float)))
     table.loc[3, "c"] = pd.NA
-    with pytest.raises(DataError, match="not numbers"):
+    with pytest.raises(DataError, match="feature 3 of document 4 is nan"):
         model.predict(table)
     with pytest.raises(DataError, match="Reshape"):
         model.predict(table["b"])

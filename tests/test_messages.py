@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from rankviz import DataError, DataWarning, RankingData, RankSVM, evaluate
+from rankviz import DataError, DataWarning, RankingData, RankSVM, duals, evaluate, fit_curve
 from rankviz.common.npz import write_npz
+from rankviz.datasets import make_fold, read_scores, write_letor, write_scores
 
 X = np.arange(8.0).reshape(4, 2)
 Y, QID = np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])
+FOLD = make_fold(n_queries=5)
 
 
 @pytest.mark.parametrize(
     ("arrays", "found", "remedy"),
     [
-        ({"X": csr_array(X)}, "a sparse matrix", r"X\.toarray\(\)"),
         ({"y": Y[:, None]}, r"grades of shape \(4, 1\)", r"ravel\(\)"),
         ({"qid": QID[None]}, r"query ids of shape \(1, 4\)", r"ravel\(\)"),
         ({"y": Y[:3]}, "3 grades for 4 documents", "belong together"),
-        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "number of its query"),
+        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "id of its query"),
         ({"y": [0, 0.5, 0, 1]}, "grade 0.5 for document 2", "label column"),
         ({"X": [["a", "b"]] * 4}, "features that are not numbers", "Convert the features"),
         ({"X": X[0]}, r"features of shape \(2,\)", "two dimensions"),
@@ -32,6 +33,27 @@ Y, QID = np.array([0, 1, 0, 1]), np.array([1, 1, 2, 2])
 def test_arrays_that_are_no_data(arrays: dict[str, Any], found: str, remedy: str) -> None:
     with pytest.raises(DataError, match=f"{found}.*{remedy}"):
         RankingData.from_arrays(**{"X": X, "y": Y, "qid": QID} | arrays)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda data: next(fit_curve(RankSVM(), X)),
+            r"type ndarray\..*RankingData\.from_arrays\(X, y, qid\)",
+        ),
+        (lambda data: next(fit_curve(RankSVM(), FOLD)), r"a Fold\..*fold\.train"),
+        (lambda data: duals(RankSVM().fit(X, Y, qid=QID), X), r"duals\(model, data\)"),
+        (lambda data: evaluate(data, np.zeros(4)), r"evaluate\(scores, data\)"),
+        (lambda data: evaluate(np.zeros(4), FOLD), r"a Fold\..*fold\.test"),
+        (lambda data: write_scores("scores.txt", np.zeros(4), data), r"write_scores\(path, data, scores\)"),
+        (lambda data: read_scores("scores.txt", X), r"read_scores\(path, data\)"),
+        (lambda data: write_letor("data.txt", data), r"write_letor\(data, path\)"),
+    ],
+)
+def test_what_is_given_in_place_of_data(call: Callable[[RankingData], Any], says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        call(RankingData.from_arrays(X, Y, QID))
 
 
 @pytest.mark.parametrize("at", [10, ["ten"], [1.5], None])

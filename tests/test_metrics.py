@@ -19,7 +19,8 @@ from rankviz.metrics import DEFINITIONS, Definition, evaluate, evaluation
 
 
 def make(y: list[int], qid: list[int] | None = None, name: str = "") -> RankingData:
-    return RankingData.from_arrays(np.zeros((len(y), 1)), y, [1] * len(y) if qid is None else qid, name=name)
+    ids = [1] * len(y) if qid is None else qid
+    return RankingData.from_arrays(np.zeros((len(y), 1)), y, ids, regroup=True, name=name)
 
 
 def random_case(seed: int) -> tuple[np.ndarray, RankingData]:
@@ -66,6 +67,7 @@ def test_every_definition_has_its_columns() -> None:
     columns = {name: list(evaluate([3, 2, 1], data, name, at).per_query) for name in DEFINITIONS}
     assert columns == {
         "letor": common,
+        "letor_script": common,
         "letor3": without,
         "mslr": common,
         "textbook": common,
@@ -75,8 +77,9 @@ def test_every_definition_has_its_columns() -> None:
 
 def test_the_best_order_has_ndcg_one_and_map_one() -> None:
     y = [4, 3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0]
-    for name in DEFINITIONS:
-        mean = evaluate(np.linspace(1, 0, len(y)), make(y), name).mean
+    for name, definition in DEFINITIONS.items():
+        known = [min(grade, definition.relevant_to or grade) for grade in y]
+        mean = evaluate(np.linspace(1, 0, len(y)), make(known), name).mean
         assert (mean[[f"NDCG@{k}" for k in range(1, 11)]] == 1.0).all()
         assert mean["MAP"] == 1.0
 
@@ -99,6 +102,7 @@ def test_short_queries_by_definition() -> None:
     values = {name: evaluate([2, 1], data, name).mean for name in DEFINITIONS}
     assert {name: v["NDCG@3"] for name, v in values.items()} == {
         "letor": 0,
+        "letor_script": 0,
         "letor3": 0,
         "mslr": 0,
         "textbook": 1,
@@ -134,6 +138,34 @@ def test_captions_say_what_was_counted() -> None:
     assert evaluate([0], make([1]), "letor3").caption.startswith("LETOR 3.0 definition, 1 query, 0 of them")
 
 
+def test_grades_that_a_script_does_not_know() -> None:
+    """Eval-Score-4.0 with grades 3, worked out by its tables: gains {0: 0, 1: 1, 2: 3}, relevant 1 and 2."""
+    data, scores = make([3, 1, 0, 2, 3, 0], [1, 1, 1, 1, 2, 2]), [4, 3, 2, 1, 2, 1]
+    script, formula = (evaluate(scores, data, name, at=[1, 2]) for name in ("letor_script", "letor"))
+    assert script.per_query["NDCG@1"].tolist() == [0, 0]
+    assert script.per_query["NDCG@2"].tolist() == [0.25, 0]  # 0 + 1 of 3 + 1
+    assert script.per_query["MAP"].tolist() == [(1 / 2 + 2 / 4) / 2, 0]
+    assert formula.per_query["NDCG@1"].tolist() == [1, 1]
+    assert formula.per_query["MAP"].tolist() == [(1 + 1 + 3 / 4) / 3, 1]
+    assert (script.n_empty, formula.n_empty, script.n_unknown, formula.n_unknown) == (1, 0, 2, 2)
+    assert script.caption.endswith(
+        "; 2 documents have grades above 2, which count as irrelevant, with gain 0"
+    )
+    assert formula.caption.endswith(
+        "; 2 documents have grades above 2, with gains by the same formula where the script gives 0"
+    )
+    assert evaluate(scores, data, "mslr").n_unknown == evaluate(scores, data, "textbook").n_unknown == 0
+    assert "1 document has a grade above 4" in evaluate([1.0], make([5]), "mslr").caption
+    assert evaluate([1.0], make([1000]), "letor_script").mean["MAP"] == 0
+
+
+def test_both_definitions_are_one_where_the_script_knows_the_grades() -> None:
+    scores, data = np.arange(12.0), make([0, 1, 2] * 4)
+    pd.testing.assert_frame_equal(
+        evaluate(scores, data, "letor").per_query, evaluate(scores, data, "letor_script").per_query
+    )
+
+
 def test_a_definition_can_be_given_as_a_value() -> None:
     binary = replace(DEFINITIONS["he2009"], name="he2009-td", relevant_from=1)
     result = evaluate([2, 1], make([0, 1]), binary, at=[2])
@@ -158,9 +190,9 @@ def test_k_is_a_whole_number_from_one() -> None:
 
 
 def test_definitions_refuse_what_means_nothing() -> None:
-    with pytest.raises(ValueError, match="there are letor, letor3, mslr, textbook, he2009"):
+    with pytest.raises(ValueError, match="there are letor, letor_script, letor3, mslr, textbook, he2009"):
         evaluate([1.0], make([1]), "trec")
-    with pytest.raises(ValueError, match="gain='3\\^y' is not one of '2\\^y - 1', 'y'"):
+    with pytest.raises(ValueError, match="gain='3\\^y' is not one of '2\\^y - 1', '2\\^y - 1 up to 2', 'y'"):
         Definition("x", "x", "x", gain="3^y")
     with pytest.raises(ValueError, match="grade 0 is never relevant"):
         Definition("x", "x", "x", relevant_from=0)
@@ -173,8 +205,8 @@ def test_definitions_refuse_what_means_nothing() -> None:
         ([[1.0], [2.0], [3.0]], r"scores of shape \(3, 1\)"),
         ([1.0, np.nan, 2.0], r"score nan for document 2 \(query 8\)"),
         ([1.0, 2.0, np.inf], r"score inf for document 3 \(query 9\)"),
-        (["a", "b", "c"], "scores of type <U1"),
-        ([1j, 2, 3], "scores of type complex"),
+        (["a", "b", "c"], "scores that are not numbers .they are of type <U1"),
+        ([1j, 2, 3], "scores that are not numbers .they are of type complex"),
     ],
 )
 def test_bad_scores_are_data_errors(scores: list[object], says: str) -> None:

@@ -107,7 +107,7 @@ def test_heat_map_is_scaled_within_the_query(part):
 
 
 def test_documents_without_ids_are_numbered_in_file_order():
-    part = RankingData.from_arrays(np.zeros((4, 1)), [0, 1, 0, 1], [5, 6, 5, 6])
+    part = RankingData.from_arrays(np.zeros((4, 1)), [0, 1, 0, 1], [5, 6, 5, 6], regroup=True)
     assert document_names(part, 1) == ["document 1", "document 2"]
     assert document_names(TRAIN, 0)[0] == TRAIN.document_ids[0]
 
@@ -133,7 +133,8 @@ def test_normalisation_thins_queries_and_says_which():
 
 def test_share_between_queries():
     def share(x, qid):
-        return normalisation.share_between(RankingData.from_arrays(np.c_[x], [0] * len(x), qid))
+        part = RankingData.from_arrays(np.c_[x], [0] * len(x), qid, regroup=True)
+        return normalisation.share_between(part)
 
     assert share([1.0, 1.0, 3.0, 3.0], [1, 1, 2, 2]) == pytest.approx(1)
     assert share([1.0, 3.0, 1.0, 3.0], [1, 1, 2, 2]) == pytest.approx(0)

@@ -107,6 +107,19 @@ def test_an_interrupted_save_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_holds_what_was_given_and_nothing_else(tmp_path: Path) -> None:
+    path = npz.write_npz(tmp_path / "a.npz", {"b": 1}, {"c": np.arange(3)})
+    with np.load(path) as stored:
+        assert sorted(stored.files) == ["c", "meta"]
+
+
+def test_python_objects_are_never_written(tmp_path: Path) -> None:
+    for objects in (np.array([{}, None]), np.zeros(2, [("a", object)])):
+        with pytest.raises(TypeError, match="array 'c' holds Python objects"):
+            npz.write_npz(tmp_path / "a.npz", {}, {"c": objects})
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- files that are no models -----------------------------------------------------------------------------
 
 
@@ -114,10 +127,10 @@ def contents(name: str, folder: Path) -> tuple[dict[str, object], dict[str, np.n
     return npz.read_npz(rankviz.save(fitted(name), folder / "source.npz"), "model")
 
 
-def rewrite(path: Path, meta: object, arrays: dict[str, np.ndarray], *, pickles: bool = False) -> Path:
+def rewrite(path: Path, meta: object, arrays: dict[str, np.ndarray]) -> Path:
     text = np.frombuffer(json.dumps(meta).encode(), np.uint8)
     with path.open("wb") as file:
-        np.savez(file, allow_pickle=pickles, meta=text, **arrays)
+        np.savez(file, meta=text, **arrays)
     return path
 
 
@@ -190,7 +203,7 @@ def test_other_arrays(
 def test_pickled_objects_are_not_read(tmp_path: Path) -> None:
     meta, arrays = contents("linear", tmp_path)
     objects = np.array([print, None], dtype=object)
-    refused(rewrite(tmp_path / "m", meta, arrays | {"coef": objects}, pickles=True), "allow_pickle")
+    refused(rewrite(tmp_path / "m", meta, arrays | {"coef": objects}), "allow_pickle")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.9, 0.99])

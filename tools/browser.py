@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,9 @@ CHROMIUM_ARGUMENTS = (
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+
+
+_OF_THE_PERSON = ("RANKVIZ_", "STREAMLIT_", "COV_", "PYTHONPATH", "PYTEST_")
 
 
 class AppError(RuntimeError):
@@ -65,15 +68,23 @@ def app_server(
     folder: Path, environment: Mapping[str, str] | None = None, script: Path = REPOSITORY / "app.py"
 ) -> Iterator[Server]:
     """Run the app on a free port with its caches and user data below `folder`; end it afterwards."""
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.fileWatcherType=none"]
+    with serving([*command, "--server.port"], folder, REPOSITORY, environment) as server:
+        yield server
+
+
+@contextmanager
+def serving(
+    command: Sequence[str], folder: Path, cwd: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """Run a command that serves the app on the port that is appended to it; as `app_server`."""
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    command += [f"--server.port={port}", "--server.fileWatcherType=none"]
     log_file = folder / "app.log"
     with log_file.open("wb") as log:
         process = subprocess.Popen(
-            command,
-            cwd=REPOSITORY,
-            env=_isolated(folder) | dict(environment or {}),
+            [*command, str(port)],
+            cwd=cwd,
+            env=isolated(folder) | dict(environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -93,9 +104,9 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _isolated(folder: Path) -> dict[str, str]:
+def isolated(folder: Path) -> dict[str, str]:
     """The environment without settings of the person at work: data, caches and runs go below `folder`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RANKVIZ_", "STREAMLIT_", "COV_"))}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_OF_THE_PERSON)}
     own = {name: folder / name.lower() for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "RANKVIZ_CACHE")}
     for path in own.values():
         path.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.errors import SettingError
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
@@ -47,6 +47,7 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     >>> block.alpha.round(4).tolist()
     [[0.6667]]
     """
+    require_data(data, "Call duals(model, data) with the data that the model was trained on.")
     if not isinstance(model, HasDuals | RankSVM):
         raise ValueError(f"the dual variables of {type(model).__name__} are not known")
     check_is_fitted(model, ["coef_", "n_features_in_"], all_or_any=any)

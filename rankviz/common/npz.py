@@ -25,7 +25,10 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
-    """Write arrays and their JSON description to `path`; OSError where it is not writable."""
+    """Write arrays and their JSON description to `path`; OSError where it is not writable.
+
+    Raises TypeError for an array of Python objects, which NumPy would pickle.
+    """
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
     try:
         handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -33,7 +36,7 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
         raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, meta=text, **arrays)
+            np.savez(file, meta=text, **_plain_arrays(arrays))
         os.replace(aside, path)
     except BaseException:
         Path(aside).unlink(missing_ok=True)
@@ -58,6 +61,14 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     if not isinstance(meta, dict):
         raise unreadable(path, what, "its description is not an object")
     return meta, arrays
+
+
+def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
+    """The arrays, none of which holds objects; to NumPy 2.1 `allow_pickle=False` is one more array."""
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"array {name!r} holds Python objects, which are never written")
+    return arrays
 
 
 def _plain(value: object) -> object:

@@ -42,7 +42,8 @@ class Progress:
     record : dict or None
         The latest row of the trace, in stage "newton".
     scores : (n,) float64 or None
-        Scores of the training part where a Newton step begins, None for all other messages.
+        Scores of the training part where a Newton step begins, None for all other messages. They are in the
+        order of the data: `fit` puts documents of a query that stand apart together before it begins.
 
     Examples
     --------

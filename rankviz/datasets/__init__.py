@@ -2,7 +2,7 @@
 
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import Dataset
-from rankviz.datasets.folds import data_roots, find_datasets, load_fold, open_fold, recognise_fold
+from rankviz.datasets.folds import data_roots, find_datasets, load_demo, load_fold, open_fold, recognise_fold
 from rankviz.datasets.known import feature_names, recognise
 from rankviz.datasets.letor import parse_letor, read_letor
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
@@ -25,6 +25,7 @@ __all__ = [
     "feature_names",
     "feature_table",
     "find_datasets",
+    "load_demo",
     "load_fold",
     "make_data",
     "make_fold",

@@ -1,12 +1,22 @@
-"""Arrays that callers give, turned into features, grades and query ids, or refused with a remedy."""
+"""Arrays that callers give, turned into features, grades and scores, or refused with a remedy."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
+from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
+
+_BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
+_MATRIX = "a numeric matrix with one row per document"
 
 
 def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
@@ -19,83 +29,226 @@ def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
     )
 
 
-def checked(X: ArrayLike, y: ArrayLike, qid: ArrayLike, name: str) -> tuple[FloatArray, IntArray, IntArray]:
-    """Turn array-likes into float64 features and integer grades and query ids, or raise `DataError`."""
-    if hasattr(X, "toarray"):
+def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
+    """Features as a dense float64 matrix (n, d), every entry finite, or `DataError`.
+
+    A sparse matrix is made dense where that fits in memory. Real numbers of any type are taken, rounded to
+    float64; complex numbers, dates, texts and missing entries are refused. `name` is what messages call the
+    data.
+    """
+    _refuse_data_sets(X, name)
+    given = _densified(X, name) if hasattr(X, "toarray") else X
+    out = np.ascontiguousarray(real_array(given, "features", _MATRIX, name), dtype=np.float64)
+    if out.ndim != 2:
         raise DataError(
-            "a sparse matrix of features",
-            expected="a dense matrix with one row per document",
-            remedy="Convert it with X.toarray().",
-            path=name or None,
-        )
-    try:
-        X_ = np.ascontiguousarray(X, dtype=np.float64)
-        y_, qid_ = np.asarray(y), np.asarray(qid)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"features that are not numbers ({error})",
-            expected="a numeric matrix with one row per document",
-            remedy="Convert the features to numbers first.",
-            path=name or None,
-        ) from error
-    if X_.ndim != 2:
-        raise DataError(
-            f"features of shape {X_.shape}",
+            f"features of shape {out.shape}",
             expected="a matrix (documents, features)",
-            remedy="Reshape the features to two dimensions.",
+            remedy="Reshape your data to two dimensions: X.reshape(1, -1) where it is one document.",
             path=name or None,
         )
-    for what, array in (("grades", y_), ("query ids", qid_)):
-        if array.ndim != 1:
-            raise DataError(
-                f"{what} of shape {array.shape}",
-                expected=f"as many {what} as documents, shape ({len(X_)},)",
-                remedy=f"Make the {what} one-dimensional, for example with ravel() if they are a column.",
-                path=name or None,
-            )
-        if len(array) != len(X_):
-            raise mismatch(what, len(array), "documents", len(X_), name)
-    if not np.isfinite(X_).all():
-        row, column = (int(v) for v in np.argwhere(~np.isfinite(X_))[0])
+    if not np.isfinite(out).all():
+        row, column = (int(v) for v in np.argwhere(~np.isfinite(out))[0])
         raise DataError(
-            f"feature {column + 1} of document {row + 1} is {X_[row, column]}",
-            expected="finite features",
+            f"feature {column + 1} of document {row + 1} is {out[row, column]}",
+            expected="finite features, neither NaN nor inf",
             remedy="Fill or drop missing values first.",
             path=name or None,
         )
-    return X_, _integers(y_, "grade", name, minimum=0), _integers(qid_, "query id", name, minimum=None)
+    return out
+
+
+def _refuse_data_sets(X: object, name: str) -> None:
+    """Refuse a `RankingData` or a `Fold` where its features belong."""
+    instead = ".X" if hasattr(X, "ptr") and hasattr(X, "X") else ""
+    if hasattr(X, "train") and hasattr(X, "vali"):
+        instead = " of one part, such as fold.test.X"
+    if instead:
+        raise DataError(
+            f"a {type(X).__name__} where the features belong",
+            expected=_MATRIX,
+            remedy=f"Pass its features{': data' if instead == '.X' else ''}{instead}.",
+            path=name or None,
+        )
+
+
+def _densified(X: Any, name: str) -> ArrayLike:
+    """A sparse matrix as a dense one of float64, where it fits in the memory that is free."""
+    if X.dtype.kind not in "iubf":
+        raise _no_numbers("features", f"they are of type {X.dtype}", _MATRIX, name)
+    need, room = _BYTES_OF_A_FEATURE * float(np.prod(X.shape)), BUDGET_SHARE * free_memory()
+    if need > room:
+        raise DataError(
+            f"a sparse matrix of {' × '.join(f'{size:,}' for size in X.shape)} features, which would take "
+            f"{megabytes(need)} as a dense one",
+            expected=f"at most {megabytes(room)}, {BUDGET_SHARE:.0%} of the memory that is free",
+            remedy="Choose fewer features or documents: models here are trained on dense features.",
+            path=name or None,
+        )
+    dense: ArrayLike = X.astype(np.float64).toarray()
+    return dense
+
+
+def grade_array(y: ArrayLike, n: int, name: str) -> IntArray:
+    """Grades as int64 (n,), whole numbers ≥ 0, or `DataError`."""
+    expected = "relevance grades, whole numbers ≥ 0"
+    values = one_dimensional(real_array(y, "grades", expected, name), "grades", n, name)
+    return whole_numbers(values, "grade", name, minimum=0)
+
+
+def score_array(
+    scores: ArrayLike, n: int, name: str, query_of: Callable[[int], object] | None = None
+) -> FloatArray:
+    """Scores as finite float64 (n,), or `DataError`, which names the `query_of` a document that has none."""
+    expected = f"one score for each document, shape ({n},)"
+    if callable(getattr(scores, "predict", None)):
+        found, remedy = f"a {type(scores).__name__} where scores belong", "Pass what its predict gives."
+        raise DataError(found, expected=expected, remedy=remedy, path=name or None)
+    given = real_array(scores, "scores", expected, name)
+    if given.shape != (n,):
+        raise DataError(
+            f"scores of shape {given.shape} for {n} documents",
+            expected=expected,
+            remedy="Check that the scores were computed for these very documents.",
+            path=name or None,
+        )
+    values = given.astype(np.float64)
+    if not np.isfinite(values).all():
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        query = "" if query_of is None else f" (query {query_of(first)})"
+        raise DataError(
+            f"score {values[first]} for document {first + 1}{query}",
+            expected="finite scores",
+            remedy="Check that the model was fitted, and its settings: its scores overflow or are undefined.",
+            path=name or None,
+        )
+    _refuse_rounded(given, values, name)
+    return values
+
+
+def _refuse_rounded(given: NDArray[Any], values: FloatArray, name: str) -> None:
+    """Refuse scores that float64 has to round, for those of different documents may then be equal."""
+    if given.dtype.kind in "iu":
+        rounded = np.abs(values) > 2.0**53
+    elif given.dtype.itemsize > values.dtype.itemsize:
+        rounded = values != given
+    else:
+        return
+    if rounded.any():
+        first = int(np.flatnonzero(rounded)[0])
+        raise DataError(
+            f"score {given[first]} for document {first + 1}, which float64 rounds",
+            expected="scores that float64 holds",
+            remedy="Give scores in float64, or their ranks.",
+            path=name or None,
+        )
+
+
+def document_texts(ids: ArrayLike, name: str) -> NDArray[np.str_]:
+    """Document ids as texts (n,), '' where one is missing (None or NaN, which would else be called so)."""
+    array = plain_array(ids, "document ids", "one text for each document", name)
+    if array.dtype.kind == "U" and isinstance(ids, np.ndarray):
+        return array
+    objects = np.empty(array.shape, dtype=object)
+    objects[...] = ids if array.ndim == 1 else array
+    return np.where(pd.isna(objects), "", objects).astype(np.str_)
+
+
+def plain_array(values: ArrayLike, what: str, expected: str, name: str) -> NDArray[Any]:
+    """Any array-like as an array; `DataError` for what is none, and for one with masked entries."""
+    if np.ma.is_masked(values):
+        raise DataError(
+            f"{what} with missing (masked) entries",
+            expected=expected,
+            remedy="Fill them, or leave their documents out.",
+            path=name or None,
+        )
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers(what, str(error), expected, name) from error
+
+
+def one_dimensional(array: NDArray[Any], what: str, n: int, name: str) -> NDArray[Any]:
+    """The array itself, or `DataError` where it is not of shape (n,)."""
+    if array.ndim != 1:
+        raise DataError(
+            f"{what} of shape {array.shape}",
+            expected=f"as many {what} as documents, shape ({n},)",
+            remedy=f"Make the {what} one-dimensional, for example with ravel() if they are a column.",
+            path=name or None,
+        )
+    if len(array) != n:
+        raise mismatch(what, len(array), "documents", n, name)
+    return array
+
+
+def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> NDArray[Any]:
+    """An array of real numbers (kinds i, u, b, f) of array-likes, missing entries as NaN, or `DataError`."""
+    array = plain_array(values, what, expected, name)
+    if array.dtype.kind == "O" and array.ndim:
+        return _real_objects(array, what, expected, name)
+    if array.dtype.kind not in "iubf":
+        raise _no_numbers(what, f"they are of type {array.dtype}", expected, name)
+    return array
+
+
+def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> NDArray[Any]:
+    """Python's own numbers, which pandas and lists of large ones give, as an array of numbers."""
+    missing = np.asarray(pd.isna(array))
+    kinds = {type(value) for value in array[~missing].ravel()}
+    for kind in kinds:
+        if not issubclass(kind, Real | Decimal | np.bool_):
+            raise _no_numbers(what, f"some are of type {kind.__name__}", expected, name)
+    filled = np.where(missing, np.nan, array)
+    integers = not missing.any() and all(issubclass(kind, int | np.integer) for kind in kinds)
+    found: NDArray[Any] = np.array(filled.tolist()) if integers else filled.astype(np.float64)
+    return filled.astype(np.float64) if found.dtype.kind == "O" else found.reshape(array.shape)
+
+
+def _no_numbers(what: str, why: str, expected: str, name: str) -> DataError:
+    return DataError(
+        f"{what} that are not numbers ({why})",
+        expected=expected,
+        remedy=f"Convert the {what} to real numbers first.",
+        path=name or None,
+    )
 
 
 _REMEDIES = {
     "grade": "Check the label column; relevance grades count 0, 1, 2, …",
-    "query id": "Give every document the whole number of its query; drop documents that belong to none.",
+    "query id": "Give every document the id of its query; drop documents that belong to none.",
 }
 
 
-def _integers(values: NDArray[np.generic], what: str, name: str, minimum: int | None) -> IntArray:
-    """Whole numbers as int64, whatever numeric type they came in."""
-    bad: NDArray[np.bool_] | None = None
-    if values.dtype.kind in "iub":
-        out = values.astype(np.int64)
-    elif values.dtype.kind == "f":
+def whole_numbers(values: NDArray[Any], what: str, name: str, minimum: int | None) -> IntArray:
+    """Whole numbers as int64, whatever numeric type they came in; `DataError` where that changes one."""
+    bad = np.zeros(values.shape, np.bool_)
+    if values.dtype.kind == "f":
+        digits = np.finfo(values.dtype).nmant + 1
         bad = ~np.isfinite(values) | (values != np.trunc(values))
-        out = np.where(bad, 0, values).astype(np.int64)
-    else:
-        raise DataError(
-            f"a {what} of type {values.dtype}",
-            expected=f"every {what} to be a whole number",
-            remedy=f"Number the {what}s first.",
-            path=name or None,
-        )
+        bad |= np.abs(values) >= 2.0 ** min(digits, 53)  # from there neighbours are told apart no more
+    elif values.dtype.kind == "u":
+        bad = values > np.uint64(2**63 - 1)
+    out = np.where(bad, 0, values).astype(np.int64) if bad.any() else values.astype(np.int64)
     if minimum is not None:
-        low = out < minimum
-        bad = low if bad is None else bad | low
-    if bad is not None and bad.any():
+        bad |= out < minimum
+    if bad.any():
         at = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"{what} {values[at]} for document {at + 1}",
-            expected=f"a whole number{'' if minimum is None else f' ≥ {minimum}'}",
-            remedy=_REMEDIES[what],
-            path=name or None,
-        )
+        raise _not_whole(values, at, what, name, minimum)
     return out
+
+
+def _not_whole(values: NDArray[Any], at: int, what: str, name: str, minimum: int | None) -> DataError:
+    value, remedy = values[at], _REMEDIES[what]
+    shown = f"{int(value)}" if np.isfinite(value) and value == np.trunc(value) else f"{value}"
+    expected = f"a whole number{'' if minimum is None else f' ≥ {minimum}'}"
+    if np.isfinite(value) and value == np.trunc(value) and value >= (minimum or value):
+        expected += f" that {values.dtype} tells from its neighbours" if values.dtype.kind == "f" else ""
+        expected += " below 2^63" if values.dtype.kind == "u" else ""
+        remedy = f"Give the {what}s as integers{', or as texts' if what == 'query id' else ''}."
+    return DataError(
+        f"{what} {shown} for document {at + 1}",
+        expected=expected,
+        remedy=remedy,
+        path=name or None,
+    )

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import time
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,10 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from rankviz.datasets.letor import read_letor, read_noting
+from rankviz.datasets.group_files import group_file
+from rankviz.datasets.letor import read_letor, read_noting, warn_regrouped
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
-from rankviz.datasets.types import DataWarning, RankingData
+from rankviz.datasets.types import RankingData
 
 FORMAT = 1
 """Raised whenever the reader or the entries change, so that older entries are made anew."""
@@ -65,13 +65,12 @@ def read_cached(
     loaded = _load(entry, source)
     if loaded is None:
         data, note = read_noting(path, progress)
-        _store(entry, source, data, note)
+        _store(entry, path, source, data, note)
     else:
         data, note = loaded
         if progress is not None:
             progress(1.0)
-    if note is not None:
-        warnings.warn(note, DataWarning, stacklevel=2)
+    warn_regrouped(note)
     return data
 
 
@@ -84,8 +83,12 @@ def _entry(path: StrPath, folder: Path) -> Path:
 def _source(path: StrPath) -> dict[str, Any]:
     """Return what an entry must have been made from to be used for this file."""
     resolved = os.path.realpath(path)
-    status = os.stat(resolved)
-    return {"format": FORMAT, "path": resolved, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    status, group = os.stat(resolved), group_file(path)
+    source = {"format": FORMAT, "path": resolved, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    if group is not None:
+        beside = os.stat(group)
+        source["group"] = [str(group), beside.st_size, beside.st_mtime_ns]
+    return source
 
 
 def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None] | None:
@@ -103,7 +106,7 @@ def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None]
     return data, about["note"]
 
 
-def _store(entry: Path, source: dict[str, Any], data: RankingData, note: str | None) -> None:
+def _store(entry: Path, path: StrPath, source: dict[str, Any], data: RankingData, note: str | None) -> None:
     """Write an entry, unless it is too large, the file changed meanwhile or the folder is not writable."""
     arrays = _packed(data)
     if sum(array.nbytes for array in arrays.values()) > CACHE_BYTES:
@@ -117,7 +120,7 @@ def _store(entry: Path, source: dict[str, Any], data: RankingData, note: str | N
     }
     text = np.frombuffer(json.dumps(about).encode(), np.uint8)
     with contextlib.suppress(OSError):
-        if _source(source["path"]) != source:
+        if _source(path) != source:
             return
         entry.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(entry) as stream:

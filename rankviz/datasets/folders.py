@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankviz.datasets.group_files import names_no_query
 from rankviz.datasets.parts import SUBSETS
 from rankviz.datasets.textfile import open_bytes, text_chunks
 from rankviz.datasets.types import DataError, DataWarning
@@ -195,10 +196,12 @@ def _single_file(path: Path, root: Path, name: str) -> Dataset:
 
 
 def _looks_like_letor(path: Path) -> bool:
-    """Whether the first documents name a query: what tells a data set from a README.txt beside it."""
+    """Whether the first documents name a query, or another file does: what tells a data set from a README."""
     try:
         with open_bytes(path) as stream:
             chunk = next(text_chunks(stream, str(path)), None)
+        if chunk is not None and names_no_query(path):
+            return True
     except DataError:
         return False
     return chunk is not None and any(_DOCUMENT.match(line) for line in chunk.lines)

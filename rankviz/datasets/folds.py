@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
+from rankviz.datasets.group_files import names_no_query
 from rankviz.datasets.known import Recognition, names_for, recognise
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
@@ -23,7 +25,7 @@ from rankviz.datasets.textfile import Progress
 from rankviz.datasets.types import DataError, Fold
 
 ENVIRONMENT = "RANKVIZ_DATA"
-BUNDLED = Path(__file__).resolve().parent.parent.parent / "data"
+BUNDLED = shipped("data")
 DEMONSTRATION = "synthetic-demo"
 _SHARE_OF_READING = {"train": 0.6, "vali": 0.2, "test": 0.2}  # for progress: LETOR's proportions
 
@@ -42,8 +44,7 @@ def data_roots(chosen: Iterable[str | os.PathLike[str]] = ()) -> tuple[Path, ...
         if not path.is_dir():
             raise _no_root(path)
     own = Path(platformdirs.user_data_dir("rankviz")) / "datasets"
-    bundled = [BUNDLED] if (BUNDLED / DEMONSTRATION).is_dir() else []  # only a checkout has them beside it
-    candidates = [*bundled, *(named or [own])]
+    candidates = [BUNDLED, *(named or [own])]
     return tuple(dict.fromkeys(path.resolve() for path in candidates if path.is_dir()))
 
 
@@ -102,6 +103,19 @@ def load_fold(
     return open_fold(
         dataset_at(Path(path).expanduser()), fold, normalisation=normalisation, progress=progress
     )
+
+
+def load_demo(fold: int | str = 1, *, normalisation: str = "none") -> Fold:
+    """Read one of the three bundled demonstration folds, which are synthetic; see `open_fold`.
+
+    Examples
+    --------
+    >>> from rankviz import load_demo
+    >>> fold = load_demo(1)
+    >>> fold.name, fold.train.n_queries, fold.train.n_features
+    ('synthetic-demo fold 1', 120, 20)
+    """
+    return load_fold(BUNDLED / DEMONSTRATION, fold, normalisation=normalisation)
 
 
 def open_fold(
@@ -165,10 +179,13 @@ def _require_parts(dataset: Dataset, key: str) -> None:
 
 
 def _read_parts(files: dict[str, Path], title: str, progress: Progress | None) -> Fold:
-    before, parts = 0.0, {}
+    before, counted, parts = 0.0, 0, {}
     for part, weight in _SHARE_OF_READING.items():
         share = None if progress is None else _share(progress, before, weight)
         parts[part] = read_cached(files[part], progress=share).renamed(part_name(title, part))
+        if names_no_query(files[part]):  # each part's queries are numbered from 1: go on where the last ended
+            parts[part] = replace(parts[part], query_ids=parts[part].query_ids + counted)
+            counted += parts[part].n_queries
         before += weight
     refuse_shared_queries(parts)
     parts = pad_to_widest(parts)

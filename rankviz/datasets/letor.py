@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.group_files import with_queries
 from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, INT64_MAX, MAX_FEATURES, explain, too_sparse
 from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, text_chunks
 from rankviz.datasets.types import DataError, DataWarning, RankingData, group_queries
@@ -41,14 +42,30 @@ MAX_CELLS = 1 << 30
 """No matrix is larger than this (8 GiB)."""
 
 
-def read_letor(path: StrPath, *, progress: Progress | None = None) -> RankingData:
+def read_letor(
+    path: StrPath, *, group: StrPath | None = None, progress: Progress | None = None
+) -> RankingData:
     """Read a file in LETOR / SVMlight format, gzip or plain; `progress` is given fractions from 0 to 1.
 
-    Documents of a query that stand apart are brought together, with a `DataWarning`. Raises `DataError`, with
-    path and line, for anything that is not such a file.
+    Documents of a query that stand apart are brought together, with a `DataWarning`. Lines without a qid need
+    a `group` file, which has the number of documents of each query, one a line; where none is given, one
+    beside the file serves that is called as LightGBM and XGBoost do (train.txt.query, train.txt.group).
+    Raises `DataError`, with path and line, for anything that is not such a file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import read_letor
+    >>> _ = Path("train.txt").write_text("2 qid:7 1:0.5 2:1\\n0 qid:7 2:0.25 # docid = d2\\n")
+    >>> data = read_letor("train.txt")
+    >>> data.X.tolist(), data.y.tolist(), data.query_ids.tolist()
+    ([[0.5, 1.0], [0.0, 0.25]], [2, 0], [7])
+    >>> _ = Path("rows.txt").write_text("1 1:0.5\\n0 1:0.25\\n2 1:1\\n"), Path("sizes").write_text("2\\n1\\n")
+    >>> read_letor("rows.txt", group="sizes").qid.tolist()
+    [1, 1, 2]
     """
-    data, note = read_noting(path, progress)
-    _warn(note)
+    data, note = read_noting(path, progress, group=group)
+    warn_regrouped(note)
     return data
 
 
@@ -60,13 +77,17 @@ def parse_letor(
     `name` stands for the path in messages; otherwise as `read_letor`.
     """
     stream = io.BytesIO(stream_or_bytes) if isinstance(stream_or_bytes, bytes) else stream_or_bytes
-    data, note = _parse(stream, name, name, progress)
-    _warn(note)
+    data, note = parse_chunks(text_chunks(stream, name, progress), name, name)
+    warn_regrouped(note)
     return data
 
 
 def read_noting(
-    path: StrPath, progress: Progress | None = None, *, called: str | None = None
+    path: StrPath,
+    progress: Progress | None = None,
+    *,
+    called: str | None = None,
+    group: StrPath | None = None,
 ) -> tuple[RankingData, str | None]:
     """As `read_letor`, but return the text of the warning (None where there is none) instead of warning.
 
@@ -74,12 +95,17 @@ def read_noting(
     """
     with open_bytes(path) as stream:
         name = os.path.basename(os.fspath(path)) if called is None else called
-        return _parse(stream, called or os.fspath(path), name, progress)
+        shown = called or os.fspath(path)
+        return parse_chunks(
+            with_queries(text_chunks(stream, shown, progress), path, shown, group), shown, name
+        )
 
 
-def _warn(note: str | None) -> None:
+def warn_regrouped(note: str | None, stacklevel: int = 3) -> None:
+    """Warn with the text that `read_noting` gave, and what it means for scores; nothing where it is None."""
     if note is not None:
-        warnings.warn(note, DataWarning, stacklevel=3)
+        text = f"{note}, so rows of X are not in file order: data.rows says where each stood"
+        warnings.warn(text, DataWarning, stacklevel=stacklevel)
 
 
 class _Row(NamedTuple):
@@ -103,12 +129,6 @@ class _Block(NamedTuple):
     lengths: IntArray
     columns: NDArray[np.int32]
     values: FloatArray
-
-
-def _parse(
-    stream: IO[bytes], path: str, name: str, progress: Progress | None
-) -> tuple[RankingData, str | None]:
-    return parse_chunks(text_chunks(stream, path, progress), path, name)
 
 
 def parse_chunks(

@@ -89,7 +89,7 @@ def _too_large(digits: bytes, what: str) -> Iterator[_Fault]:
 def _query_faults(tokens: list[bytes]) -> Iterator[_Fault]:
     expected, remedy = (
         "qid:query right after the grade",
-        "Write each line as 'grade qid:query index:value …'.",
+        "Write each line as 'grade qid:query index:value …', or give a group file (train.txt.query).",
     )
     if len(tokens) < 2 or not tokens[1].startswith(b"qid:"):
         late = [token for token in tokens[2:] if token.startswith(b"qid:")]

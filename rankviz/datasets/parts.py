@@ -32,6 +32,7 @@ def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = No
         y=data.y[documents],
         ptr=ptr,
         query_ids=data.query_ids[queries],
+        query_names=None if data.query_names is None else tuple(data.query_labels[queries]),
         document_ids=None if data.document_ids is None else data.document_ids[documents],
         rows=data.rows[documents],
         name=data.name if name is None else name,

@@ -70,13 +70,17 @@ class Recipe:
         width = self.largest + 1 - self.smallest
         return self.queries * width / math.log((self.largest + 1) / self.smallest)
 
-    def make(self) -> Fold:
-        """Generate the fold; raises ValueError for arguments out of range, or for more than `MAX_CELLS`."""
+    def check_size(self) -> None:
+        """Raise ValueError for a recipe that comes to more than `MAX_CELLS`."""
         if self.expected_documents * self.features > MAX_CELLS:
             raise ValueError(
                 f"about {self.expected_documents:,.0f} documents of {self.features} features are more than "
                 f"{MAX_CELLS:,} values; choose fewer queries, documents or features"
             )
+
+    def make(self) -> Fold:
+        """Generate the fold; raises ValueError for arguments out of range, or for more than `MAX_CELLS`."""
+        self.check_size()
         return make_fold(
             n_queries=self.queries,
             documents_per_query=(self.smallest, self.largest),

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.letor_faults import show
 from rankviz.datasets.textfile import StrPath, open_bytes, text_chunks, written_aside
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import DataError, RankingData, require_data
 
 _SCORE = re.compile(rb"[ \t]*+([-+.0-9eE]++)[ \t]*+")
 _REMEDY = "Write one finite number for each document, in the order of the data file."
@@ -22,9 +23,20 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
     """Read one score a line, in file order, and return them (n,) in the order of `data`'s documents.
 
     Raises `DataError`, with path and line, for lines that are not one finite number and for too few or many.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import RankingData, evaluate, read_scores
+    >>> data = RankingData.from_arrays([[0.5], [0.1], [0.7]], y=[1, 0, 2], qid=[7, 7, 8])
+    >>> _ = Path("scores.txt").write_text("0.3\\n-1.5\\n2e-3\\n")
+    >>> scores = read_scores("scores.txt", data)
+    >>> evaluate(scores, data).mean["MAP"].item()
+    1.0
     """
+    require_data(data, "Call read_scores(path, data).")
     scores: list[float] = []
-    name = os.fspath(path)
+    number, name = 0, os.fspath(path)
     with open_bytes(path) as stream:
         for chunk in text_chunks(stream, name):
             for number, line in enumerate(chunk.lines, chunk.first):
@@ -33,7 +45,7 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
                 elif line.strip(b" \t"):  # blank lines at the end are no scores
                     raise _wrong_count(f"more than {len(scores)} scores", data, name, number)
     if len(scores) < data.n_documents:
-        raise _wrong_count(f"{len(scores)} scores", data, name, None)
+        raise _wrong_count(f"the end after {len(scores)} scores", data, name, number or None)
     out = np.empty(data.n_documents)
     out[np.argsort(data.rows, kind="stable")] = scores
     return out
@@ -42,18 +54,11 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
 def write_scores(path: StrPath, data: RankingData, scores: ArrayLike) -> None:
     """Write scores (n,), given in the order of `data`'s documents, one a line in file order.
 
-    The file is written aside and renamed. Raises `DataError` unless there is one finite score per document.
+    A file whose queries stand apart is regrouped when it is read: the lines are in its own order again. The
+    file is written aside and renamed. Raises `DataError` unless there is one finite score per document.
     """
-    try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        found = f"scores that are not numbers ({error})"
-        raise DataError(found, expected="finite scores", remedy=_REMEDY, path=os.fspath(path)) from error
-    if values.shape != (data.n_documents,):
-        raise _wrong_count(f"scores of shape {values.shape}", data, os.fspath(path), None)
-    if not np.isfinite(values).all():
-        worst = values[~np.isfinite(values)][0]
-        raise DataError(f"score {worst}", expected="finite scores", remedy=_REMEDY, path=os.fspath(path))
+    require_data(data, "Call write_scores(path, data, scores).")
+    values = score_array(scores, data.n_documents, os.fspath(path), data.query_of)
     in_file_order = values[np.argsort(data.rows, kind="stable")]
     with written_aside(path) as stream:
         stream.writelines(b"%r\n" % score for score in in_file_order.tolist())

@@ -78,7 +78,7 @@ def describe(data: RankingData) -> Summary:
 def query_table(data: RankingData) -> pd.DataFrame:
     """One row per query: "query", "documents", "grade g" for every grade that occurs, and "pairs"."""
     grades, counts = grade_counts(data)
-    table = pd.DataFrame({"query": data.query_ids, "documents": np.diff(data.ptr)})
+    table = pd.DataFrame({"query": data.query_labels, "documents": np.diff(data.ptr)})
     for column, grade in enumerate(grades.tolist()):
         table[f"grade {grade}"] = counts[:, column]
     table["pairs"] = _pairs(counts)

@@ -12,16 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, DataWarning
-from rankviz.datasets.array_checks import checked, mismatch
+from rankviz.datasets.array_checks import dense_features, document_texts, grade_array, mismatch
+from rankviz.datasets.query_ids import Names, group_queries, number_queries, refuse_apart
 
-__all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries"]
+__all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries", "require_data"]
 
 
 @dataclass(frozen=True, eq=False)
 class RankingData:
     """Documents of queries with relevance grades; documents of one query are contiguous.
 
-    Build it with :meth:`from_arrays`, which checks, regroups and freezes.
+    Build it with :meth:`from_arrays`, which checks and freezes.
 
     Attributes
     ----------
@@ -38,18 +39,22 @@ class RankingData:
     feature_names : tuple of d str, or None
         Names of the features where they are known.
     rows : (n,) int64
-        Position of each document among those of its file, so that scores can be written in file order.
+        Position of each document among those of its file or arrays: `rows[i]` is where document i of `X`
+        stood. It is `np.arange(n)` unless documents of a query stood apart and were regrouped.
     name : str
         What to call this part in messages and captions.
+    query_names : tuple of Q, or None
+        What the queries were called where that was no whole number; `query_ids` then number them 0, 1, ….
 
     Examples
     --------
     >>> from rankviz import RankingData
-    >>> data = RankingData.from_arrays([[0.2], [0.5], [0.9]], y=[0, 1, 2], qid=[7, 8, 7])
-    >>> data.n_queries, data.qid.tolist(), data.y.tolist()
-    (2, [7, 7, 8], [0, 2, 1])
-    >>> data.X[data.query_slice(1)].tolist()
-    [[0.5]]
+    >>> data = RankingData.from_arrays([[0.2], [0.9], [0.5]], y=[0, 2, 1], qid=[7, 7, 8])
+    >>> data.n_queries, data.X[data.query_slice(0)].tolist()
+    (2, [[0.2], [0.9]])
+    >>> apart = RankingData.from_arrays([[0.2], [0.5], [0.9]], [0, 1, 2], ["a", "b", "a"], regroup=True)
+    >>> apart.query_names, apart.y.tolist(), apart.rows.tolist()
+    (('a', 'b'), [0, 2, 1], [0, 2, 1])
     """
 
     X: FloatArray
@@ -60,6 +65,7 @@ class RankingData:
     feature_names: tuple[str, ...] | None = None
     rows: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     name: str = ""
+    query_names: Names | None = None
 
     @classmethod
     def from_arrays(
@@ -68,30 +74,38 @@ class RankingData:
         y: ArrayLike,
         qid: ArrayLike,
         *,
+        regroup: bool = False,
         document_ids: Sequence[str] | NDArray[np.str_] | None = None,
         feature_names: Sequence[str] | None = None,
         name: str = "",
     ) -> RankingData:
-        """Build from arrays with one entry per document, regrouping documents of a query that stand apart.
+        """Build from arrays with one entry per document; X may be sparse, and is made dense.
 
-        Queries keep the order in which they first appear, documents their order within the query.
-        Raises `DataError` for shapes that do not match, non-finite features, or grades that are negative or
-        fractional.
+        Query ids are whole numbers, or texts or other objects of one type, which are numbered. Where
+        documents of a query stand apart, `regroup=True` brings them together: queries keep the order in which
+        they first appear, documents their order within the query, and `rows` says where each stood.
+        Raises `DataError` for documents of a query that stand apart without it, shapes that do not match,
+        features that are not finite real numbers, grades that are negative or fractional, ids that are
+        missing or that a float type may have rounded.
         """
-        X_, y_, qid_ = checked(X, y, qid, name)
+        X_ = dense_features(X, name)
+        y_ = grade_array(y, len(X_), name)
+        qid_, query_names = number_queries(qid, len(X_), name)
         order, ptr, ids = group_queries(qid_)
-        docs = None if document_ids is None else np.asarray(document_ids, dtype=np.str_)
+        docs = None if document_ids is None else document_texts(document_ids, name)
         names = None if feature_names is None else tuple(feature_names)
         if docs is not None and docs.shape != y_.shape:
             raise mismatch("document ids", len(docs), "documents", len(y_), name)
         if names is not None and len(names) != X_.shape[1]:
             raise mismatch("feature names", len(names), "features", X_.shape[1], name)
         if not np.array_equal(order, np.arange(len(order))):
+            if not regroup:
+                refuse_apart(qid_, query_names, name)
             X_, y_ = X_[order], y_[order]
             docs = None if docs is None else docs[order]
-        elif X_ is X:
+        elif X_ is X or not X_.flags.owndata:
             X_ = X_.copy()  # it is frozen below, and the caller's array must stay writable
-        return cls(X_, y_, ptr, ids, docs, names, order, name)
+        return cls(X_, y_, ptr, ids, docs, names, order, name, query_names)
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: views of a frozen value must not be a way to change it."""
@@ -118,10 +132,24 @@ class RankingData:
 
     @cached_property
     def qid(self) -> IntArray:
-        """Query identifier of each document, (n,) int64."""
+        """Query identifier of each document, (n,) int64; with `query_names` its number."""
         out = np.repeat(self.query_ids, np.diff(self.ptr))
         out.setflags(write=False)
         return out
+
+    @cached_property
+    def query_labels(self) -> NDArray[np.int64] | NDArray[np.object_]:
+        """What the queries are called: their names where they have some, else their ids; (Q,)."""
+        if self.query_names is None:
+            return self.query_ids
+        labels = np.empty(self.n_queries, dtype=object)
+        labels[:] = self.query_names
+        labels.setflags(write=False)
+        return labels
+
+    def query_of(self, document: int) -> object:
+        """What the query of a document is called."""
+        return self.query_labels[np.searchsorted(self.ptr, document, side="right") - 1]
 
     @cached_property
     def digest(self) -> str:
@@ -130,6 +158,8 @@ class RankingData:
         for array in (self.X, self.y, self.ptr, self.query_ids):
             h.update(repr((array.dtype.str, array.shape)).encode())
             h.update(np.ascontiguousarray(array).data)
+        if self.query_names is not None:
+            h.update(repr(self.query_names).encode())
         return h.hexdigest()
 
     def renamed(
@@ -187,20 +217,13 @@ class Fold:
         return hashlib.blake2b(joined.encode(), digest_size=16).hexdigest()
 
 
-def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Order that brings the documents of each query together, with offsets and query ids.
-
-    Returns `order` (n,), `ptr` (Q + 1,) and `ids` (Q,); queries in order of first appearance, documents in
-    their own order.
-    """
-    if len(qid) == 0:
-        return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
-    ids, first, inverse = np.unique(qid[starts], return_index=True, return_inverse=True)
-    rank_of = np.empty(len(ids), np.int64)
-    rank_of[np.argsort(first)] = np.arange(len(ids))
-    runs = np.diff(np.append(starts, len(qid)))
-    position = np.repeat(rank_of[inverse], runs)
-    order = np.argsort(position, kind="stable").astype(np.int64)
-    ptr = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=len(ids))))).astype(np.int64)
-    return order, ptr, ids[np.argsort(first)].astype(np.int64)
+def require_data(data: object, instead: str) -> None:
+    """Raise `DataError` for what is no `RankingData`; `instead` says what to call, as a sentence."""
+    if isinstance(data, RankingData):
+        return
+    fold = isinstance(data, Fold)
+    raise DataError(
+        "a Fold" if fold else f"an object of type {type(data).__name__}",
+        expected="a RankingData: features, grades and queries of one part",
+        remedy="Pass one of its parts: fold.train, fold.vali or fold.test." if fold else instead,
+    )

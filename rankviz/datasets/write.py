@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -13,7 +14,7 @@ import numpy as np
 
 from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, MAX_FEATURES, show
 from rankviz.datasets.textfile import StrPath, written_aside
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import DataError, DataWarning, RankingData, require_data
 
 _UNWRITABLE = re.compile(r"[ \t\r\n\0\ud800-\udfff]")
 
@@ -22,11 +23,28 @@ def write_letor(data: RankingData, path_or_stream: StrPath | IO[bytes]) -> None:
     """Write data as LETOR text in file order, every feature listed, values so that they read back exactly.
 
     A file is written aside and renamed, and compressed where its name ends in .gz (equal data give equal
-    bytes); a binary stream is written to as it is. Raises `DataError` for data that LETOR text cannot hold:
+    bytes); a binary stream is written to as it is. Names of features are not written, nor are those of
+    queries, which are numbered with a `DataWarning`. Raises `DataError` for data that LETOR text cannot hold:
     no documents, no or too many features, values that are not finite, document ids that are long or
     contain white space.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from rankviz import RankingData, read_letor, write_letor
+    >>> data = RankingData.from_arrays([[0.5], [0.1]], y=[1, 0], qid=[7, 7], document_ids=["a", "b"])
+    >>> write_letor(data, "data.txt")
+    >>> print(Path("data.txt").read_text(), end="")
+    1 qid:7 1:0.5 #docid = a
+    0 qid:7 1:0.1 #docid = b
+    >>> read_letor("data.txt").digest == data.digest
+    True
     """
+    require_data(data, "Call write_letor(data, path).")
     _check_writable(data)
+    if data.query_names is not None:
+        numbers = f"query {data.query_names[0]!r} is written as qid:{data.query_ids[0]}, and so on"
+        warnings.warn(f"LETOR text has no names of queries: {numbers}", DataWarning, stacklevel=2)
     if isinstance(path_or_stream, str | os.PathLike):
         with written_aside(path_or_stream) as stream, _compressed(stream, path_or_stream) as text:
             text.writelines(_lines(data))

@@ -14,6 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
+from rankviz.common.memory import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.experiments.rates import Rates, measured_rates
 from rankviz.experiments.shape import Shape
@@ -21,7 +22,7 @@ from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.features import KERNELS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
-from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget, megabytes
+from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.settings import START
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS

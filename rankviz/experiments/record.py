@@ -42,7 +42,7 @@ class RunRecord:
     metrics : dict of DataFrame
         Part -> metrics per query, as `rankviz.evaluate` gives them in LETOR's definition.
     scores : dict of (n,) float64
-        Part -> scores in the order of the part's documents.
+        Part -> scores in the order of the part's documents; its `rows` say where these stand in the file.
     weights : (m,) float64
     trace : DataFrame
         One row per iteration.

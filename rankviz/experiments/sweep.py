@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.progress import Callback, Progress, Report, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.experiments.spec import RunSpec
 from rankviz.features.family import FamilyFeatures
-from rankviz.fitting.memory import BUDGET_SHARE, TrainingSizes, free_memory
+from rankviz.fitting.memory import TrainingSizes
 from rankviz.fitting.training import Fit
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM

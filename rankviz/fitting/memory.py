@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS
@@ -17,8 +16,6 @@ from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
 from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
 from rankviz.objectives.precision import copy_bytes
 
-BUDGET_SHARE = 0.7
-"""Of the memory that is free training may take this much."""
 PAIR_BYTES = 100
 """Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
 CUT_BYTES = 120
@@ -140,39 +137,6 @@ def largest_fitting(sizes: TrainingSizes, budget: float) -> int:
     return int(text[:2] + "0" * (len(text) - 2))
 
 
-def megabytes(size: float) -> str:
-    """A size in MB or GB."""
-    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
-
-
 def default_budget() -> float:
     """The bytes that training may take where nothing else is said: 70 % of the memory that is free."""
     return BUDGET_SHARE * free_memory()
-
-
-def free_memory() -> int:
-    """Bytes that a program may still take: what the system has available, or its group of processes."""
-    available = _meminfo()
-    limit = _number(Path("/sys/fs/cgroup/memory.max"))
-    used = _number(Path("/sys/fs/cgroup/memory.current"))
-    if limit is not None and used is not None:
-        available = min(available, max(0, limit - used))
-    return available
-
-
-def _meminfo() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    # no such file: half of all memory is a careful guess
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rankviz.common.memory import megabytes
 from rankviz.datasets.types import DataError, RankingData
-from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget, megabytes
+from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget
 from rankviz.risk import risk_sizes
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.types import RankingData
 
 
@@ -17,6 +18,9 @@ def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Se
     them tied in the one and in the other; 1 for the same order, −1 for the reverse. NaN for a query with
     one document, or whose scores are all equal. Source: kendall1945, as in `scipy.stats.kendalltau`.
     """
+    left, right = (
+        score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
+    )
     found = [
         kendalltau(left[rows], right[rows]).statistic if rows.stop - rows.start > 1 else np.nan
         for rows in map(data.query_slice, range(data.n_queries))
@@ -32,6 +36,9 @@ def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int =
     """
     if k < 1:
         raise ValueError(f"k={k!r} must be at least 1")
+    left, right = (
+        score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
+    )
     found = []
     for rows in map(data.query_slice, range(data.n_queries)):
         first, second = (np.argsort(-scores[rows], kind="stable")[:k] for scores in (left, right))
@@ -40,4 +47,4 @@ def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int =
 
 
 def _by_query(values: list[float], data: RankingData, name: str) -> pd.Series[float]:
-    return pd.Series(values, index=pd.Index(data.query_ids, name="query"), name=name, dtype=np.float64)
+    return pd.Series(values, index=pd.Index(data.query_labels, name="query"), name=name, dtype=np.float64)

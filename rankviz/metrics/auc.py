@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.types import RankingData
 
 TIES = 0.5
@@ -21,6 +22,7 @@ def auc(scores: FloatArray, data: RankingData, *, ties: float = TIES) -> float:
 
     NaN where there is no pair. Raises ValueError for several queries or more than two grades.
     """
+    scores = score_array(scores, data.n_documents, data.name)
     grades = np.unique(data.y)
     if data.n_queries > 1 or len(grades) > 2:
         raise ValueError(

@@ -16,9 +16,10 @@ from rankviz.common.arrays import FloatArray, IntArray
 
 GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "2^y - 1": lambda grades: np.exp2(grades) - 1.0,
+    "2^y - 1 up to 2": lambda grades: np.where(grades <= 2.0, np.exp2(np.minimum(grades, 2.0)) - 1.0, 0.0),
     "y": lambda grades: grades,
 }
-"""Gain of a document of grade y, added to DCG; never decreasing, 0 for grade 0."""
+"""Gain of a document of grade y, added to DCG; ≥ 0, and 0 for grade 0."""
 
 DISCOUNTS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1/log2(max(rank, 2))": lambda ranks: 1.0 / np.log2(np.maximum(ranks, 2.0)),
@@ -51,6 +52,11 @@ class Definition:
         Key in `DISCOUNTS`.
     relevant_from : int
         Lowest grade (≥ 1) that P@k and MAP count as relevant.
+    relevant_to : int or None
+        Highest grade that they do; None for no limit.
+    known_to : int or None
+        Highest grade in the tables of the script that the definition is called after, which gives higher ones
+        gain 0 and counts them as irrelevant; None where there is no such script.
     largest_k : int or None
         Largest k for which @k is defined; None for no limit.
     short_ndcg, short_precision : str
@@ -69,6 +75,8 @@ class Definition:
     gain: str = "2^y - 1"
     discount: str = "1/log2(max(rank, 2))"
     relevant_from: int = 1
+    relevant_to: int | None = None
+    known_to: int | None = None
     largest_k: int | None = 10
     short_ndcg: str = "zero"
     short_precision: str = "filled"
@@ -93,19 +101,36 @@ class Definition:
                 f"relevant_from={self.relevant_from}: grade 0 is never relevant, give 1 or more."
             )
 
+    def unknown(self, y: IntArray) -> int:
+        """How many documents have a grade that the definition's script does not know."""
+        return 0 if self.known_to is None else int((y > self.known_to).sum())
+
 
 _ALL = (
     Definition(
         "letor",
         "LETOR 4.0",
         "Eval-Score-4.0: gain 2^y − 1, discount 1 at ranks 1 and 2 and 1/log2(rank) after; NDCG@k is 0 for a "
-        "query with fewer than k documents, P@k is hits/k; queries without a relevant document count as 0.",
+        "query with fewer than k documents, P@k is hits/k; queries without a relevant document count as 0. "
+        "The script's tables end at grade 2; here higher grades have gains by the same formula.",
+        known_to=2,
+    ),
+    Definition(
+        "letor_script",
+        "LETOR 4.0 script",
+        "Eval-Score-4.0 to the letter: as LETOR 4.0 where grades are 0, 1 and 2; higher ones, which are not "
+        "in the script's tables, have gain 0 and count as irrelevant.",
+        gain="2^y - 1 up to 2",
+        relevant_to=2,
+        known_to=2,
     ),
     Definition(
         "letor3",
         "LETOR 3.0",
         "Eval-Score-3.0: as LETOR 4.0, but k up to 16, P@k too is 0 for a query with fewer than k documents, "
-        "and there is no MeanNDCG.",
+        "and there is no MeanNDCG. The script's tables end at grade 2; here higher grades have gains by the "
+        "same formula.",
+        known_to=2,
         largest_k=16,
         short_precision="zero",
         mean_ndcg=False,
@@ -114,8 +139,10 @@ _ALL = (
         "mslr",
         "MSLR",
         "Microsoft's script for MSLR-WEB10K and WEB30K: as LETOR 4.0, but P@k and MAP count only grades of 2 "
-        "and more as relevant.",
+        "and more as relevant. The script's tables end at grade 4; here higher grades have gains by the same "
+        "formula.",
         relevant_from=2,
+        known_to=4,
     ),
     Definition(
         "textbook",
@@ -143,7 +170,7 @@ _ALL = (
 )
 
 DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in _ALL}
-"""The definitions by name: "letor" (the default), "letor3", "mslr", "textbook" and "he2009"."""
+"""The definitions by name: "letor" (the default), "letor_script", "letor3", "mslr", "textbook", "he2009"."""
 
 
 def definition_of(definition: str | Definition) -> Definition:
@@ -153,6 +180,11 @@ def definition_of(definition: str | Definition) -> Definition:
     """
     if isinstance(definition, Definition):
         return definition
+    if not isinstance(definition, str):
+        raise ValueError(
+            f"A {type(definition).__name__} is no metric definition; query ids are given by name: "
+            "evaluate(scores, y, qid=qid)."
+        )
     if definition not in DEFINITIONS:
         raise ValueError(f"There is no metric definition {definition!r}; there are {', '.join(DEFINITIONS)}.")
     return DEFINITIONS[definition]

@@ -10,13 +10,15 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.array_checks import plain_array, score_array
+from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, SHORT_QUERIES, Definition, definition_of
 
 _LARGEST_GRADE = 1000  # 2^y summed over a query must stay below the largest float64, about 2^1024
@@ -40,6 +42,8 @@ class Evaluation:
     n_gainless : int
         Queries without a document graded above 0 (NDCG is 0 too); differs from `n_empty` only where
         relevance starts at a higher grade.
+    n_unknown : int
+        Documents of grades that the script the definition is called after does not know.
     """
 
     per_query: pd.DataFrame
@@ -47,6 +51,7 @@ class Evaluation:
     n_queries: int
     n_empty: int
     n_gainless: int
+    n_unknown: int = 0
 
     @cached_property
     def mean(self) -> pd.Series[float]:
@@ -58,26 +63,45 @@ class Evaluation:
         """Which definition, how many queries, and what became of those without a relevant document."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         head = f"{self.definition.label} definition, {queries}"
+        return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}"
+
+    @property
+    def _empty(self) -> str:
+        """How many of the queries are without a relevant document, and what became of them."""
         if self.definition.leaves_out_empty:
-            return f"{head}, {self.n_empty:,} of them without a relevant document (they are left out)"
+            return f"{self.n_empty:,} of them without a relevant document (they are left out)"
         if self.definition.relevant_from == 1:
-            return f"{head}, {self.n_empty:,} of them without a relevant document (they count as 0)"
+            return f"{self.n_empty:,} of them without a relevant document (they count as 0)"
         return (
-            f"{head}, {self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
+            f"{self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
             f"{self.n_empty:,} without one of grade {self.definition.relevant_from} or more "
             "(they count as 0 in P and MAP)"
         )
 
 
+def unknown_grades(definition: Definition, n: int) -> str:
+    """What becomes of `n` documents of grades that a definition's script does not know, for captions."""
+    if n == 0:
+        return ""
+    head = f"; {n:,} document{'s have grades' if n > 1 else ' has a grade'} above {definition.known_to}"
+    if definition.relevant_to is not None:
+        return f"{head}, which count as irrelevant, with gain 0"
+    return f"{head}, with gains by the same formula where the script gives 0"
+
+
 def evaluate(
     scores: ArrayLike,
-    data: RankingData,
+    data: RankingData | ArrayLike,
     definition: str | Definition = "letor",
     at: Iterable[int] = range(1, 11),
+    *,
+    qid: ArrayLike | None = None,
 ) -> Evaluation:
     """Compute NDCG@k, MeanNDCG, P@k and MAP of `scores` (n,), by query and on average.
 
-    Documents are ranked by decreasing score, ties in file order. With grades y_1, y_2, … in that order,
+    `data` is a `RankingData`, whose documents the scores belong to one by one, or grades (n,) with the query
+    ids `qid` (n,) of the same documents, in any order that all three share. Documents are ranked by
+    decreasing score, ties in the order of the file or arrays. With grades y_1, y_2, … in that order,
     DCG@k = Σ_{i≤k} gain(y_i)·discount(i), NDCG@k = DCG@k / DCG@k of the best order, P@k = hits@k / k,
     AP = Σ_i P@i·[document i relevant] / relevant documents, over the full list; `definition` (a name in
     `DEFINITIONS`, or a `Definition`) says the rest. `at` are the k of the columns.
@@ -93,25 +117,54 @@ def evaluate(
     >>> result = evaluate([4, 3, 2, 1], data, definition="textbook", at=[1, 3])
     >>> result.mean.drop("MeanNDCG").round(3).to_dict()
     {'NDCG@1': 1.0, 'NDCG@3': 0.847, 'P@1': 1.0, 'P@3': 0.667, 'MAP': 0.806}
+    >>> result = evaluate([0.9, 0.1, 0.3], [1, 0, 2], qid=["a", "b", "a"], at=[1])
+    >>> result.per_query["NDCG@1"].round(3).to_dict()
+    {'a': 0.333, 'b': 0.0}
     """
     chosen = definition_of(definition)
     ranks = _checked_ranks(at, chosen)
-    values = _checked_scores(scores, data)
-    if data.n_documents and int(data.y.max()) > _LARGEST_GRADE:
-        raise _data_error(
-            data, f"grade {data.y.max()}", f"grades up to {_LARGEST_GRADE}", "Number the grades 0, 1, 2, …"
+    part, values = _matched(scores, data, qid)
+    if part.n_documents and int(part.y.max()) > _LARGEST_GRADE:
+        raise DataError(
+            f"grade {part.y.max()}",
+            expected=f"grades up to {_LARGEST_GRADE}",
+            remedy="Number the grades 0, 1, 2, …",
+            path=part.name or None,
         )
     names = _columns(chosen, ranks)
-    table, empty = np.empty((data.n_queries, len(names))), np.empty((2, data.n_queries), np.bool_)
-    for queries, grades in _ranked(values, data):
-        sizes = np.diff(data.ptr)[queries]
+    table, empty = np.empty((part.n_queries, len(names))), np.empty((2, part.n_queries), np.bool_)
+    for queries, grades in _ranked(values, part):
+        sizes = np.diff(part.ptr)[queries]
         table[queries] = _metrics(grades, sizes, chosen, ranks)
-        top = grades.max(axis=1)
+        top = np.where(_not_beyond(grades, chosen), grades, 0).max(axis=1)
         empty[:, queries] = top < chosen.relevant_from, top < 1
     if chosen.leaves_out_empty:
         table[empty[0]] = np.nan
-    frame = pd.DataFrame(table, index=pd.Index(data.query_ids, name="query"), columns=names)
-    return Evaluation(frame, chosen, data.n_queries, int(empty[0].sum()), int(empty[1].sum()))
+    frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
+    unknown = chosen.unknown(part.y)
+    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()), unknown)
+
+
+def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
+    """Whether grades are none that are too high to count as relevant."""
+    return grades <= (np.inf if definition.relevant_to is None else definition.relevant_to)
+
+
+def _matched(
+    scores: ArrayLike, data: RankingData | ArrayLike, qid: ArrayLike | None
+) -> tuple[RankingData, FloatArray]:
+    """Documents with their scores (n,) in one order: those of a `RankingData`, or of arrays, regrouped."""
+    if isinstance(data, RankingData) and qid is not None:
+        raise ValueError("The data have their queries: leave qid out, or pass grades in place of the data.")
+    if isinstance(data, RankingData):
+        return data, score_array(scores, data.n_documents, data.name, data.query_of)
+    if qid is None:
+        require_data(data, "Call evaluate(scores, data), or with arrays evaluate(scores, y, qid=qid).")
+    ids = plain_array(cast(ArrayLike, qid), "query ids", "one for each document", "")
+    n = ids.shape[0] if ids.ndim else 1
+    values = score_array(scores, n, "", lambda document: ids[document])
+    part = RankingData.from_arrays(np.zeros((n, 0)), data, cast(ArrayLike, qid), regroup=True)
+    return part, values[part.rows]
 
 
 def _columns(definition: Definition, ranks: IntArray) -> list[str]:
@@ -126,7 +179,7 @@ def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks:
     places = np.arange(1, grades.shape[1] + 1)
     present = places <= sizes[:, None]
     ndcg = _ndcg_curve(grades, definition)
-    relevant = grades >= definition.relevant_from
+    relevant = (grades >= definition.relevant_from) & _not_beyond(grades, definition)
     precision = np.cumsum(relevant, axis=1) / places
     columns = [_at(ndcg, ranks, sizes, definition.short_ndcg)]
     if definition.mean_ndcg:
@@ -196,33 +249,3 @@ def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
         if limit is not None and k > limit:
             raise ValueError(f"@{k} is beyond the {definition.label} definition, whose largest k is {limit}.")
     return np.array(ranks, dtype=np.int64)
-
-
-def _checked_scores(scores: ArrayLike, data: RankingData) -> FloatArray:
-    """Scores as float64 (n,), or `DataError`."""
-    given = np.asarray(scores)
-    if given.dtype.kind not in "fiub":
-        raise _data_error(
-            data, f"scores of type {given.dtype}", "numbers", "Convert the scores to numbers first."
-        )
-    if given.shape != (data.n_documents,):
-        raise _data_error(
-            data,
-            f"scores of shape {given.shape} for {data.n_documents} documents",
-            f"one score for each document, shape ({data.n_documents},)",
-            "Check that the scores were computed for these very documents.",
-        )
-    values = given.astype(np.float64)
-    if not np.isfinite(values).all():
-        first = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise _data_error(
-            data,
-            f"score {values[first]} for document {first + 1} (query {data.qid[first]})",
-            "finite scores",
-            "Check that the model was fitted, and its settings: its scores overflow or are undefined.",
-        )
-    return values
-
-
-def _data_error(data: RankingData, found: str, expected: str, remedy: str) -> DataError:
-    return DataError(found, expected=expected, remedy=remedy, path=data.name or None)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import real_array
 
 METHOD = "percentile bootstrap over queries, widened for small samples"
 """The kind of intervals, in words for captions and help texts."""
@@ -157,7 +158,7 @@ def interval(
     Raises `ValueError` for infinite values, values that are no vector, or a confidence outside (0, 1).
     Source: hesterberg2015, "expanded percentile interval".
     """
-    given = np.asarray(values, dtype=np.float64)
+    given = real_array(values, "values", "one real number for each query").astype(np.float64)
     if given.ndim != 1 or np.isinf(given).any():
         raise ValueError(
             "An interval needs one finite value for each query: check the values' shape and range."

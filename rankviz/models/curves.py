@@ -8,7 +8,7 @@ from itertools import product
 from sklearn.base import clone
 
 from rankviz.common.progress import Callback, reporter
-from rankviz.datasets.types import RankingData
+from rankviz.datasets.types import RankingData, require_data
 from rankviz.models.ranksvm import RankSVM
 from rankviz.solvers.result import Status
 
@@ -44,6 +44,7 @@ def fit_curve(
     20 0.01 the weights for m = 10
     20 0.1 the weights for m = 10
     """
+    require_data(data, "Give fit_curve RankingData.from_arrays(X, y, qid).")
     base = clone(model).set_params(random_state=model.seed())
     gammas: list[float | str] = [*sorted(gamma)] or [model.gamma]
     ms, Cs = sorted(n_components) or [model.n_components], sorted(C) or [model.C]

@@ -6,17 +6,19 @@ messages too, so that programs that know them know ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_feature_names, column_or_1d
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
+from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.types import RankingData
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
@@ -99,75 +101,40 @@ def _as_data_error(check: Callable[..., None], *args: object, **settings: object
         ) from error
 
 
-def refuse_other_kinds(X: object) -> None:
-    """Raise `DataError` for what may not be taken for a matrix of features."""
-    if isinstance(X, RankingData):
-        raise DataError(
-            "a RankingData in the place of features",
-            expected="its matrix of features",
-            remedy="Pass .X, as in predict(data.X); fit takes data.X, data.y and qid=data.qid.",
-        )
-    if hasattr(X, "toarray"):
-        raise DataError(
-            "a sparse matrix of features",
-            expected="a dense matrix with one row per document",
-            remedy="Convert it with X.toarray().",
-        )
-    if hasattr(X, "shape"):
-        _refuse_no_matrix(X)
-
-
-def _refuse_no_matrix(X: Any) -> None:
-    """Raise `DataError` for an array that has not two axes."""
-    if len(X.shape) != 2:
-        raise DataError(
-            f"features of shape {tuple(X.shape)}",
-            expected="a matrix (documents, features)",
-            remedy="Reshape your data to two dimensions: X.reshape(1, -1) where it is a single document.",
-        )
+@contextmanager
+def in_scikit_learns_words() -> Iterator[None]:
+    """Say of features that are not numbers what scikit-learn says too, with an error that is a TypeError."""
+    try:
+        yield
+    except DataError as error:
+        if not error.found.startswith("features that are not numbers"):
+            raise
+        complex_too = "Complex data not supported. " if "complex" in error.found else ""
+        raise NotNumbersError(
+            error.found,
+            expected=f"{error.expected}, each of which as an argument must be no string but a real number",
+            remedy=complex_too + error.remedy,
+        ) from error
 
 
 def features_of(X: ArrayLike) -> FloatArray:
     """Features as a float64 matrix (n, d), finite and with squares that are numbers, or `DataError`."""
-    try:
-        given = np.asarray(X)
-        if given.dtype.kind in _NO_NUMBERS:
-            raise ValueError(_NO_NUMBERS[given.dtype.kind])
-        out = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        kind = NotNumbersError if isinstance(error, TypeError) else DataError
-        raise kind(
-            f"features that are not numbers ({error})",
-            expected="a numeric matrix with one row per document",
-            remedy="Convert the features to numbers first.",
-        ) from error
-    _refuse_no_matrix(given)
+    with in_scikit_learns_words():
+        out = dense_features(X)
     refuse_huge(out)
     return out
 
 
-_NO_NUMBERS = {"c": "Complex data not supported", "M": "points in time", "m": "spans of time"}
-"""Kinds of arrays that NumPy would turn into numbers, and lose what they mean."""
-
-
-def grades_of(y: ArrayLike | None) -> NDArray[np.generic]:
-    """Grades as an array of numbers, or `DataError`; a column becomes a list with scikit-learn's warning."""
+def grades_of(y: ArrayLike | None) -> ArrayLike:
+    """Grades that were given, or `DataError`; a column becomes a list, with scikit-learn's warning."""
     if y is None:
         raise DataError(
             "no grades: a ranker requires y to be passed, but the target y is None",
             expected="one grade for each document",
             remedy="Pass y, whole numbers from 0 up.",
         )
-    given = np.asarray(y)
-    given = np.asarray(given.tolist()) if given.dtype.kind == "O" else given  # numbers that stand as objects
-    if given.dtype.kind not in "biuf":
-        found = "Complex data not supported" if given.dtype.kind == "c" else "Unknown label type"
-        raise DataError(
-            f"grades of type {given.dtype} ({found})",
-            expected="every grade to be a whole number",
-            remedy="Number the grades first.",
-        )
-    return np.asarray(column_or_1d(given, warn=True)) if given.ndim == 2 and given.shape[1] == 1 else given
+    column = getattr(y, "ndim", 1) == 2 and getattr(y, "shape", ())[1:] == (1,)
+    return np.asarray(column_or_1d(y, warn=True)) if column else y
 
 
 def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
@@ -208,20 +175,10 @@ def refuse_unusable(data: RankingData) -> None:
 
 
 def refuse_huge(X: FloatArray) -> None:
-    """Raise `DataError` for features that are not finite, or whose squares are no numbers."""
-    largest = max(X.max(initial=0.0), -X.min(initial=0.0))  # NaN where there is one
-    if largest <= LARGEST_FEATURE:
-        return
-    wrong = ~np.isfinite(X)
-    if wrong.any():
-        row, column = (int(v) for v in np.argwhere(wrong)[0])
+    """Raise `DataError` for features whose squares are no numbers."""
+    if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_FEATURE:
         raise DataError(
-            f"feature {column + 1} of document {row + 1} is {X[row, column]}",
-            expected="finite features: neither NaN nor inf",
-            remedy="Fill or drop missing values first.",
+            f"features beyond ±{LARGEST_FEATURE:g}",
+            expected="features whose squares are numbers",
+            remedy="Normalise the features first.",
         )
-    raise DataError(
-        f"features beyond ±{LARGEST_FEATURE:g}",
-        expected="features whose squares are numbers",
-        remedy="Normalise the features first.",
-    )

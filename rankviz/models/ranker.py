@@ -29,8 +29,8 @@ from rankviz.models.inputs import (
     check_width,
     features_of,
     grades_of,
+    in_scikit_learns_words,
     query_ids_of,
-    refuse_other_kinds,
 )
 from rankviz.risk.pairs import count_pairs
 
@@ -102,9 +102,9 @@ class Ranker(BaseEstimator):
         return Outcome()
 
     def __sklearn_tags__(self) -> Any:
-        """scikit-learn's tags: there is no training without grades."""
+        """scikit-learn's tags: there is no training without grades, and sparse features are made dense."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.target_tags.required, tags.input_tags.sparse = True, True
         return tags
 
     def warn_of_settings(self, stacklevel: int = 2) -> None:
@@ -146,14 +146,14 @@ class Ranker(BaseEstimator):
         with `DataWarning` where no query has two grades, so that there is nothing to learn, and with
         `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
         """
-        refuse_other_kinds(X)
         columns = Columns.of(X)
         self.warn_of_settings()
-        data = RankingData.from_arrays(features_of(X), grades_of(y), query_ids_of(qid))
+        with in_scikit_learns_words():
+            data = RankingData.from_arrays(X, grades_of(y), query_ids_of(qid), regroup=True)
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
-            data, weights = weighed(data, sample_weight)
+            data, weights = weighed(data, sample_weight, data.rows)
             self.fit_weighted(data, weights, callback)
         columns.put_on(self)
         if not count_pairs(data.y, data.ptr).any():
@@ -186,16 +186,19 @@ class Ranker(BaseEstimator):
         than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
         `DataWarning` where every model would have the same score, which is NaN if no query counts.
         """
-        data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid))
-        weights = None if sample_weight is None else query_weights(sample_weight, data)
+        data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
+        weights = None if sample_weight is None else query_weights(sample_weight, data, data.rows)
         return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
         """Documents to score, with the columns of training, or `DataError`."""
         check_is_fitted(self, "n_features_in_")
-        refuse_other_kinds(X)
-        check_columns(self, X)
-        out = features_of(X)
+        if hasattr(X, "columns"):
+            check_columns(self, X)  # first: a table with other columns may well have gaps
+            out = features_of(X)
+        else:
+            out = features_of(X)
+            check_columns(self, X)
         check_width(self, out)
         return out
 

@@ -1,9 +1,11 @@
-"""Legend entries that tell several runs apart by what differs among them."""
+"""Words in figures: legend entries that tell runs apart by what differs among them, names of documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankviz.datasets.statistics import document_names
+from rankviz.datasets.types import RankingData
 from rankviz.experiments.description import method_label
 from rankviz.experiments.spec import RunSpec
 from rankviz.features.settings import N_COMPONENTS
@@ -12,6 +14,14 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.style import look_of
 
 _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
+
+
+def shown_documents(part: RankingData, query: int) -> list[str]:
+    """Names of the documents of the query at position `query`, shown as they are.
+
+    Plotly reads some HTML in texts, links too; a sign of no width behind each "<" makes it a plain one.
+    """
+    return [name.replace("<", "<\u2060") for name in document_names(part, query)]
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:

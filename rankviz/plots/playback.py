@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
-from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.margins import summary
 from rankviz.plots import margins
+from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour
 
 MILLISECONDS, SLOW = 700, 1600
@@ -35,7 +35,7 @@ def documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd
     iteration, so that rows of one document are the same throughout.
     """
     rows = part.query_slice(query)
-    names, grades, frames = document_names(part, query), part.y[rows], []
+    names, grades, frames = shown_documents(part, query), part.y[rows], []
     for k in kept(len(scores)):
         f = scores[k][rows]
         rank = np.empty(len(f), np.int64)

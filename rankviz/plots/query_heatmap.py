@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
-from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
+from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour
 
 MOST = 200
@@ -22,7 +22,7 @@ _FIRST = 2  # columns before the features
 def data(part: RankingData, query: int) -> pd.DataFrame:
     """Documents of the query at position `query`, best grade first: "document", "grade", "1", "2", … ."""
     rows = part.query_slice(query)
-    table = pd.DataFrame({"document": document_names(part, query), "grade": part.y[rows]})
+    table = pd.DataFrame({"document": shown_documents(part, query), "grade": part.y[rows]})
     features = pd.DataFrame(part.X[rows], columns=[str(k + 1) for k in range(part.n_features)])
     joined = pd.concat([table, features], axis=1)
     return joined.sort_values("grade", ascending=False, kind="stable", ignore_index=True)

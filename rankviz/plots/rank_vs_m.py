@@ -8,9 +8,9 @@ from itertools import pairwise
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.experiments.record import RunRecord
+from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour
 
 EXACT = "exact"
@@ -33,7 +33,7 @@ def data(
     columns = [(f"{record.spec.n_components}", record) for record in ordered]
     columns += [] if exact is None else [(EXACT, exact)]
     rows = part_data.query_slice(query)
-    documents = {"document": document_names(part_data, query), "grade": part_data.y[rows]}
+    documents = {"document": shown_documents(part_data, query), "grade": part_data.y[rows]}
     tables = []
     for place, (label, record) in enumerate(columns):
         table = pd.DataFrame(documents | {"place": place, "label": label, "score": record.scores[part][rows]})

@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
+from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import CHOSEN_COLOUR, GRADE_COLOURS, finished, grade_colour
 
 ON_LIGHT_GRADE, ON_DARK_GRADE = GRADE_COLOURS[-1], "#fefefe"
@@ -24,7 +24,7 @@ def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> 
     rows = part.query_slice(query)
     table = pd.DataFrame(
         {
-            "document": document_names(part, query),
+            "document": shown_documents(part, query),
             "grade": part.y[rows],
             "left_rank": _ranks(left[rows]),
             "left_score": left[rows],

@@ -118,6 +118,8 @@ def choices_in_words() -> str:
 
 def _as_table(costs: object) -> FloatArray:
     try:
+        if np.asarray(costs).dtype.kind == "c":
+            raise TypeError("its numbers are complex")
         return np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SettingError(

@@ -84,6 +84,7 @@ def test_queries_that_stand_apart_are_regrouped_with_a_warning(tmp_path: Path) -
         data = read_letor(path)
     assert str(caught[0].message).startswith(f"{path}, line 4: query 1 comes back after other queries")
     assert "(and so do 1 more)" in str(caught[0].message)
+    assert str(caught[0].message).endswith("not in file order: data.rows says where each stood")
     assert caught[0].filename == __file__
     assert data.X[:, 0].tolist() == [1, 3, 2, 5, 4]
     assert data.rows.tolist() == [0, 2, 1, 4, 3]

@@ -15,7 +15,7 @@ from rankviz.datasets.types import DataError, RankingData
 
 def apart() -> RankingData:
     """Three documents whose file has the first query's documents on lines 1 and 3."""
-    return RankingData.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 2], [1, 2, 1])
+    return RankingData.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 2], [1, 2, 1], regroup=True)
 
 
 def test_scores_are_matched_by_the_row_in_the_file(tmp_path: Path) -> None:
@@ -49,8 +49,10 @@ def test_round_trip_is_exact(tmp_path_factory: pytest.TempPathFactory, scores: l
 @pytest.mark.parametrize(
     ("content", "line", "found"),
     [
-        (b"1\n2\n", None, "2 scores"),
-        (b"", None, "0 scores"),
+        (b"1\n2\n", 2, "the end after 2 scores"),
+        (b"1\n23\r", 2, "the end after 2 scores"),
+        (b"1\r2\r3\r4\r", 1, "a carriage return inside a line"),
+        (b"", None, "the end after 0 scores"),
         (b"1\n2\n3\n4\n", 4, "more than 3 scores"),
         (b"1\n\n2\n3\n", 2, "''"),
         (b"1\nx\n3\n", 2, "'x'"),

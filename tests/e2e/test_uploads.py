@@ -5,6 +5,7 @@ from __future__ import annotations
 from helpers import assert_no_errors_shown, sidebar, tile, traces
 from playwright.sync_api import Browser, Page, expect
 
+from rankviz.datasets.recipes import Recipe
 from tools.browser import Server, open_page, wait_settled
 
 GOOD = "".join(
@@ -79,3 +80,18 @@ def test_two_visitors_do_not_see_each_others_uploads(server: Server, page: Page,
     finally:
         other.close()
     assert "secret" in offered(page)
+
+
+def test_a_link_names_a_recipe_and_a_button_makes_its_data(server: Server, page: Page) -> None:
+    name = Recipe(queries=20, smallest=2, largest=5, features=3).name
+    open_page(page, f"{server.url}/data?data={name}")
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("synthetic-demo")
+    page.get_by_role("button", name="Generate it").click()
+    wait_settled(page)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value(name)
+    assert tile(page, "Queries") == "12"
+    assert_no_errors_shown(page)
+    page.goto(f"{server.url}/data?data={name}")
+    wait_settled(page)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value(name)
+    expect(page.get_by_role("button", name="Generate it")).to_have_count(0)

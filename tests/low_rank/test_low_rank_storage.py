@@ -106,7 +106,7 @@ Contents = tuple[dict[str, object], dict[str, np.ndarray]]
 
 def rewrite(path: Path, meta: dict[str, object], arrays: dict[str, np.ndarray]) -> Path:
     with path.open("wb") as file:
-        np.savez(file, allow_pickle=False, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+        np.savez(file, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
     return path
 
 

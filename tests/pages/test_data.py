@@ -164,11 +164,15 @@ def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
     assert (recipe.queries, recipe.features) == (20, 3)
 
 
-def test_a_link_makes_the_data_set_that_it_names(open_page: Opener) -> None:
-    app = open_page("data", data=SMALL.name)
-    assert app.session_state["data"] == SMALL.name
-    shown = {tile.label: tile.value for tile in app.metric}
-    assert shown["Documents"] == f"{SMALL.make().train.n_documents:,}"
+def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
+    open_page: Opener, tmp_path: Path
+) -> None:
+    app = open_page(data=SMALL.name)
+    assert app.session_state["data"] == "synthetic-demo"
+    assert SMALL.name in app.warning[0].value
+    assert f"about {SMALL.expected_documents:.0f} documents" in app.warning[0].value
+    assert app.button(key="generate-linked")
+    assert SMALL.name not in {path.name for path in tmp_path.rglob("*")}
 
 
 def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> None:

@@ -52,6 +52,15 @@ def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener) -> 
     assert not app.error
 
 
+def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page(
+        "data", data="edge", loss="hinge", solver="L-BFGS (SciPy)", costs=CHOICES["table"], lam="x"
+    )
+    assert not app.error
+    assert len(app.get("plotly_chart")) > 1
+
+
 @pytest.mark.parametrize(
     ("lam", "sentence"), [("1, x", "one number"), ("1, 2", "one number"), ("1", "grades up to")]
 )

@@ -9,7 +9,6 @@ import streamlit as st
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold, RankingData
-from rankviz.experiments.description import describe
 from rankviz.experiments.playback import Playback, play, playable
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
@@ -18,6 +17,7 @@ from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, SOLVERS
 from ui.convergence.runs import from_zero
+from ui.shared.foreign import describe
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
 from ui.shared.show import bold_sentence, show_figure

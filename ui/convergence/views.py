@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import small
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
@@ -18,6 +17,7 @@ from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
 from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shared import pins
+from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS

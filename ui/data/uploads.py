@@ -11,31 +11,53 @@ from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
 from rankviz.datasets.uploads import LIMITS, accept, keep_fold
+from ui.shared.foreign import escaped
 from ui.shared.runs import datasets, look_again, own_root
 from ui.shared.visitors import keep_visitor
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
+_LINKED = "data-linked"
 _KNOBS = Recipe()
 
 
 def before_sidebar() -> None:
-    """Choose the data set that was just added; make the one that a link names; say if there is none."""
+    """Choose the data set that was just added; see to one that a link names and that is not here."""
     _expire()
     note_use(own_root())
     if _NEXT in st.session_state:
         st.session_state["data"] = st.session_state.pop(_NEXT)
     wanted = st.query_params.get("data", "")
-    if "data" in st.session_state or not wanted or wanted in datasets():
+    if "data" not in st.session_state and wanted and wanted not in datasets():
+        st.session_state[_LINKED] = wanted
+    if _LINKED in st.session_state:
+        _say_it_is_not_here(st.session_state[_LINKED])
+
+
+def _say_it_is_not_here(name: str) -> None:
+    """That a link names a data set that is not here, with a button where its name says how to make it."""
+    recipe = Recipe.named(name)
+    if recipe is None or name in datasets():
+        del st.session_state[_LINKED]
+    if name in datasets():
         return
-    recipe = Recipe.named(wanted)
+    said = f"The link names the data set “{escaped(name)}”, which is not here. Another one is shown."
+    if recipe is None:
+        st.warning(said, icon=":material/warning:")
+    else:
+        _offer_to_generate(recipe, said)
+
+
+def _offer_to_generate(recipe: Recipe, said: str) -> None:
+    """Nothing is written to the disk because somebody followed a link: its visitor presses a button first."""
     try:
-        if recipe is not None:
-            _generate(recipe)
-            return
-        said = f"The link names the data set {wanted!r}, which is not here."
-    except (DataError, ValueError) as error:
-        said = f"The data set {wanted!r} of the link cannot be made: {error}."
-    st.warning(f"{said} Another one is shown.", icon=":material/warning:")
+        recipe.check_size()
+        text, action = st.columns([5, 1], vertical_alignment="center")
+        expected = f"It can be generated: about {recipe.expected_documents:,.0f} documents, for you alone."
+        text.warning(f"{said} {expected}", icon=":material/warning:")
+        if action.button("Generate it", key="generate-linked", width="stretch"):
+            _choose(_generate(recipe))
+    except ValueError as error:  # DataError is one
+        st.warning(f"{said} It cannot be generated: {escaped(error)}.", icon=":material/warning:")
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
@@ -68,7 +90,9 @@ def own_data(dataset: str) -> None:
         return
     text, action = st.columns([5, 1], vertical_alignment="center")
     notes = st.session_state.get(_NOTES, {}).get(dataset, ())
-    text.caption(" ".join([f"**{dataset}** is your own; other visitors do not see it.", *notes]))
+    text.caption(
+        " ".join([f"**{escaped(dataset)}** is your own; other visitors do not see it.", *map(escaped, notes)])
+    )
     action.button("Remove it", on_click=_remove, args=(found.folder,), width="stretch", key="remove-upload")
 
 
@@ -93,7 +117,7 @@ def _upload_form() -> None:
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
         _accept([Upload(file.name, file) for file in files], name)
     if _ERROR in st.session_state:
-        st.error(st.session_state[_ERROR], icon=":material/error:")
+        st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption("Nothing was added. The data set shown is still the one chosen before.")
 
 
@@ -129,7 +153,7 @@ def _remove(folder: Path) -> None:
     try:
         remove(folder, own_root())
     except DataError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(escaped(error), icon=":material/error:")
     look_again()
 
 
@@ -146,7 +170,7 @@ def _generator() -> None:
         try:
             _choose(datasets()[recipe.name].folder if present else _generate(recipe))
         except ValueError as error:  # DataError is one
-            st.error(f"{error}.", icon=":material/error:")
+            st.error(f"{escaped(error)}.", icon=":material/error:")
 
 
 def _knobs() -> Recipe:

@@ -10,8 +10,9 @@ from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
-from rankviz.experiments.description import PART_NAMES, data_words
+from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.spec import RunSpec
+from ui.shared.foreign import data_words
 
 
 def synthetic(dataset: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.datasets.folds import DEMONSTRATION
-from rankviz.experiments.description import describe, in_a_sentence
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
@@ -16,6 +16,7 @@ from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import choices, is_curve, kernels, names
+from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_submit
 from ui.shared.navigation import ENTRIES
 from ui.shared.offers import COMPONENTS

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from rankviz.experiments.description import Description, describe, in_a_sentence
+from rankviz.experiments.description import Description, in_a_sentence
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS
 from ui.shared.folds import ALL, chosen_folds
+from ui.shared.foreign import describe, escaped
 from ui.shared.offers import C_EXPONENTS
 from ui.shared.settings import baseline
 from ui.shared.show import capital
@@ -105,4 +106,4 @@ def about(spec: RunSpec, settings: Settings, part: str) -> Description:
     words = describe(spec, part)
     if len(settings.folds) == 1:
         return words
-    return replace(words, data=f"{spec.dataset}, {len(settings.folds)} folds pooled")
+    return replace(words, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")

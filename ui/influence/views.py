@@ -8,9 +8,11 @@ import streamlit as st
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import describe, in_a_sentence
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.metrics import DEFINITIONS
+from rankviz.metrics.evaluation import unknown_grades
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
@@ -18,6 +20,7 @@ from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.costs import table
+from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.runs import fold_of, normalised
 from ui.shared.show import (
@@ -216,4 +219,6 @@ def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
         return definition_caption(normalised(spec.but(fold=settings.folds[0])).parts[part])
     parts = [fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds]
     empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
-    return f"LETOR 4.0 definition, {empty} of them without a relevant document (they count as 0)"
+    letor = DEFINITIONS["letor"]
+    unknown = unknown_grades(letor, sum(letor.unknown(data.y) for data in parts))
+    return f"{letor.label} definition, {empty} of them without a relevant document (they count as 0){unknown}"

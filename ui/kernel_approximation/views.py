@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
-from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
@@ -24,6 +23,7 @@ from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.words import kernel_words, reading, variant_words
 from ui.kernel_approximation.work import errors
 from ui.shared.controls import value_from
+from ui.shared.foreign import describe
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import spec_from_state
 from ui.shared.show import bold_sentence, capital, show_figure

@@ -12,7 +12,7 @@ from rankviz.analysis.model_duals import run_duals
 from rankviz.common.numbers import power_of_two
 from rankviz.dual.hinge_values import hinge_values
 from rankviz.dual.variables import Duals
-from rankviz.experiments.description import PART_NAMES, describe
+from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
@@ -21,6 +21,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.metric_vs_m import training_seconds
 from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
+from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
 from ui.shared.show import bold_sentence, capital
 

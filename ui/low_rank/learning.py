@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.settings import Setting
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
@@ -28,6 +27,7 @@ from ui.low_rank.settings import (
     wait,
 )
 from ui.low_rank.work import Shown
+from ui.shared.foreign import describe
 from ui.shared.show import bold_sentence, capital, show_figure
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}

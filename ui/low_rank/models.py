@@ -11,7 +11,6 @@ from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.progress import Progress
 from rankviz.dual.variables import Duals
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import USUAL
@@ -37,6 +36,7 @@ from ui.low_rank.settings import (
 from ui.low_rank.words import none_counted, other_queries, percent, power_of_ten, queries
 from ui.low_rank.work import Shown
 from ui.shared import selection
+from ui.shared.foreign import describe
 from ui.shared.show import bold_sentence, capital, show_figure
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}

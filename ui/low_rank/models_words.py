@@ -8,7 +8,6 @@ from dataclasses import replace
 import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
-from rankviz.experiments.description import describe
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS
 from rankviz.metrics.significance import compare
@@ -18,6 +17,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.risk.losses import LOSSES
 from ui.low_rank.settings import HINGE, Settings
 from ui.low_rank.words import middle, off, percent, queries
+from ui.shared.foreign import describe
 
 MATRIX_WORDS = {
     "low_rank": "the low-rank A beside its α, which the paper counts",

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import small
-from rankviz.experiments.description import describe
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
+from ui.shared.foreign import as_csv, describe
 
 
 def table_of(what: Shown) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def show(what: Shown) -> None:
     )
     row.download_button(
         "Numbers (CSV)",
-        lambda: table.to_csv(index=False),
+        lambda: as_csv(table),
         "low-rank.csv",
         "text/csv",
         key="low-rank-csv",

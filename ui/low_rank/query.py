@@ -10,10 +10,11 @@ import streamlit as st
 
 from rankviz.dual.truncation import BlockSVD
 from rankviz.dual.variables import DualBlock
-from rankviz.experiments.description import PART_NAMES, describe
+from rankviz.experiments.description import PART_NAMES
 from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from ui.low_rank import words
 from ui.low_rank.work import PART, RANKS, Cut, Shown, cut_losses, duals_of
+from ui.shared.foreign import describe
 from ui.shared.show import bold_sentence, show_figure
 
 ORDERS = {"grade": "grade, then score", "score": "score"}

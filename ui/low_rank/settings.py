@@ -20,6 +20,7 @@ from rankviz.plots.style import look_of
 from rankviz.risk.settings import LOSS_WEIGHT
 from rankviz.solvers.registry import SOLVER
 from ui.shared.controls import control_of, value_from
+from ui.shared.foreign import escaped
 from ui.shared.jobs import predicted
 from ui.shared.offers import C_EXPONENTS
 from ui.shared.settings import spec_from_state
@@ -194,7 +195,7 @@ def in_kernel_space(spec: RunSpec) -> bool:
 def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]:
     """The records of specs; says which do not fit, and has the page see to those that it did not know of."""
     for words in dict.fromkeys(filter(None, map(refusal, wanted))):
-        st.warning(words, icon=":material/memory:")
+        st.warning(escaped(words), icon=":material/memory:")
     if any(spec not in records for spec in affordable(wanted)):
         st.rerun()
     return [records.get(spec) for spec in wanted]

@@ -8,7 +8,7 @@ from itertools import product
 import pandas as pd
 import streamlit as st
 
-from rankviz.experiments.description import PART_NAMES, describe
+from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
@@ -27,6 +27,7 @@ from ui.low_rank.settings import (
     wait,
 )
 from ui.low_rank.work import Shown
+from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
 from ui.shared.show import bold_sentence, capital, show_figure
 

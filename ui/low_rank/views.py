@@ -9,7 +9,6 @@ import streamlit as st
 
 from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dim_histogram, energy_curve
@@ -17,6 +16,7 @@ from ui.low_rank import learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
 from ui.shared import selection
+from ui.shared.foreign import describe
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import bold_sentence, show_figure
 

@@ -16,7 +16,6 @@ from rankviz.analysis.spectra import RANK_TOLERANCE
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.dual.variables import DualBlock, Duals, GivenDuals
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
@@ -27,6 +26,7 @@ from ui.low_rank.settings import HINGE, plain_with
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.low_rank.work import ZEROS, Shown
+from ui.shared.foreign import describe
 from ui.shared.show import bold_sentence, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)

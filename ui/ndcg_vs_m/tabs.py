@@ -194,8 +194,8 @@ def _which_may_be_lower() -> str:
     if within:
         verb = "searches" if len(within) == 1 else "search"
         told.append(
-            f"{listed(within)} {verb} a part of what the exact kernel spans, so its F̃ is never "
-            "lower, to the tolerance"
+            f"{listed(within)} {verb} a part of what the exact kernel spans, so its best F̃ is "
+            "never lower (training comes close to the best, by its tolerance or as far as its limits let it)"
         )
     if beyond:
         told.append(f"that of {listed(beyond)} may be lower (hollow)")

@@ -24,6 +24,7 @@ from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, names
 from ui.shared.folds import THIS, chosen_folds
+from ui.shared.foreign import escaped
 from ui.shared.jobs import predicted, run_or_submit
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
@@ -160,7 +161,7 @@ def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
         for run in runs:
             _check(run)
     except (DataError, SettingError) as error:
-        st.caption(f"{capital(in_a_sentence(spec))} is left out: {error}")
+        st.caption(f"{capital(in_a_sentence(spec))} is left out: {escaped(error)}")
         return []
     return runs
 

@@ -9,6 +9,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.style import approximations
+from ui.shared.foreign import escaped
 from ui.shared.settings import spec_from_state
 
 
@@ -26,4 +27,4 @@ def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
 def say_what_is_left_out(reasons: list[str]) -> None:
     """Say which approximation is not drawn, and what would draw it."""
     for reason in reasons:
-        st.caption(f"Not drawn: {reason}.")
+        st.caption(f"Not drawn: {escaped(reason)}.")

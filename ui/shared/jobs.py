@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from ui.shared.foreign import escaped
 from ui.shared.runs import (
     TookTooLong,
     data_roots_of_visitor,
@@ -135,7 +137,7 @@ def _let_go(wanted: list[RunSpec]) -> None:
         del st.query_params[PARAMETER]
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _slow() -> set[RunSpec]:
     """Specs that took longer than predicted: they are not tried again while a visitor waits."""
     return set()
@@ -202,5 +204,5 @@ def _submit(missing: list[RunSpec], title: str) -> JobStatus | None:
         st.query_params[PARAMETER] = job_id
         return store().status(job_id)
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(escaped(error), icon=":material/error:")
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shared.controls import Control, control_of
+from ui.shared.foreign import escaped
 from ui.shared.old_labels import FORMER
 from ui.shared.settings import all_settings
 
@@ -52,23 +54,42 @@ def link_as_opened() -> dict[str, str]:
 
     Options that were called something else in an earlier version are called what they are called now.
     """
+    told = st.query_params.to_dict()
+    _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
     if _LINK not in st.session_state:
-        told = st.query_params.to_dict()
         known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
         if known:
             _put(_labels(known))
-        st.session_state[_LINK] = st.query_params.to_dict()
+        st.session_state[_LINK] = told | st.query_params.to_dict()
     st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
 
 
-def _put(labels: Mapping[str, str]) -> None:
-    """Put labels into the address, and where widgets look for what it said when they are drawn first.
+def _beyond_numbers(text: str) -> bool:
+    """Whether a text stands for a number without end, or for none: Streamlit's widgets fail on these."""
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
 
-    Streamlit has no public way to the latter: widgets would take the old label, know none, and drop it.
-    """
+
+def _leave_out(keys: Sequence[str]) -> None:
+    """Take parameters out of the address, before widgets look for them."""
+    for key in keys:
+        del st.query_params[key]
+    if keys:
+        _tell_widgets()
+
+
+def _put(labels: Mapping[str, str]) -> None:
+    """Put labels into the address, before widgets look for them: they would know no old one, and drop it."""
     st.query_params.update(labels)
+    _tell_widgets()
+
+
+def _tell_widgets() -> None:
+    """Have widgets that are drawn first look at the address as it is now; Streamlit has no public way."""
     context = get_script_run_ctx()
     if context is not None:
         with context.session_state.query_params() as params:
@@ -81,7 +102,7 @@ def say_what_was_not_offered(link: Mapping[str, str]) -> None:
     if st.session_state.setdefault(_TAKEN, taken) != taken:
         return
     refused = [key for key in taken if link.get(key, taken[key]) != taken[key]]
-    wrong = [f"{key} = {link[key]} ({taken[key]} is used)" for key in refused]
+    wrong = [f"{key} = {escaped(link[key])} ({taken[key]} is used)" for key in refused]
     if wrong:
         text = f"This link asks for what is not offered here: {', '.join(wrong)}."
         st.warning(text, icon=":material/link_off:")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
 from ui.shared.runs import errors_as_sentences
-from ui.shared.settings import spec_from_state
+from ui.shared.settings import data_from_state, spec_from_state
 
 ICON = Path(__file__).parent / "icon.svg"
 READABLE_BUTTONS = """<style>
@@ -84,7 +84,20 @@ def configure() -> st.Page:
 
 
 def experiment() -> RunSpec:
-    """The experiment that the sidebar describes.
+    """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
+    _announced()
+    with errors_as_sentences():
+        return spec_from_state(st.session_state)
+
+
+def data_only() -> RunSpec:
+    """The data that the sidebar names, for a page that trains nothing: the other settings may clash."""
+    _announced()
+    return data_from_state(st.session_state)
+
+
+def _announced() -> None:
+    """Announce the navigation if nobody has.
 
     The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`
     alone, without app.py. Announcing the navigation ends that for good, and the run starts again with app.py.
@@ -92,5 +105,3 @@ def experiment() -> RunSpec:
     if "data" not in st.session_state:
         configure()
         st.rerun()
-    with errors_as_sentences():
-        return spec_from_state(st.session_state)

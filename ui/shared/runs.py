@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -25,6 +26,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from ui.shared.faults import show_fault
+from ui.shared.foreign import escaped
 from ui.shared.visitors import visitor
 
 STAGES = {
@@ -75,8 +77,9 @@ class RunMemory:
                 kept -= sum(found.nbytes for found in old.solution.values())
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _memory() -> RunMemory:
+    """One for the server, and no cache of Streamlit's: these any visitor's browser may ask to empty."""
     # a curve over m, seeds and folds; about 150 kB each, and dual variables, 7 MB of OHSUMED
     return RunMemory(size=1024, solution_bytes=1e9)
 
@@ -207,7 +210,7 @@ def errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except (DataError, SettingError) as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(escaped(error), icon=":material/error:")
         st.stop()
     except StopRequested:
         st.info("Stopped before there was a model.")

@@ -107,10 +107,15 @@ def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **
         return given[setting.name] if setting.name in given else value_from(setting, state)
 
     values = {setting.name: value for setting, value in METHODS[method].active(value_of)}
-    normalisation = value_from(NORMALISATION, state)
-    spec = RunSpec(state["data"], state["fold"], "", normalisation, method=method, **(values | given))
+    chosen = data_from_state(state)
+    spec = RunSpec(chosen.dataset, chosen.fold, "", chosen.normalisation, method=method, **(values | given))
     spec.kind.check(spec.values)
     return spec
+
+
+def data_from_state(state: Mapping[str, Any]) -> RunSpec:
+    """The data set, fold and normalisation that the sidebar's widgets stand for, with the usual model."""
+    return RunSpec(state["data"], state["fold"], "", value_from(NORMALISATION, state))
 
 
 def baseline(state: Mapping[str, Any]) -> RunSpec:

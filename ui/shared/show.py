@@ -14,11 +14,11 @@ from plotly.io import from_json
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
 from rankviz.plots.style import GRADE_COLOURS, second_tone
+from ui.shared.foreign import as_csv, describe, plain
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 
@@ -62,7 +62,7 @@ def show_figure(
         )
         st.download_button(
             "Numbers (CSV)",
-            lambda: table.to_csv(index=False),
+            lambda: as_csv(table),
             f"{key}.csv",
             "text/csv",
             key=f"{key}-csv",
@@ -76,7 +76,7 @@ def show_figure(
 def _page(figure: go.Figure, caption: str) -> str:
     """The figure with its caption as a page that needs no network: Plotly itself is inside."""
     body = figure.to_html(include_plotlyjs=True, full_html=False)
-    return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(caption)}</p>'
+    return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
 
 
 def _themed(figure: go.Figure) -> go.Figure:

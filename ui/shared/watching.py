@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import streamlit as st
 
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
+from ui.shared.foreign import escaped
 from ui.shared.runs import errors_as_sentences, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
@@ -18,7 +20,7 @@ PARAMETER = "job"
 """The query parameter that names the job a page shows."""
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def store() -> JobStore:
     """The jobs of this machine's user, shared by all visitors."""
     return JobStore()
@@ -44,11 +46,11 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
         st.rerun()
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
-        text.progress(status.fraction, f"**{status.title}** · {_words(status)}")
+        text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status)}")
         if status.owner == visitor() and status.live == was_live:  # else the page is about to be drawn anew
             _button(action, status, place)
         if status.state == "failed":
-            st.error(status.reason, icon=":material/error:")
+            st.error(escaped(status.reason), icon=":material/error:")
         elif status.live and note:
             st.caption(note)
     if was_live:  # at last: how it ended is on screen before the whole page has been drawn anew
@@ -90,7 +92,7 @@ def _words(status: JobStatus) -> str:
     elif status.state == "queued":
         stage = "waiting until another run has ended"
     elif status.state != "failed":
-        stage = status.reason.rstrip(".")
+        stage = escaped(status.reason.rstrip("."))
     words = [stage or status.state, done if status.live else "", in_words(status.seconds)]
     return " · ".join(filter(None, words))
 
@@ -101,7 +103,7 @@ def _stop(job_id: str) -> None:
         store().stop(job_id, visitor())
         st.query_params[PARAMETER] = job_id  # so that the page says how it ended
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(escaped(error), icon=":material/error:")
 
 
 @errors_as_sentences()
@@ -110,4 +112,4 @@ def _delete(job_id: str) -> None:
         store().delete(job_id, visitor())
         st.query_params.pop(PARAMETER, None)
     except JobError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(escaped(error), icon=":material/error:")

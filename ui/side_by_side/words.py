@@ -10,11 +10,12 @@ import pandas as pd
 
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import Description, describe
+from rankviz.experiments.description import Description
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.per_query import ROUNDING, Sides, sides
+from ui.shared.foreign import describe, escaped
 from ui.shared.models import Two
 from ui.shared.show import bold_sentence
 
@@ -174,7 +175,7 @@ def marked_document(document: pd.Series, pair: Pair) -> str:
 
 
 def _named(document: str) -> str:
-    return document if document.startswith("document") else f"document {document}"
+    return escaped(document if document.startswith("document") else f"document {document}")
 
 
 def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:

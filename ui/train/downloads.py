@@ -19,6 +19,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
+from ui.shared.foreign import as_csv
 from ui.shared.runs import normalised
 
 
@@ -49,7 +50,7 @@ def margins(record: RunRecord, data: RankingData, part: str) -> str:
             "margin": pairs.margins(record.scores[part]),
         }
     )
-    return table.to_csv(index=False)
+    return as_csv(table)
 
 
 def weights(record: RunRecord, data: RankingData) -> str:
@@ -57,7 +58,7 @@ def weights(record: RunRecord, data: RankingData) -> str:
     m = len(record.weights)
     numbers = [f"{k}" for k in range(1, m + 1)]
     names = data.feature_names if record.spec.offers.input_weights and data.feature_names else numbers
-    return pd.DataFrame({"feature": names, "weight": record.weights}).to_csv(index=False)
+    return as_csv(pd.DataFrame({"feature": names, "weight": record.weights}))
 
 
 def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import PART_NAMES, describe, in_a_sentence, method_label
+from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import LINEAR
@@ -24,6 +24,7 @@ from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import look_of, style_of
 from rankviz.risk.settings import LOSS_WEIGHT
 from ui.shared import pins
+from ui.shared.foreign import describe
 from ui.shared.models import Option, Two, menu, of_pins
 from ui.shared.needs import offered
 from ui.shared.settings import baseline

@@ -1,0 +1,66 @@
+"""The command `rankviz`, which is `python -m rankviz` too: starts the app."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+import rankviz
+from rankviz.common.shipped import shipped
+
+NO_STREAMLIT = (
+    "rankviz: the app needs Streamlit, which is not installed here. Install it together with rankviz: "
+    'pip install "rankviz[app]"'
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do what the command line says; without a command, start the app.
+
+    Raises SystemExit with a sentence where Streamlit is missing.
+    """
+    chosen = _parser().parse_args(arguments)
+    if find_spec("streamlit") is None:
+        raise SystemExit(NO_STREAMLIT)
+    _run_app(_command(chosen))
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="rankviz", description="Explore pairwise learning to rank in the browser.")
+    parser.add_argument("--version", action="version", version=f"rankviz {rankviz.__version__}")
+    parser.set_defaults(data_dir=[], port=None)
+    commands = parser.add_subparsers(title="commands", metavar="app")
+    app = commands.add_parser("app", help="start the app in the browser; so does rankviz alone")
+    app.add_argument(
+        "--data-dir",
+        action="append",
+        metavar="FOLDER",
+        default=[],
+        help="a folder with data sets of your own, beside the bundled one; may be given several times",
+    )
+    app.add_argument(
+        "--port",
+        type=int,
+        help="where the app answers on this machine; 8501 or the next free one unless given",
+    )
+    return parser
+
+
+def _command(chosen: Namespace) -> list[str]:
+    """The command line of Streamlit: it reads the settings in .streamlit beside the script it runs."""
+    port = [] if chosen.port is None else [f"--server.port={chosen.port}"]
+    folders = [word for folder in chosen.data_dir for word in ("--data-dir", folder)]
+    return ["streamlit", "run", str(shipped("app.py")), *port, "--", *folders]
+
+
+def _run_app(command: list[str]) -> None:
+    """Become Streamlit, in this process, so that signals and the exit status are its own."""
+    sys.argv = command
+    runpy.run_module("streamlit", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

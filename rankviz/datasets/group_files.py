@@ -1,0 +1,159 @@
+"""Group files: how many documents each query has, one count a line, beside rows that name no query.
+
+LightGBM calls such a file `train.txt.query`, XGBoost `train.txt.group`. The rows are `grade index:value …`,
+and the queries are numbered 1, 2, … in the order of the counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from rankviz.common.errors import DataError
+from rankviz.datasets.letor_faults import show
+from rankviz.datasets.textfile import Chunk, StrPath, open_bytes, text_chunks
+
+_ENDINGS = (".query", ".group")
+_TEXT = re.compile(r"\.(txt|dat|svm|svmlight|libsvm|letor)$", re.IGNORECASE)
+_PACKED = re.compile(r"\.gz$", re.IGNORECASE)
+_ROW = re.compile(rb"[ \t]*+([^ \t#]++)(.*+)", re.DOTALL)
+_QUERY = re.compile(rb"[ \t]++qid:")
+_COUNT = re.compile(rb"[ \t]*+([0-9]{1,9}+)[ \t]*+")
+_REMEDY = "Check that the two files belong together: the counts add up to the number of documents."
+
+
+def group_file(path: StrPath) -> Path | None:
+    """The group file that stands beside a data file, None where there is none.
+
+    For train.txt.gz these are train.txt.gz.query, train.txt.query and train.query, or the same with .group;
+    links that lead out of the folder are not followed.
+    """
+    name = os.fspath(path)
+    plain = _PACKED.sub("", name)
+    stems = dict.fromkeys((name, plain, _TEXT.sub("", plain)))
+    beside = (Path(stem + ending) for stem in stems for ending in _ENDINGS)
+    return next((file for file in beside if file.is_file() and _is_here(file)), None)
+
+
+def _is_here(file: Path) -> bool:
+    """Whether a file lies in its folder and is not a link to elsewhere."""
+    return os.path.dirname(os.path.realpath(file)) == os.path.realpath(file.parent)
+
+
+def with_queries(
+    chunks: Iterator[Chunk], path: StrPath, shown: str, group: StrPath | None
+) -> Iterator[Chunk]:
+    """Chunks of the file at `path`, with the queries that `group` counts where its rows name none.
+
+    Where `group` is None the file that stands beside serves, if the first row names no query. Raises
+    `DataError`, with file and line, for counts that are not whole numbers from 1 or do not add up, and for
+    rows that name a query beside a `group`.
+    """
+    counts = group_file(path) if group is None else group
+    if counts is None:
+        yield from chunks
+        return
+    seen, names_query = [], False
+    for chunk in chunks:
+        seen.append(chunk)
+        rows = [row for line in chunk.lines if (row := _ROW.fullmatch(line))]
+        if rows:
+            names_query = bool(_QUERY.match(rows[0][2]))
+            break
+    rest = chain(seen, chunks)
+    yield from rest if group is None and names_query else _numbered(rest, shown, counts)
+
+
+def names_no_query(path: StrPath) -> bool:
+    """Whether a group file stands beside a data file, and its first row names no query."""
+    if group_file(path) is None:
+        return False
+    with open_bytes(path) as stream:
+        for chunk in text_chunks(stream, os.fspath(path)):
+            for line in chunk.lines:
+                if row := _ROW.fullmatch(line):
+                    return not _QUERY.match(row[2])
+    return False
+
+
+def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath) -> Iterator[Chunk]:
+    """The same rows as LETOR has them: `grade qid:query index:value …`, queries 1, 2, …."""
+    lines, counts = _counts(group)
+    ends, done, query = np.cumsum(counts).tolist(), 0, 0
+    for chunk in chunks:
+        out = []
+        for number, line in enumerate(chunk.lines, chunk.first):
+            if row := _ROW.fullmatch(line):
+                if query < len(ends) and done == ends[query]:
+                    query += 1
+                if query == len(ends):
+                    raise _too_many(done, shown, number, group)
+                line = _with_query(row, query + 1, shown, number)
+                done += 1
+            out.append(line)
+        yield Chunk(chunk.first, out)
+    if done < ends[-1]:
+        short = int(np.searchsorted(ends, done, side="right"))
+        raise DataError(
+            f"counts of {ends[-1]:,} documents, {ends[short]:,} of them up to this line",
+            expected=f"counts of the {done:,} documents in {shown}",
+            remedy=_REMEDY,
+            path=os.fspath(group),
+            line=lines[short],
+        )
+
+
+def _with_query(row: re.Match[bytes], query: int, shown: str, number: int) -> bytes:
+    label, rest = row.groups()
+    if _QUERY.match(rest):
+        raise DataError(
+            "a query id in a file whose queries a group file counts",
+            expected="'grade index:value …' on every line, or a query id on every line",
+            remedy="Read it without the group file, or remove the query ids.",
+            path=shown,
+            line=number,
+        )
+    return b"%s qid:%d%s" % (label, query, rest)
+
+
+def _too_many(done: int, shown: str, number: int, group: StrPath) -> DataError:
+    return DataError(
+        f"document {done + 1:,}",
+        expected=f"{done:,} documents, as {os.fspath(group)} counts",
+        remedy=_REMEDY,
+        path=shown,
+        line=number,
+    )
+
+
+def _counts(group: StrPath) -> tuple[list[int], list[int]]:
+    """Counts of a group file, and the lines they stand on."""
+    lines, counts, name = [], [], os.fspath(group)
+    with open_bytes(group) as stream:
+        for chunk in text_chunks(stream, name):
+            for number, line in enumerate(chunk.lines, chunk.first):
+                if not line.strip(b" \t"):
+                    continue
+                match = _COUNT.fullmatch(line)
+                if match is None or int(match[1]) == 0:
+                    raise _no_count(show(line), name, number)
+                lines.append(number)
+                counts.append(int(match[1]))
+    if not counts:
+        raise _no_count("no counts", name, None)
+    return lines, counts
+
+
+def _no_count(found: str, name: str, number: int | None) -> DataError:
+    return DataError(
+        found,
+        expected="the number of documents of one query, a whole number from 1",
+        remedy="Write one number a line, for each query how many of the rows are its own.",
+        path=name,
+        line=number,
+    )

@@ -1,0 +1,79 @@
+"""Foreign text in the browser: whatever an address, an upload or a document says, nobody else is asked.
+
+That no other host is asked is what the fixture `page` sees to at the end of every test.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from helpers import assert_no_errors_shown, query_of
+from playwright.sync_api import Page, expect
+from test_uploads import GOOD, upload
+
+from tools.browser import Server, open_page
+from ui.shared.navigation import ENTRIES
+from ui.shared.settings import all_settings
+
+HOSTILE = (
+    "![p](https://elsewhere.example/p.png)",
+    "[a](https://elsewhere.example) https://elsewhere.example/ www.elsewhere.example",
+    '<img src="https://elsewhere.example/p.png"><a href="https://elsewhere.example">x</a>',
+    r"$\href{https://elsewhere.example}{x}$ :material/bolt: :red[x] `c` a@elsewhere.example",
+)
+PAGES = [entry.file for entry in ENTRIES]
+DOCUMENT = '<a href="https://elsewhere.example">x</a>'
+
+
+def assert_nothing_leads_elsewhere(page: Page) -> None:
+    """No link, picture or other element of the page names the other host."""
+    for attribute in ("href", "src", "xlink\\:href"):
+        expect(page.locator(f'[{attribute}*="elsewhere"]')).to_have_count(0)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_address(text: str, server: Server, page: Page) -> None:
+    keys = dict.fromkeys(["data", "fold", *(setting.key for setting in all_settings())], text)
+    others = ("query", "view", "picked", "document", "pins", "job", "part", "metric", "anything")
+    address = keys | dict.fromkeys(others, text) | {"costs": "λ as below"}
+    for name in ("", "data", "train", "side_by_side", "low_rank"):
+        open_page(page, f"{server.url}/{name}?{urlencode(address)}")
+        assert_nothing_leads_elsewhere(page)
+
+
+def test_numbers_without_end(server: Server, page: Page) -> None:
+    keys = {"seed": "1e400", "gs": "1e400", "gq": "nan", "gd": "-1e400", "m": "1e400"}
+    open_page(page, f"{server.url}/data?{urlencode(keys)}")
+    assert_no_errors_shown(page)
+    assert "seed" not in query_of(page)
+
+
+@pytest.fixture
+def odd_names(tmp_path: Path) -> Path:
+    """A data root with a set for each hostile text that a folder can be called, odd documents in it."""
+    for text in HOSTILE:
+        folder = tmp_path / "data" / text.replace("/", "∕") / "Fold1"
+        folder.mkdir(parents=True)
+        for name in ("train", "vali", "test"):
+            (folder / f"{name}.txt").write_text(GOOD.replace("docid = q", f"docid = {DOCUMENT}q"))
+    return tmp_path / "data"
+
+
+def test_names_of_data_sets_and_documents(odd_names: Path, start_server, page: Page) -> None:
+    running = start_server(RANKVIZ_DATA=str(odd_names))
+    for text in HOSTILE:
+        for name in ("data", "train", "side_by_side"):
+            address = urlencode({"data": text.replace("/", "∕"), "m": 5})
+            open_page(page, f"{running.url}/{name}?{address}")
+            assert_no_errors_shown(page)
+            assert_nothing_leads_elsewhere(page)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_upload(text: str, server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data")
+    upload(page, f"{text.replace('/', '∕')}.txt", GOOD.replace("0 qid:1 ", f"{text} qid:1 ", 1))
+    expect(page.get_by_test_id("stAlert").first).to_be_visible()
+    assert_nothing_leads_elsewhere(page)

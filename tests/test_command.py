@@ -1,0 +1,89 @@
+"""The command `rankviz`, what it starts and says; where the app and the demonstration folds lie."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import rankviz
+from rankviz import __main__ as command
+from rankviz.common.shipped import INSIDE, shipped
+from rankviz.datasets import load_demo, load_fold
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What Streamlit would be started with."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(command, "_run_app", commands.append)
+    return commands
+
+
+@pytest.mark.parametrize("arguments", [[], ["app"]])
+def test_it_starts_the_app(arguments: list[str], started: list[list[str]]) -> None:
+    command.main(arguments)
+    assert started == [["streamlit", "run", str(REPOSITORY / "app.py"), "--"]]
+
+
+def test_port_and_folders_are_handed_on(started: list[list[str]]) -> None:
+    command.main(["app", "--port", "8600", "--data-dir", "a", "--data-dir", "b"])
+    assert started[0][3:] == ["--server.port=8600", "--", "--data-dir", "a", "--data-dir", "b"]
+
+
+def test_without_streamlit_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r'pip install "rankviz\[app\]"'):
+        command.main(["app"])
+    assert started == []
+
+
+def test_streamlit_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    monkeypatch.setattr(sys, "argv", ["rankviz"])
+    monkeypatch.setattr(command.runpy, "run_module", lambda name, run_name: ran.append((name, run_name)))
+    command.main(["app", "--port", "8600"])
+    assert ran == [("streamlit", "__main__")]
+    assert sys.argv == ["streamlit", "run", str(REPOSITORY / "app.py"), "--server.port=8600", "--"]
+
+
+def test_a_wrong_port_is_refused(capsys: pytest.CaptureFixture[str], started: list[list[str]]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["app", "--port", "http"])
+    assert "--port: invalid int value: 'http'" in capsys.readouterr().err
+    assert started == []
+
+
+def test_the_version_is_said_once_and_the_same() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "rankviz", "--version"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert said.stdout == f"rankviz {project['version']}\n"
+    assert rankviz.__version__ == project["version"]
+
+
+def test_what_is_shipped_lies_beside_the_package_or_in_it(tmp_path: Path) -> None:
+    package = tmp_path / "rankviz"
+    package.mkdir()
+    assert shipped("app.py") == REPOSITORY / "app.py"
+    assert shipped("data", package) == tmp_path / "data"
+    (package / INSIDE).mkdir()
+    assert shipped("data", package) == package / INSIDE / "data"
+
+
+def test_the_demonstration_is_the_bundled_folds(own_cache: None) -> None:
+    bundled = load_fold(REPOSITORY / "data" / "synthetic-demo", 2, normalisation="query_zscore")
+    assert load_demo(2, normalisation="query_zscore").digest == bundled.digest
+    assert load_demo().digest != bundled.digest

@@ -1,0 +1,148 @@
+"""Scores of arrays in the caller's order: what is matched with what, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_metrics import slow_evaluate
+
+from rankviz import DataError, Fold, RankingData, RankSVM, evaluate
+from rankviz.datasets import make_fold
+from rankviz.metrics import auc, kendall_tau, top_overlap
+
+RNG = np.random.default_rng(0)
+QID = RNG.permutation(np.repeat([30, 10, 20], [12, 9, 15]))
+Y = RNG.integers(0, 3, len(QID))
+X = RNG.random((len(QID), 4)) + 0.2 * Y[:, None]
+SCORES = RNG.integers(0, 6, len(QID)) / 4.0  # many ties
+
+
+def test_interleaved_queries_are_refused_and_both_places_named() -> None:
+    with pytest.raises(DataError) as caught:
+        RankingData.from_arrays(X[:4], Y[:4], [7, 7, 8, 7])
+    assert caught.value.found.startswith("query 7 at document 2 and again at document 4")
+    for way in (
+        "evaluate(scores, y, qid=qid)",
+        'np.argsort(qid, kind="stable")',
+        "regroup=True",
+        "data.rows",
+    ):
+        assert way in caught.value.remedy
+
+
+def test_regrouping_says_where_each_document_stood() -> None:
+    data = RankingData.from_arrays(X, Y, QID, regroup=True)
+    np.testing.assert_array_equal(data.X, X[data.rows])
+    np.testing.assert_array_equal(data.y, Y[data.rows])
+    np.testing.assert_array_equal(data.qid, QID[data.rows])
+
+
+def test_scores_in_the_order_of_the_arrays() -> None:
+    """What evaluating predictions of interleaved queries silently got wrong."""
+    model = RankSVM(C=0.1).fit(X, Y, qid=QID)
+    here = evaluate(model.predict(X), Y, qid=QID, at=[10]).mean["NDCG@10"]
+    data = RankingData.from_arrays(X, Y, QID, regroup=True)
+    assert here == evaluate(model.predict(data.X), data, at=[10]).mean["NDCG@10"]
+    assert here == model.score(X, Y, qid=QID)
+    assert here != evaluate(model.predict(X), data, at=[10]).mean["NDCG@10"]  # the mistake that was possible
+
+
+def test_ties_keep_the_order_of_the_arrays() -> None:
+    got = evaluate(SCORES, Y, qid=QID, at=[1, 5]).per_query
+    data = RankingData.from_arrays(X, Y, QID, regroup=True)
+    pd.testing.assert_frame_equal(
+        got, slow_evaluate(SCORES[data.rows], data, "letor", [1, 5]), check_names=False
+    )
+    assert evaluate([0, 0, 0], [1, 0, 0], qid=[1, 2, 1]).mean["MAP"] == 0.5
+    assert evaluate([0, 0, 0], [0, 0, 1], qid=[1, 2, 1]).mean["MAP"] == 0.25
+
+
+def test_values_are_by_the_ids_as_given() -> None:
+    assert evaluate(SCORES, Y, qid=QID).per_query.index.tolist() == list(dict.fromkeys(QID.tolist()))
+    names = pd.Series([f"query {query}" for query in QID])
+    by_name = evaluate(SCORES, Y, qid=names).per_query
+    assert by_name.index.tolist() == [f"query {q}" for q in dict.fromkeys(QID.tolist())]
+    np.testing.assert_array_equal(by_name, evaluate(SCORES, Y, qid=QID).per_query)
+    sorted_ = np.argsort(names, kind="stable")
+    data = RankingData.from_arrays(X[sorted_], Y[sorted_], names[sorted_])
+    assert data.query_names == ("query 10", "query 20", "query 30")
+    assert evaluate(SCORES[sorted_], data).per_query.index.tolist() == list(data.query_names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids", "says"),
+    [
+        ((SCORES, Y), None, r"type ndarray\. Expected: a RankingData.*evaluate\(scores, y, qid=qid\)"),
+        ((SCORES, make_fold(n_queries=5)), None, r"a Fold\. Expected: a RankingData.*fold\.test"),
+        ((SCORES[:-1], Y), QID, r"scores of shape \(35,\) for 36 documents"),
+        ((SCORES, Y[:-1]), QID, "35 grades for 36 documents"),
+        ((SCORES, Y), QID[:, None], r"query ids of shape \(36, 1\)"),
+        ((Y, SCORES), QID, r"grade \d\.\d+ for document .*whole number"),
+        ((np.where(Y, SCORES, np.nan), Y), QID, r"score nan for document \d+ \(query \d0\)"),
+        ((RankSVM(), Y), QID, "a RankSVM where scores belong.*predict"),
+    ],
+)
+def test_what_is_no_evaluation_is_said(arguments: tuple[Any, Any], ids: Any, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        evaluate(*arguments, qid=ids)
+
+
+def test_a_query_that_is_named_for_a_bad_score_is_its_own() -> None:
+    with pytest.raises(DataError, match=r"score nan for document 2 \(query b\)"):
+        evaluate([1.0, np.nan, 2.0], [0, 1, 0], qid=["a", "b", "a"])
+    part = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], ["a", "a", "b"])
+    with pytest.raises(DataError, match=r"score inf for document 3 \(query b\)"):
+        evaluate([1.0, 0.0, np.inf], part)
+
+
+def test_ids_twice_or_in_the_wrong_place() -> None:
+    data = RankingData.from_arrays(X, Y, QID, regroup=True)
+    with pytest.raises(ValueError, match="leave qid out"):
+        evaluate(SCORES, data, qid=QID)
+    with pytest.raises(ValueError, match=r"no metric definition; .*qid=qid"):
+        evaluate(SCORES, Y, QID)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        (np.array([1 + 1j, 0]), "type complex128"),
+        (np.array(["1", "2"]), "type <U1"),
+        (np.array(["2020", "2021"], "M8[Y]"), r"type datetime64\[Y\]"),
+        (np.array([1, 1j], dtype=object), "type complex"),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), "masked"),
+        (np.array([2**60, 2**60 + 1]), "score 1152921504606846976 for document 1, which float64 rounds"),
+        (
+            np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble),
+            "for document 2, which float64 rounds",
+        ),
+        (np.array([1.0, None], dtype=object), "score nan for document 2"),
+    ],
+)
+def test_scores_that_would_lose_something(scores: Any, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        evaluate(scores, [0, 1], qid=[1, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, np.bool_, object, "Int64"])
+def test_scores_of_other_types_are_taken_as_they_are(dtype: Any) -> None:
+    found = evaluate(
+        pd.array([0, 1], dtype=dtype) if dtype == "Int64" else np.array([0, 1], dtype), [0, 1], qid=[1, 1]
+    )
+    assert found.mean["MAP"] == 1
+
+
+@pytest.mark.parametrize(
+    "measure", [auc, lambda f, d: kendall_tau(f, f, d), lambda f, d: top_overlap(f, f, d)]
+)
+def test_other_measures_refuse_scores_of_other_documents(measure: Any) -> None:
+    data = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], [1, 1, 1])
+    with pytest.raises(DataError, match=r"scores of shape \(4,\) for 3 documents"):
+        measure(np.arange(4.0), data)
+
+
+def test_fold_is_the_type_that_is_meant() -> None:
+    assert isinstance(make_fold(n_queries=5), Fold)

@@ -1,0 +1,247 @@
+"""Build wheel and source archive and use them as a stranger would: `make wheel`, `make wheel-all`.
+
+What is in them is compared with what is under version control. Then the wheel is installed into an
+environment of its own, outside the checkout, where README's Python examples, the command `rankviz` and the
+app have to work. By default that is done with this Python and the lowest versions that pyproject.toml
+declares; with `--all` for every Python from 3.11 on that is found, with the newest versions too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankviz.common.shipped import INSIDE
+from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
+
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION = PROJECT["version"]
+TESTED = tuple(re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"])))
+"""The Pythons that the lowest versions are made for: they may have no wheels for later ones."""
+
+SHIPPED = ("app.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
+DOCUMENTATION = "static/docs/"
+"""What `make docs` makes is shipped where it is, though not under version control."""
+
+PAGES = ("", "train")
+TESTS = ("tests/test_ground.py", "tests/test_metrics.py", "tests/pages/test_navigation.py")
+
+
+class PackageError(RuntimeError):
+    """The built package is not what it should be."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A wheel and a source archive."""
+
+    wheel: Path
+    sdist: Path
+
+
+def build(folder: Path) -> Built:
+    """Build the source archive, and of that the wheel, into `folder`."""
+    for leftover in REPOSITORY.glob("*.egg-info"):  # it would list files that are no more
+        shutil.rmtree(leftover)
+    _run([sys.executable, "-m", "build", "--outdir", str(folder), str(REPOSITORY)], REPOSITORY)
+    return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+
+
+def tracked() -> set[str]:
+    """Files under version control, or about to be, and the documentation where it is made."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    made = (str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / DOCUMENTATION).rglob("*"))
+    return {name for name in (*listed.split("\0"), *made) if name and (REPOSITORY / name).is_file()}
+
+
+def check_contents(built: Built) -> None:
+    """Raise `PackageError` unless the archives hold all that they should, and nothing else."""
+    files = tracked()
+    with zipfile.ZipFile(built.wheel) as archive:
+        found = {name for name in archive.namelist() if not name.endswith("/")}
+    shipped = {f"rankviz/{INSIDE}/{name}" for name in files if name.startswith(SHIPPED)}
+    package = {name for name in files if name.startswith("rankviz/")}
+    _same(package | shipped, {name for name in found if ".dist-info/" not in name}, built.wheel)
+    with tarfile.open(built.sdist) as archive:
+        inner = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    made = {name for name in inner if name in ("PKG-INFO", "setup.cfg") or ".egg-info/" in name}
+    _same(files, inner - made, built.sdist)
+
+
+def _same(expected: set[str], found: set[str], where: Path) -> None:
+    if expected != found:
+        raise PackageError(
+            f"{where.name}: missing {sorted(expected - found)[:10]}, too many {sorted(found - expected)[:10]}"
+        )
+
+
+def check_description(built: Built) -> None:
+    """Raise `PackageError` where the long description names files that lie in the repository only."""
+    with zipfile.ZipFile(built.wheel) as archive:
+        metadata = archive.read(f"rankviz-{VERSION}.dist-info/METADATA").decode()
+    text = metadata.partition("\n\n")[2]
+    if "# rankviz" not in text or (links := re.findall(r"\]\((?!https?://)[^)]*\)", text)):
+        raise PackageError(f"the long description lacks its title or has links that lead nowhere: {links}")
+
+
+def lowest() -> list[str]:
+    """The lowest versions that pyproject.toml declares, as pins."""
+    declared = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
+    return [requirement.replace(">=", "==") for requirement in declared]
+
+
+def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> None:
+    """Install the wheel into an environment of its own below `folder` and use it there."""
+    home = folder / "elsewhere"
+    home.mkdir(parents=True)
+    own = isolated(folder)
+    ours = folder / "environment" / "bin"
+    _run([python, "-m", "venv", str(ours.parent)], home, own)
+    constraints = folder / "pins.txt"
+    constraints.write_text("\n".join(pins), encoding="utf-8")
+
+    def install(*what: str) -> None:
+        command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        _run([*command, "-c", str(constraints), *what], home)
+
+    install(str(built.wheel))
+    _try_core(ours, home, own)
+    install(f"{built.wheel}[app]")
+    _try_app(ours, home, folder)
+
+
+def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
+    """Without Streamlit: README's examples, and a sentence that says what the app needs."""
+    for example in examples():
+        _run([str(ours / "python"), "-W", "error", "-c", example], home, own)
+    said = _run([str(ours / "rankviz"), "--version"], home, own)
+    if said.stdout.strip() != f"rankviz {VERSION}":
+        raise PackageError(f"rankviz --version says {said.stdout!r}")
+    refused = _run([str(ours / "rankviz"), "app"], home, own, status=1)
+    if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
+        raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
+
+
+def examples() -> list[str]:
+    """README's Python examples."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if not found:
+        raise PackageError("README.md has no Python example")
+    return found
+
+
+def _try_app(ours: Path, home: Path, folder: Path) -> None:
+    """The command, from a folder with nothing of ours, with a data root of one's own; pages in Chromium."""
+    copied = home / "own" / "mine"
+    shutil.copytree(REPOSITORY / "data" / "synthetic-demo", copied)
+    command = [str(ours / "rankviz"), "app", "--data-dir", "own", "--port"]
+    with serving(command, folder, home) as server, chromium() as browser:
+        for name in PAGES:
+            page = browser.new_page()
+            asked: list[str] = []
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            open_page(page, f"{server.url}/{name}?data=mine")
+            text = page.inner_text("body")
+            if "fault of the program" in text or "mine fold 1" not in text:
+                raise PackageError(f"page {name or 'home'} is not as it should be:\n{text}")
+            if strangers := [url for url in asked if url.startswith("http") and "//127.0.0.1:" not in url]:
+                raise PackageError(f"page {name or 'home'} asks {strangers}")
+            page.close()
+        if "Traceback" in server.log() or "usage statistics" in server.log():
+            raise PackageError(server.log())
+
+
+def try_sdist(built: Built, folder: Path) -> None:
+    """Run a few tests of the unpacked source archive with the Python at hand."""
+    with tarfile.open(built.sdist) as archive:
+        archive.extractall(folder, filter="data")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
+    _run(command, folder / f"rankviz-{VERSION}", isolated(folder))
+
+
+def _run(
+    command: Sequence[str], cwd: Path, environment: dict[str, str] | None = None, status: int = 0
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise PackageError(
+            f"{' '.join(command)[:200]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        )
+    return done
+
+
+def pythons() -> Iterator[tuple[str, str]]:
+    """Each Python from 3.11 on that is found, the one at hand first: (version, program)."""
+    seen = set()
+    named = (shutil.which(f"python3.{minor}") for minor in range(11, 20))
+    folder = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates = [sys.executable, *filter(None, named), *map(str, sorted(folder.glob("3.*/bin/python")))]
+    for program in candidates:
+        with suppress(subprocess.CalledProcessError, OSError):
+            version = _version(program)
+            if int(version.partition(".")[2]) >= 11 and version not in seen:
+                seen.add(version)
+                yield version, program
+
+
+def _version(program: str) -> str:
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    return subprocess.run(
+        [program, "-c", code], capture_output=True, text=True, check=True, cwd="/"
+    ).stdout.strip()
+
+
+def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
+    """What is tried: (in words, Python, pins)."""
+    for version, program in pythons():
+        if version in TESTED:
+            yield f"Python {version}, lowest versions", program, lowest()
+        if everything or version not in TESTED:
+            yield f"Python {version}, newest versions", program, []
+        if not everything:
+            return
+
+
+@contextmanager
+def _timed(words: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    print(f"{words}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def main() -> None:
+    """Build, compare, install, use."""
+    parser = argparse.ArgumentParser(prog="python -m tools.wheel", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="every Python that is found, newest versions too")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "dist", help="where to leave them")
+    chosen = parser.parse_args()
+    shutil.rmtree(chosen.out, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        with _timed("built"):
+            built = build(chosen.out)
+        check_contents(built)
+        check_description(built)
+        with _timed("tests of the source archive"):
+            try_sdist(built, Path(scratch) / "sdist")
+        for number, (words, program, pins) in enumerate(trials(chosen.all)):
+            with _timed(words):
+                try_wheel(built, program, pins, Path(scratch) / str(number))
+
+
+if __name__ == "__main__":
+    main()
