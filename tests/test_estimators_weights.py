@@ -95,11 +95,15 @@ def test_weights_go_with_their_documents_where_queries_stand_apart() -> None:
     here = RankSVM(C=0.1, tol=1e-9).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
     there = RankSVM(C=0.1, tol=1e-9).fit(X[order], Y[order], qid=QID[order], sample_weight=WEIGHTS[order])
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-8)
-    scores = [
-        here.score(X[o], Y[o], qid=QID[o], sample_weight=WEIGHTS[o]) for o in (np.arange(len(Y)), order)
-    ]
-    assert scores[0] == pytest.approx(scores[1])
-    part = take_queries(RankingData.from_arrays(X, Y, QID), [7, 3])  # whose rows are those of the whole
+    shuffled = here.score(X[order], Y[order], qid=QID[order], sample_weight=WEIGHTS[order])
+    assert shuffled == pytest.approx(here.score(X, Y, qid=QID, sample_weight=WEIGHTS))
+
+
+def test_weights_of_a_part_are_in_its_own_order() -> None:
+    """Its `rows` are those of the whole, and no places in the list of weights."""
+    data, model = RankingData.from_arrays(X, Y, QID), RankSVM(C=0.1).fit(X, Y, qid=QID)
+    counted = np.flatnonzero(NDCG(10).per_query(model.predict(X), data).notna())
+    part = take_queries(data, counted[[-1, 2]])
     weights = np.repeat([1.0, 3.0], np.diff(part.ptr))
     values = NDCG(10).per_query(model.predict(part.X), part)
     mean = NDCG(10)(model.predict(part.X), part, sample_weight=weights)
