@@ -141,10 +141,10 @@ class Ranker(BaseEstimator):
         the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
         `callback` is called with `Progress` several times a second; returning True stops: during the
         solver's steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
-        with `SettingWarning` of settings that the choices made do not read,
-        with `DataWarning` where no query has two grades, so that there is nothing to learn, and with
-        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
+        Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range. Warns
+        with `SettingWarning` of settings that the choices made do not read, with `DataWarning` where no query
+        has two grades, so that there is nothing to learn, and with scikit-learn's `ConvergenceWarning` where
+        the solver ended before its tolerance was met, unless it was stopped.
         """
         columns = Columns.of(X)
         self.warn_of_settings()
