@@ -164,7 +164,7 @@ def test_data_that_cannot_be_fitted(change: dict[str, np.ndarray], words: str) -
         (np.where(np.arange(4) == 1, np.nan, X), "feature 2 of document 1 is nan"),
         (np.where(np.arange(4) == 1, -np.inf, X), "feature 2 of document 1 is -inf"),
         (X + 1j, "Complex data not supported"),
-        (X.astype("M8[s]"), "points in time"),
+        (X.astype("M8[s]"), "datetime64"),
         (np.full(X.shape, "a"), "not numbers"),
         ([[1, 2, 3, 4], [1, 2]], "not numbers"),
         (X * 1e200, "beyond"),

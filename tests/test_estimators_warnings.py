@@ -213,3 +213,11 @@ def test_a_kernel_that_double_precision_cannot_hold_is_a_sentence() -> None:
         RankSVM("exact", kernel="polynomial", coef0=1e20).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="smaller γ, coef0 or degree"):
         RankSVM("exact", kernel="polynomial", coef0=1e300).fit(X, Y, qid=QID)
+
+
+def test_a_coupling_beyond_numbers_is_refused() -> None:
+    """Its steps would be halved without end."""
+    with pytest.raises(SettingError, match=r"coupling=1e\+308 must be at most"):
+        RegularizedRankSVM(coupling=1e308).fit(X, Y, qid=QID)
+    model = RegularizedRankSVM(coupling=1e139, max_iter=5).fit_data(DATA)
+    assert model.status_ is Status.MAX_ITERATIONS

@@ -10,6 +10,7 @@ import pytest
 from conftest_estimators import QID, X, Y
 
 from rankviz import (
+    NDCG,
     DataError,
     FactorizedRankSVM,
     RankingData,
@@ -20,6 +21,7 @@ from rankviz import (
     save,
 )
 from rankviz.common.errors import SettingError
+from rankviz.datasets.parts import take_queries
 from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS
@@ -86,6 +88,26 @@ def test_weight_one_is_no_weight_and_weight_zero_is_no_query() -> None:
     without = RankSVM(**settings).fit(X[there], Y[there], qid=QID[there])
     assert np.array_equal(left.predict(X), without.predict(X))
     assert (left.gamma_, left.n_pairs_) == (without.gamma_, without.n_pairs_)
+
+
+def test_weights_go_with_their_documents_where_queries_stand_apart() -> None:
+    order = np.random.default_rng(0).permutation(len(Y))
+    here = RankSVM(C=0.1, tol=1e-9).fit(X, Y, qid=QID, sample_weight=WEIGHTS)
+    there = RankSVM(C=0.1, tol=1e-9).fit(X[order], Y[order], qid=QID[order], sample_weight=WEIGHTS[order])
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-8)
+    shuffled = here.score(X[order], Y[order], qid=QID[order], sample_weight=WEIGHTS[order])
+    assert shuffled == pytest.approx(here.score(X, Y, qid=QID, sample_weight=WEIGHTS))
+
+
+def test_weights_of_a_part_are_in_its_own_order() -> None:
+    """Its `rows` are those of the whole, and no places in the list of weights."""
+    data, model = RankingData.from_arrays(X, Y, QID), RankSVM(C=0.1).fit(X, Y, qid=QID)
+    counted = np.flatnonzero(NDCG(10).per_query(model.predict(X), data).notna())
+    part = take_queries(data, counted[[-1, 2]])
+    weights = np.repeat([1.0, 3.0], np.diff(part.ptr))
+    values = NDCG(10).per_query(model.predict(part.X), part)
+    mean = NDCG(10)(model.predict(part.X), part, sample_weight=weights)
+    assert mean == pytest.approx((values.iloc[0] + 3 * values.iloc[1]) / 4)
 
 
 def test_dual_variables_of_a_weighed_model_make_its_weights(tmp_path: Path) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.types import RankingData
 
 
-def query_weights(sample_weight: ArrayLike, data: RankingData) -> FloatArray:
-    """Weights s_q ≥ 0 of queries, (Q,), from sample_weight (n,) in the order that `data` was made from.
+def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | None = None) -> FloatArray:
+    """Weights s_q ≥ 0 of queries, (Q,), from sample_weight (n,), one for each document of `data`.
+
+    `rows` (n,) says where each document has its weight, where they were given in another order.
 
     Raises `DataError` for weights that are not n finite numbers ≥ 0, that differ within a query, or that are
     all 0: a loss over pairs has no place for the weight of a single document.
@@ -24,20 +26,22 @@ def query_weights(sample_weight: ArrayLike, data: RankingData) -> FloatArray:
             f"one number for each document, shape ({data.n_documents},)",
             "Repeat the weight of a query for all of its documents.",
         )
-    weights = given.astype(np.float64)[data.rows]
+    weights = given.astype(np.float64)
+    weights = weights if rows is None else weights[rows]
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise _refused(
-            f"sample_weight {weights[bad[0]]} in query {data.qid[bad[0]]}",
+            f"sample_weight {weights[bad[0]]} in query {data.query_of(int(bad[0]))}",
             "finite weights of at least 0",
             "Give a query weight 0 to leave it out.",
         )
     of_query = weights[data.ptr[:-1]]
     other = np.flatnonzero(weights != np.repeat(of_query, np.diff(data.ptr)))
     if len(other):
-        first, query = weights[other[0]], data.qid[other[0]]
+        document = int(other[0])
+        usual = of_query[np.searchsorted(data.ptr, document, side="right") - 1]
         raise _refused(
-            f"sample_weight {first:g} beside {of_query[data.query_ids == query][0]:g} in query {query}",
+            f"sample_weight {weights[document]:g} beside {usual:g} in query {data.query_of(document)}",
             "the same weight for all documents of a query: pairs are weighed by query",
             "Give a query's documents one weight, such as their mean.",
         )
@@ -46,9 +50,11 @@ def query_weights(sample_weight: ArrayLike, data: RankingData) -> FloatArray:
     return of_query
 
 
-def weighed(data: RankingData, sample_weight: ArrayLike) -> tuple[RankingData, FloatArray]:
+def weighed(
+    data: RankingData, sample_weight: ArrayLike, rows: IntArray | None = None
+) -> tuple[RankingData, FloatArray]:
     """The queries that weigh more than 0, and their weights; see `query_weights`."""
-    weights = query_weights(sample_weight, data)
+    weights = query_weights(sample_weight, data, rows)
     counted = np.flatnonzero(weights)
     return (
         (data, weights) if len(counted) == len(weights) else (take_queries(data, counted), weights[counted])

@@ -74,7 +74,10 @@ class Measure(metaclass=ABCMeta):
         value; that may be NaN, where the definition leaves all queries out. Raises `DataError` as `evaluate`.
         """
         ours, data = _paired(scores, y, qid)
-        return self.mean(ours, data, None if sample_weight is None else query_weights(sample_weight, data))
+        if sample_weight is None:
+            return self.mean(ours, data)
+        rows = None if isinstance(y, RankingData) else data.rows
+        return self.mean(ours, data, query_weights(sample_weight, data, rows))
 
     def per_query(
         self, scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None = None
@@ -84,7 +87,7 @@ class Measure(metaclass=ABCMeta):
 
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
         """The mean over queries of `data`, weighted by weights (Q,)."""
-        ours = np.asarray(scores)
+        ours = np.asanyarray(scores)
         if weights is not None:
             counted = weights > 0
             ours = ours[np.repeat(counted, np.diff(data.ptr))]
@@ -306,8 +309,8 @@ def _paired(
             expected="one query id for each document",
             remedy="Pass qid, or a RankingData in the place of y.",
         )
-    data = RankingData.from_arrays(np.zeros((len(np.atleast_1d(y)), 1)), y, qid)
-    given = np.asarray(scores)
+    data = RankingData.from_arrays(np.zeros((len(np.atleast_1d(y)), 1)), y, qid, regroup=True)
+    given = np.asanyarray(scores)  # a masked one stays so, and is refused
     return (given[data.rows] if given.shape == data.y.shape else given), data
 
 

@@ -141,18 +141,18 @@ class Ranker(BaseEstimator):
         the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
         `callback` is called with `Progress` several times a second; returning True stops: during the
         solver's steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range; warns
-        with `SettingWarning` of settings that the choices made do not read,
-        with `DataWarning` where no query has two grades, so that there is nothing to learn, and with
-        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
+        Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range. Warns
+        with `SettingWarning` of settings that the choices made do not read, with `DataWarning` where no query
+        has two grades, so that there is nothing to learn, and with scikit-learn's `ConvergenceWarning` where
+        the solver ended before its tolerance was met, unless it was stopped.
         """
         columns = Columns.of(X)
         self.warn_of_settings()
-        data = RankingData.from_arrays(features_of(X), grades_of(y), query_ids_of(qid), regroup=True)
+        data = RankingData.from_arrays(X, grades_of(y), query_ids_of(qid), regroup=True)
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
-            data, weights = weighed(data, sample_weight)
+            data, weights = weighed(data, sample_weight, data.rows)
             self.fit_weighted(data, weights, callback)
         columns.put_on(self)
         if not count_pairs(data.y, data.ptr).any():
@@ -186,14 +186,18 @@ class Ranker(BaseEstimator):
         `DataWarning` where every model would have the same score, which is NaN if no query counts.
         """
         data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
-        weights = None if sample_weight is None else query_weights(sample_weight, data)
+        weights = None if sample_weight is None else query_weights(sample_weight, data, data.rows)
         return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
         """Documents to score, with the columns of training, or `DataError`."""
         check_is_fitted(self, "n_features_in_")
-        out = features_of(X)
-        check_columns(self, X)
+        if hasattr(X, "columns"):
+            check_columns(self, X)  # first: a table with other columns may well have gaps
+            out = features_of(X)
+        else:
+            out = features_of(X)
+            check_columns(self, X)
         check_width(self, out)
         return out
 

@@ -33,6 +33,9 @@ from rankviz.solvers.settings import PRECONDITIONERS, TOL
 class RankSVM(FeatureRanker):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
 
+    Settings that the map, the kernel or the solver chosen does not read change nothing, which `fit` says with
+    a `SettingWarning`; a `rank` that nothing reads is refused.
+
     Parameters
     ----------
     feature_map : {"linear", "nystroem", "fourier", "exact"}

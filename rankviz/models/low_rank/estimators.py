@@ -7,11 +7,13 @@ from typing import Self
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report
 from rankviz.common.settings import SEED
 from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import GivenDuals
+from rankviz.models.inputs import LARGEST_FEATURE
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
@@ -266,6 +268,12 @@ class RegularizedRankSVM(LowRankRanker):
     def solution(self) -> dict[str, FloatArray]:
         """α and A, and the duality gap."""
         return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
+
+    def check_settings(self) -> None:
+        """Raise `SettingError` for settings out of their range, or a coupling whose square is no number."""
+        super().check_settings()
+        if self.coupling > LARGEST_FEATURE:
+            raise SettingError(f"coupling={self.coupling:g} must be at most {LARGEST_FEATURE:g}")
 
     def _trained(self, problem: Problem, report: Report) -> tuple[DualPoint, LowRankResult[DualPoint]]:
         data = problem.data
