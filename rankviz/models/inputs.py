@@ -142,9 +142,9 @@ def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
     if qid is None:
         raise DataError(
             "no query ids: qid is None",
-            expected="the id of its query for each document, for only documents of one query are compared",
+            expected="the query that each document belongs to: only documents of one are compared",
             remedy="Pass qid=…; through a Pipeline or a grid search by metadata routing, "
-            "set_fit_request(qid=True). Where all documents are of one query, pass as many zeros.",
+            "set_fit_request(qid=True). Where all documents are of one query, qid=np.zeros(len(X)).",
         )
     return qid
 
