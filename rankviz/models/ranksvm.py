@@ -245,7 +245,7 @@ class RankSVM(FeatureRanker):
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
 
-    def _risk(self, data: RankingData, weights: FloatArray | None) -> Risk:
+    def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
         costs = costs if weights is None else costs.weighed(weights)
         return risk_of(data.y, data.ptr, LOSSES[self.loss].surrogate(), costs)
