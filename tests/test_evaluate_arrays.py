@@ -46,7 +46,7 @@ def test_scores_in_the_order_of_the_arrays() -> None:
     here = evaluate(model.predict(X), Y, qid=QID, at=[10]).mean["NDCG@10"]
     data = RankingData.from_arrays(X, Y, QID, regroup=True)
     assert here == evaluate(model.predict(data.X), data, at=[10]).mean["NDCG@10"]
-    assert here == model.score(X, Y, qid=QID)
+    assert here == model.score(X, Y, qid=QID, definition="letor")
     assert here != evaluate(model.predict(X), data, at=[10]).mean["NDCG@10"]  # the mistake that was possible
 
 

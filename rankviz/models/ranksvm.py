@@ -100,7 +100,7 @@ class RankSVM(FeatureRanker):
         ½‖w‖² + C·risk at the weights.
     gap_ : float
         Duality gap over objective: the objective is at most this share above its optimum, w at most
-        √(2·gap_·objective) from the optimal w*. The optimum is unique, so that fits with other numbers of
+        √(2·gap·objective) from the optimal w*. The optimum is unique, so that fits with other numbers of
         threads or on other machines differ by no more than what both are from it.
     status_ : Status
         How the solver ended, in words.
