@@ -24,13 +24,21 @@ HOSTILE = (
     r"$\href{https://elsewhere.example}{x}$ :material/bolt: :red[x] `c` a@elsewhere.example",
 )
 PAGES = [entry.file for entry in ENTRIES]
-DOCUMENT = '<a href="https://elsewhere.example">x</a>'
+DOCUMENT = '<a/href="https://elsewhere.example">x</a>'
+
+
+_HOSTS = """() => Array.from(document.querySelectorAll('[href], [src], [*|href]'))
+    .flatMap(one => [one.href, one.src, one.getAttributeNS('http://www.w3.org/1999/xlink', 'href')])
+    .map(found => found && found.baseVal !== undefined ? found.baseVal : found)
+    .filter(Boolean)
+    .map(found => new URL(found, location.href))
+    .filter(url => url.host && url.host !== location.host)
+    .map(url => url.href)"""
 
 
 def assert_nothing_leads_elsewhere(page: Page) -> None:
-    """No link, picture or other element of the page names the other host."""
-    for attribute in ("href", "src", "xlink\\:href"):
-        expect(page.locator(f'[{attribute}*="elsewhere"]')).to_have_count(0)
+    """No link, picture or other element of the page names another host."""
+    assert page.evaluate(_HOSTS) == []
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -56,8 +64,9 @@ def odd_names(tmp_path: Path) -> Path:
     for text in HOSTILE:
         folder = tmp_path / "data" / text.replace("/", "∕") / "Fold1"
         folder.mkdir(parents=True)
-        for name in ("train", "vali", "test"):
-            (folder / f"{name}.txt").write_text(GOOD.replace("docid = q", f"docid = {DOCUMENT}q"))
+        for number, name in enumerate(("train", "vali", "test"), 1):
+            lines = GOOD.replace("docid = q", f"docid = {DOCUMENT}q").replace("qid:", f"qid:{number}0")
+            (folder / f"{name}.txt").write_text(lines)
     return tmp_path / "data"
 
 
