@@ -204,14 +204,14 @@ def in_short(chosen: Settings, part: str) -> str:
 
 
 def _say_levels(found: list[RunRecord], part: str) -> None:
-    """The models that are levels beside the curves, a line each, with what they do not share with these."""
+    """The models that are levels beside the curves, a line each, where they do not share all with these."""
     shared = dict(described(kernels(st.session_state), part, 1, 1).settings)
     levels = {record.spec.but(digest="", fold="") for record in found if not is_curve(record.spec)}
     lines = []
     for spec in sorted(levels, key=method_label):
         settings = describe(spec).without(SEED.name).settings
         own = [words for name, words in settings if words != shared.get(name)]
-        lines.append(f"Level: {method_label(spec)}{f' with {listed(own)}' if own else ''}.")
+        lines += [f"Level: {method_label(spec)} with {listed(own)}."] if own else []
     if lines:
         st.caption("  \n".join(lines))
 
