@@ -150,7 +150,11 @@ class JobFiles:
     def _aside(self, values: dict[str, Any]) -> Path:
         """A hidden file with these values as JSON, to be renamed to what it shall be."""
         aside = self.path / f".{secrets.token_hex(8)}.tmp"
-        write_synced(aside, json.dumps(values))
+        try:
+            write_synced(aside, json.dumps(values))
+        except OSError:
+            aside.unlink(missing_ok=True)
+            raise
         return aside
 
 

@@ -14,8 +14,8 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
+from rankviz.experiments.job_errors import JobError, NoSuchJob, NotTheOwner, StoreUnusable
 from rankviz.experiments.job_files import UnreadableFile
 from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
 from rankviz.experiments.processes import can_start, start
@@ -43,20 +44,12 @@ END_PATIENCE = 1.0
 """Seconds that deleting a job waits for its worker to be gone."""
 KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
 """Ended jobs that are kept; the oldest go when a new one comes."""
+MOST_STARTS = 3
+"""A job whose worker cannot be written down this often is not started again by this process."""
+LEFT_SECONDS = 3600.0
+"""What is half made is taken for left over after this."""
 LIVE_PER_OWNER = 8
 """Jobs of one owner that may be queued or running."""
-
-
-class JobError(Exception):
-    """Something that cannot be done with a job, as a sentence."""
-
-
-class NoSuchJob(JobError):  # noqa: N818 - reads as what it says
-    """No job has this id (any more)."""
-
-
-class NotTheOwner(JobError):  # noqa: N818 - reads as what it says
-    """Only who started a job may stop or delete it."""
 
 
 class JobStore:
@@ -73,7 +66,10 @@ class JobStore:
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
         self.folder = _default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._not_started: Counter[Path] = Counter()
+        with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._clear_away()
 
     def submit(
         self,
@@ -85,8 +81,8 @@ class JobStore:
     ) -> str:
         """Queue specs to be trained in this order and return the job's id; it starts as soon as it may.
 
-        Raises `JobError` where the owner has too many jobs waiting, or the system starts no processes;
-        ValueError where there is nothing to do.
+        Raises `JobError` where the owner has too many jobs waiting, the system starts no processes, or
+        nothing can be written (`StoreUnusable`); ValueError where there is nothing to do.
         """
         if not can_start():
             raise JobError("Nothing can be trained in the background here: this system starts no processes.")
@@ -100,26 +96,35 @@ class JobStore:
         with self._locked():
             self._make_room(owner)
             job_id = secrets.token_hex(16)
-            RunFolder.create(self.folder / job_id, job)
-            self._advance()
+            run = RunFolder.create(self.folder / job_id, job)
+            try:
+                self._advance()
+            except OSError:
+                shutil.rmtree(run.path, ignore_errors=True)
+                raise
         return job_id
 
     def status(self, job_id: str) -> JobStatus:
         """Status of a job now; `NoSuchJob` where there is none of this id."""
         run = self._find(job_id)
-        self.advance()
+        self._advance_if_possible()
         return self._status(run)
 
     def jobs(self, owner: str) -> list[JobStatus]:
         """The jobs of an owner, latest first."""
-        self.advance()
+        self._advance_if_possible()
         found = [self._status(run) for run in self._runs() if job_of(run.path).owner == owner]
         return sorted(found, key=lambda status: status.created, reverse=True)
 
     def advance(self) -> None:
-        """Note who died, hasten who was asked to stop, and start who is next."""
+        """Note who died, hasten who was asked to stop, and start who is next; `StoreUnusable` as `submit`."""
         with self._locked():
             self._advance()
+
+    def _advance_if_possible(self) -> None:
+        """`advance`, before jobs are read: that they cannot be written to is no reason not to."""
+        with contextlib.suppress(StoreUnusable):
+            self.advance()
 
     def progress(self, job_id: str) -> list[dict[str, Any]]:
         """All progress messages of a job: time, index of the spec, stage, fraction, trace record."""
@@ -181,6 +186,8 @@ class JobStore:
         return run
 
     def _runs(self) -> list[RunFolder]:
+        if not self.folder.is_dir():
+            return []
         with os.scandir(self.folder) as entries:
             return [
                 RunFolder(Path(entry.path))
@@ -188,9 +195,20 @@ class JobStore:
                 if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _known(entry.path)
             ]
 
-    def _locked(self) -> AbstractContextManager[None]:
-        """One thread of one process at a time."""
-        return locked(self.folder / LOCK)
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One thread of one process at a time; `StoreUnusable` where nothing can be written."""
+        try:
+            with locked(self.folder / LOCK):
+                yield
+        except OSError as error:
+            raise StoreUnusable.because(error) from error
+
+    def _clear_away(self) -> None:
+        """Remove what a process that was ended left half made or half removed."""
+        for path in self.folder.glob(".*-*"):
+            if _LEFT.fullmatch(path.name) and time.time() - path.stat().st_mtime > LEFT_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
 
     def _advance(self) -> None:
         """`advance`, under the lock."""
@@ -212,8 +230,13 @@ class JobStore:
                     worker.process.terminate()
             elif not run.ended():  # it may have written its outcome between the two looks
                 run.end(*how_it_died(run))
-        for run in sorted(queued, key=lambda run: job_of(run.path).created)[: max(0, self.workers - running)]:
+        startable = [run for run in queued if self._not_started[run.path] < MOST_STARTS]
+        for run in sorted(startable, key=lambda run: job_of(run.path).created)[
+            : max(0, self.workers - running)
+        ]:
+            self._not_started[run.path] += 1
             _launch(run, self.workers)
+            del self._not_started[run.path]
 
     def _make_room(self, owner: str) -> None:
         """Drop the oldest ended jobs beyond the bounds; `JobError` where the owner has too many live ones."""
@@ -228,6 +251,7 @@ class JobStore:
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_LEFT = re.compile(r"\.(new|gone)-[0-9a-f]{16}")
 
 
 def belongs_to_a_store(path: Path) -> bool:
@@ -257,11 +281,13 @@ def _launch(run: RunFolder, workers: int) -> None:
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
     environment = os.environ | dict.fromkeys(names, threads)
     environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
-    run.claim(
-        start(
-            [sys.executable, "-m", "rankviz.experiments.worker", str(run.path)], environment, run.log_file()
-        )
-    )
+    command = [sys.executable, "-m", "rankviz.experiments.worker", str(run.path)]
+    process = start(command, environment, run.log_file())
+    try:
+        run.claim(process)
+    except OSError:  # nobody would know of it, and another would be started at the next look
+        process.terminate()
+        raise
 
 
 def _remove(run: RunFolder) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -78,8 +79,12 @@ class RunFolder(JobFiles):
         """A new folder with its job; it appears whole."""
         aside = path.with_name(f".new-{secrets.token_hex(8)}")
         aside.mkdir(mode=0o700)
-        write_synced(aside / "spec.json", job.to_json())
-        aside.rename(path)
+        try:
+            write_synced(aside / "spec.json", job.to_json())
+            aside.rename(path)
+        except OSError:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
         return cls(path)
 
     def job(self) -> Job:

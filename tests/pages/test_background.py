@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest_pages import figures, words
@@ -35,6 +36,23 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
     assert "job" not in app.query_params
+
+
+def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "file" / "runs"))
+    assert figures(open_page("train", m=10))
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=5, job="0123456789abcdef" * 2)
+    assert figures(app)
+    assert "cannot be written to (Not a directory)" in app.warning[0].value
+    assert str(tmp_path) not in words(app)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
+    app = open_page("train", m=6)
+    app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
+    assert "cannot be written to" in app.error[0].value
 
 
 def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(

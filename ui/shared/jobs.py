@@ -14,7 +14,8 @@ from rankviz.experiments.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.experiments.jobs import JobError, JobStatus, NoSuchJob
+from rankviz.experiments.job_errors import JobError, StoreUnusable
+from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
@@ -108,7 +109,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         with watched:
             watch(job, place=title)
     late = [spec for spec in short if recall(spec) is None]
-    unasked = _submit(late, title) if late else None
+    unasked = _goes_on(late, title) if late else None
     if unasked is not None:
         st.session_state[UNASKED] = unasked.id
         with watched:
@@ -117,6 +118,18 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         with offered:
             _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+def _goes_on(late: list[RunSpec], title: str) -> JobStatus | None:
+    """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
+    try:
+        return _start(late, title)
+    except StoreUnusable as error:
+        st.warning(escaped(error), icon=":material/save:")
+        run(*late)
+    except JobError as error:
+        st.toast(escaped(error), icon=":material/error:")
+    return None
 
 
 def _let_go(wanted: list[RunSpec]) -> None:
@@ -163,7 +176,7 @@ def _named_job() -> JobStatus | None:
     """The job in the address of the page, if there is one."""
     try:
         return store().status(st.query_params.get(PARAMETER, ""))
-    except NoSuchJob:
+    except JobError:
         return None
 
 
@@ -197,12 +210,18 @@ def _offer(predicted: list[Estimate], title: str) -> None:
 
 
 @errors_as_sentences()
-def _submit(missing: list[RunSpec], title: str) -> JobStatus | None:
-    """Start a job and name it in the address; None, and a message, where the visitor has too many."""
+def _submit(missing: list[RunSpec], title: str) -> None:
+    """Start a job (a callback), or say why not: the visitor has too many, or it cannot be kept."""
     try:
-        job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
-        st.query_params[PARAMETER] = job_id
-        return store().status(job_id)
+        _start(missing, title)
+    except StoreUnusable as error:
+        st.error(escaped(error), icon=":material/save:")
     except JobError as error:
         st.toast(escaped(error), icon=":material/error:")
-        return None
+
+
+def _start(missing: list[RunSpec], title: str) -> JobStatus:
+    """Start a job and name it in the address."""
+    job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
+    st.query_params[PARAMETER] = job_id
+    return store().status(job_id)
