@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8501
 DATA ?=
+WATCH ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,7 +20,7 @@ export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
-	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it'
+	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
 	@echo 'make test              tests of core and pages with coverage; RANKVIZ_LETOR=folder adds the real folds'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
@@ -45,7 +46,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@touch $(STAMP)
 
 app: install
-	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 # Lines are counted in the core's own tests only: counting makes a page under test two thirds slower, and a
 # core that only pages try would not be tried. With ARGS, one of the two may have nothing to run (status 5).
