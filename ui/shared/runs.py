@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import FragmentHandledException
 
 from rankviz.common.errors import DataError, SettingError
@@ -173,7 +174,9 @@ class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
 def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
     """The records of specs: remembered, or trained now with progress shown meanwhile.
 
-    Raises `TookTooLong` once training has taken this many seconds; the records finished by then are kept.
+    Visitors take turns, for fits beside one another only slow each other down; what another visitor has had
+    trained meanwhile is not trained again. Raises `TookTooLong` once training has taken this many seconds,
+    waiting apart; the records finished by then are kept.
     """
     line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
     known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
@@ -192,11 +195,31 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
         line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
-        for spec, record in execute_all(family, tell, fold=fold_of(family[0])):
-            remember(record)
-            found[spec] = record
+        with _turn(line) as waited:
+            deadline += waited
+            found |= {spec: record for spec in family if (record := recall(spec)) is not None}
+            left = [spec for spec in family if spec not in found]
+            for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
+                remember(record)
+                found[spec] = record
     line.empty()
     return [found[spec] for spec in known]
+
+
+@contextmanager
+def _turn(line: DeltaGenerator) -> Iterator[float]:
+    """Wait until no other visitor's training goes on, and say so; yields the seconds that it took."""
+    began = time.monotonic()
+    while not _TRAINING.acquire(timeout=TELL_EVERY):
+        line.progress(0.0, "Waiting for the training of another visitor")  # ends here for who has moved on
+    try:
+        yield time.monotonic() - began
+    finally:
+        _TRAINING.release()
+
+
+_TRAINING = Lock()
+"""Held by the visitor whose runs are made while they wait."""
 
 
 @contextmanager
