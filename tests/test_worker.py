@@ -160,6 +160,33 @@ def test_a_fold_is_read_once_for_runs_that_share_it(root: Path, monkeypatch: pyt
     assert folds.of(SPECS[1], told.append) is first
 
 
+def test_what_another_job_has_made_is_taken_over(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = open_fold(find_datasets([root])["small"], 1).digest
+    known = tuple(spec.but(digest=digest) for spec in SPECS)
+    first, second, unsure = (
+        RunFolder.create(tmp_path / f"{number:032x}", job(root, specs))
+        for number, specs in enumerate((known[:1], known, SPECS[:1]))
+    )
+    work.work(first.path)
+    trained: list[RunSpec] = []
+    real = work.execute_all
+
+    def noting(specs, callback, *, fold):
+        trained.extend(specs)
+        return real(specs, callback, fold=fold)
+
+    monkeypatch.setattr(work, "execute_all", noting)
+    work.work(second.path)
+    assert trained == [known[1]]
+    assert second.outcome().reason == "2 of 2 runs finished."
+    assert second.record(0).seconds == first.record(0).seconds
+    assert [row["index"] for row in second.rows() if row["stage"] == "finished"] == [0, 1]
+    work.work(unsure.path)
+    assert trained == [known[1], SPECS[0]], "it does not say which data it means"
+
+
 def test_only_one_process_works_on_a_folder(folder: RunFolder) -> None:
     other = ProcessId.of(os.getppid())
     assert folder.claim(other)

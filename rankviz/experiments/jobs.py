@@ -116,6 +116,12 @@ class JobStore:
         found = [self._status(run) for run in self._runs() if job_of(run.path).owner == owner]
         return sorted(found, key=lambda status: status.created, reverse=True)
 
+    def live(self) -> list[JobStatus]:
+        """The jobs of all owners that are queued or running, the oldest first."""
+        self._advance_if_possible()
+        found = [self._status(run) for run in self._runs() if not run.ended()]
+        return sorted((status for status in found if status.live), key=lambda status: status.created)
+
     def advance(self) -> None:
         """Note who died, hasten who was asked to stop, and start who is next; `StoreUnusable` as `submit`."""
         with self._locked():

@@ -1,6 +1,7 @@
 """The work of a job once the libraries are there: to train what the folder's spec.json lists.
 
-It calls `execute_all` for one family of specs after the other, appends progress, saves each record when it is
+It takes over records that other jobs have made, calls `execute_all` for one family of the other specs after
+the other, appends progress, saves each record when it is
 done, looks for the stop file meanwhile, at last writes how it ended, and lets the job store start the next.
 What it does not expect ends it with a traceback in log.txt; the job store then says so.
 """
@@ -8,6 +9,7 @@ What it does not expect ends it with a traceback in log.txt; the job store then 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.estimate import check_budget, estimate
 from rankviz.experiments.jobs import JobStore, belongs_to_a_store
+from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.shape import Shape
@@ -92,20 +95,39 @@ def work(path: Path) -> None:
         JobStore(path.parent).advance()
 
 
+def _records(
+    family: Sequence[RunSpec], job: Job, listener: Listener, folds: Folds, folder: RunFolder
+) -> Iterator[tuple[RunSpec, RunRecord]]:
+    """The records of a family: those that another job has made are taken over, the rest is trained.
+
+    Only a spec that says which data it means, by their digest, can be told from another.
+    """
+    sure = [spec for spec in family if spec.digest]
+    made = JobStore(folder.path.parent).find_records(sure) if belongs_to_a_store(folder.path) else {}
+    for spec, record in made.items():
+        listener.begin(job.specs.index(spec))
+        yield spec, record
+    left = [spec for spec in family if spec not in made]
+    if not left:
+        return
+    listener.begin(job.specs.index(left[0]))
+    fold = folds.of(left[0], listener)
+    for spec in left:
+        check_budget(estimate(spec, Shape.of(fold)))
+    records = execute_all(left, listener, fold=fold)
+    for spec in left:
+        listener.begin(job.specs.index(spec))
+        yield next(records)
+
+
 def _trained(folder: RunFolder, job: Job) -> tuple[str, str]:
     """Train everything; state and reason."""
     done, total = 0, len(job.specs)
     listener, folds = Listener(folder), Folds(job.roots)
     try:
         for family in families(job.specs):
-            listener.begin(job.specs.index(family[0]))
-            fold = folds.of(family[0], listener)
-            for spec in family:
-                check_budget(estimate(spec, Shape.of(fold)))
-            records = execute_all(family, listener, fold=fold)
-            for spec in family:
-                listener.begin(job.specs.index(spec))
-                next(records)[1].save(folder.record_file(job.specs.index(spec)))
+            for spec, record in _records(family, job, listener, folds, folder):
+                record.save(folder.record_file(job.specs.index(spec)))
                 listener.finish()
                 done += 1
         return "finished", f"{total} of {total} runs finished."

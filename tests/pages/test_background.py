@@ -11,6 +11,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.processes import start
 from rankviz.experiments.run_folder import RunFolder
 
 Opener = Callable[..., AppTest]
@@ -36,6 +37,26 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
     assert "job" not in app.query_params
+
+
+def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
+    monkeypatch.setattr(
+        "rankviz.experiments.jobs.start", lambda command, *rest: start(["sleep", "60"], *rest)
+    )
+    app = open_page("train", m=10)
+    app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
+    (job,) = JobStore().live()
+    try:
+        other, else_ = open_page("train", m=10), open_page("train", m=25)
+        assert "Another visitor has asked for the same runs" in words(other)
+        assert not [one.label for one in other.button if "job" in one.label or "background" in one.label]
+        assert "Another visitor" not in words(else_), "that job makes other runs"
+        assert [one.label for one in else_.button if "background" in one.label]
+    finally:
+        JobStore().delete(job.id, job.owner)
 
 
 def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(

@@ -42,6 +42,8 @@ UNASKED = "unasked-job"
 """Where the session keeps the id of such a job, which ends when its visitor moves on."""
 NOTE = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
 
+OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
+
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
     """The records of specs for a page that needs them all: until they are there, it ends here."""
@@ -92,7 +94,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
         with watched:
-            watch(job, place=title, note=NOTE if job.id == st.session_state.get(UNASKED) else "")
+            watch(job, place=title, note=_note_on(job))
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
@@ -118,6 +120,13 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         with offered:
             _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+def _note_on(job: JobStatus) -> str:
+    """What is said under a job's progress, beside what it is."""
+    if job.owner != visitor():
+        return OF_OTHERS
+    return NOTE if job.id == st.session_state.get(UNASKED) else ""
 
 
 def _goes_on(late: list[RunSpec], title: str) -> JobStatus | None:
@@ -181,12 +190,16 @@ def _named_job() -> JobStatus | None:
 
 
 def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
-    """The job that has to do with these specs: the one in the address, else a live one of the visitor's."""
+    """The job that has to do with these specs: the one in the address, a live one of the visitor's, or any
+    live one that makes all of them, so that what a whole class asks for is made once.
+    """
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
         return named
-    own = [job for job in store().jobs(visitor()) if job.live and wanted & set(job.specs)]
-    return own[0] if own else None
+    live = store().live()
+    own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
+    others = [job for job in live if wanted <= set(job.specs)]
+    return next(iter((*reversed(own), *others)), None)
 
 
 def _offer(predicted: list[Estimate], title: str) -> None:
