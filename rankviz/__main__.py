@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import runpy
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 import rankviz
 from rankviz.common.shipped import shipped
@@ -38,8 +39,10 @@ def _parser() -> ArgumentParser:
         "--data-dir",
         action="append",
         metavar="FOLDER",
+        type=_folder,
         default=[],
-        help="a folder with data sets of your own, beside the bundled one; may be given several times",
+        help="a folder that holds data sets of your own (FOLDER/NAME/Fold1/train.txt, …), beside the "
+        "bundled one; may be given several times",
     )
     app.add_argument(
         "--port",
@@ -47,6 +50,15 @@ def _parser() -> ArgumentParser:
         help="where the app answers on this machine; 8501 or the next free one unless given",
     )
     return parser
+
+
+def _folder(path: str) -> str:
+    """A folder that is there: else the app would start with the bundled data alone."""
+    if Path(path).is_dir():
+        return path
+    if Path(path).exists():
+        raise ArgumentTypeError(f"{path!r} is a file: name the folder that holds the data sets")
+    raise ArgumentTypeError(f"there is no folder {path!r}: check the path, or make it first")
 
 
 def _command(chosen: Namespace) -> list[str]:

@@ -31,9 +31,25 @@ def test_it_starts_the_app(arguments: list[str], started: list[list[str]]) -> No
     assert started == [["streamlit", "run", str(REPOSITORY / "app.py"), "--"]]
 
 
-def test_port_and_folders_are_handed_on(started: list[list[str]]) -> None:
+def test_port_and_folders_are_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / name).mkdir()
     command.main(["app", "--port", "8600", "--data-dir", "a", "--data-dir", "b"])
     assert started[0][3:] == ["--server.port=8600", "--", "--data-dir", "a", "--data-dir", "b"]
+
+
+@pytest.mark.parametrize(("name", "says"), [("nowhere", "there is no folder"), ("a.txt", "is a file")])
+def test_a_folder_that_is_none_is_refused(
+    name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[list[str]]
+) -> None:
+    (tmp_path / "a.txt").write_text("")
+    with pytest.raises(SystemExit):
+        command.main(["app", "--data-dir", str(tmp_path / name)])
+    assert says in capsys.readouterr().err
+    assert started == []
 
 
 def test_without_streamlit_it_says_what_to_install(
