@@ -17,6 +17,11 @@ NO_STREAMLIT = (
     'pip install "rankviz[app]"'
 )
 
+NOTHING_THERE = (
+    "rankviz: no data sets in {folder} yet. They are found as {folder}/NAME/Fold1/train.txt (with vali.txt "
+    "and test.txt), or as single files {folder}/NAME.txt; what is added shows while the app runs.\n"
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line says; without a command, start the app.
@@ -26,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     if find_spec("streamlit") is None:
         raise SystemExit(NO_STREAMLIT)
+    for folder in chosen.data_dir:
+        _say_if_empty(folder)
     _run_app(_command(chosen))
 
 
@@ -54,11 +61,20 @@ def _parser() -> ArgumentParser:
 
 def _folder(path: str) -> str:
     """A folder that is there: else the app would start with the bundled data alone."""
-    if Path(path).is_dir():
+    folder = Path(path).expanduser()
+    if folder.is_dir():
         return path
-    if Path(path).exists():
+    if folder.exists():
         raise ArgumentTypeError(f"{path!r} is a file: name the folder that holds the data sets")
     raise ArgumentTypeError(f"there is no folder {path!r}: check the path, or make it first")
+
+
+def _say_if_empty(folder: str) -> None:
+    """Say where nothing in a folder looks like a data set; one may come while the app runs."""
+    from rankviz.datasets import find_datasets  # here: it takes long, and --help has no use for it
+
+    if not find_datasets([Path(folder).expanduser()]):
+        sys.stderr.write(NOTHING_THERE.format(folder=folder))
 
 
 def _command(chosen: Namespace) -> list[str]:
