@@ -57,6 +57,10 @@ class Evaluation:
     n_unknown: int = 0
     n_short: int = 0
 
+    def __repr__(self) -> str:
+        """The means, and what they are means of."""
+        return f"{self.mean.round(4).to_string()}\n{self.caption}"
+
     @cached_property
     def mean(self) -> pd.Series[float]:
         """Mean of each column over the queries that count; NaN when none does."""
@@ -134,6 +138,12 @@ def evaluate(
     >>> result.mean.drop("MeanNDCG").round(3).to_dict()
     {'NDCG@1': 1.0, 'NDCG@3': 0.847, 'P@1': 1.0, 'P@3': 0.667, 'MAP': 0.806}
     >>> result = evaluate([0.9, 0.1, 0.3], [1, 0, 2], qid=["a", "b", "a"], at=[1])
+    >>> result
+    NDCG@1      0.1667
+    MeanNDCG    0.3333
+    P@1         0.5000
+    MAP         0.5000
+    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document (they count as 0)
     >>> result.per_query["NDCG@1"].round(3).to_dict()
     {'a': 0.333, 'b': 0.0}
     """
