@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import runpy
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 import rankviz
 from rankviz.common.shipped import shipped
@@ -14,6 +15,11 @@ from rankviz.common.shipped import shipped
 NO_STREAMLIT = (
     "rankviz: the app needs Streamlit, which is not installed here. Install it together with rankviz: "
     'pip install "rankviz[app]"'
+)
+
+NOTHING_THERE = (
+    "rankviz: no data sets in {folder} yet. They are found as {folder}/NAME/Fold1/train.txt (with vali.txt "
+    "and test.txt), or as single files {folder}/NAME.txt; what is added shows while the app runs.\n"
 )
 
 
@@ -25,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     if find_spec("streamlit") is None:
         raise SystemExit(NO_STREAMLIT)
+    for folder in chosen.data_dir:
+        _say_if_empty(folder)
     _run_app(_command(chosen))
 
 
@@ -38,8 +46,10 @@ def _parser() -> ArgumentParser:
         "--data-dir",
         action="append",
         metavar="FOLDER",
+        type=_folder,
         default=[],
-        help="a folder with data sets of your own, beside the bundled one; may be given several times",
+        help="a folder that holds data sets of your own (FOLDER/NAME/Fold1/train.txt, …), beside the "
+        "bundled one; may be given several times",
     )
     app.add_argument(
         "--port",
@@ -47,6 +57,24 @@ def _parser() -> ArgumentParser:
         help="where the app answers on this machine; 8501 or the next free one unless given",
     )
     return parser
+
+
+def _folder(path: str) -> str:
+    """A folder that is there: else the app would start with the bundled data alone."""
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        return path
+    if folder.exists():
+        raise ArgumentTypeError(f"{path!r} is a file: name the folder that holds the data sets")
+    raise ArgumentTypeError(f"there is no folder {path!r}: check the path, or make it first")
+
+
+def _say_if_empty(folder: str) -> None:
+    """Say where nothing in a folder looks like a data set; one may come while the app runs."""
+    from rankviz.datasets import find_datasets  # here: it takes long, and --help has no use for it
+
+    if not find_datasets([Path(folder).expanduser()]):
+        sys.stderr.write(NOTHING_THERE.format(folder=folder))
 
 
 def _command(chosen: Namespace) -> list[str]:

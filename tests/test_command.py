@@ -12,7 +12,7 @@ import pytest
 import rankviz
 from rankviz import __main__ as command
 from rankviz.common.shipped import INSIDE, shipped
-from rankviz.datasets import load_demo, load_fold
+from rankviz.datasets import load_demo, load_fold, make_data, write_letor
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -31,9 +31,46 @@ def test_it_starts_the_app(arguments: list[str], started: list[list[str]]) -> No
     assert started == [["streamlit", "run", str(REPOSITORY / "app.py"), "--"]]
 
 
-def test_port_and_folders_are_handed_on(started: list[list[str]]) -> None:
+def test_port_and_folders_are_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / name).mkdir()
     command.main(["app", "--port", "8600", "--data-dir", "a", "--data-dir", "b"])
     assert started[0][3:] == ["--server.port=8600", "--", "--data-dir", "a", "--data-dir", "b"]
+
+
+def test_a_folder_without_data_sets_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[list[str]]
+) -> None:
+    command.main(["app", "--data-dir", str(tmp_path)])
+    assert f"no data sets in {tmp_path} yet" in capsys.readouterr().err
+    write_letor(make_data(n_queries=10, documents_per_query=(2, 4), seed=0), tmp_path / "mine.txt")
+    command.main(["app", "--data-dir", str(tmp_path)])
+    assert capsys.readouterr().err == ""
+    assert len(started) == 2
+
+
+def test_the_folder_of_the_user_may_be_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "sets").mkdir()
+    command.main(["app", "--data-dir=~/sets"])
+    assert started[0][-1] == "~/sets"
+
+
+@pytest.mark.parametrize(("name", "says"), [("nowhere", "there is no folder"), ("a.txt", "is a file")])
+def test_a_folder_that_is_none_is_refused(
+    name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[list[str]]
+) -> None:
+    (tmp_path / "a.txt").write_text("")
+    with pytest.raises(SystemExit):
+        command.main(["app", "--data-dir", str(tmp_path / name)])
+    assert says in capsys.readouterr().err
+    assert started == []
 
 
 def test_without_streamlit_it_says_what_to_install(

@@ -11,6 +11,7 @@ from conftest_estimators import QID, X, Y
 from sklearn.exceptions import ConvergenceWarning
 
 from rankviz import (
+    DataWarning,
     FactorizedRankSVM,
     RankingData,
     RankSVM,
@@ -26,6 +27,32 @@ from rankviz.solvers.registry import SOLVERS
 from rankviz.solvers.result import Status
 
 DATA = RankingData.from_arrays(X, Y, QID)
+
+# --- models that tell no documents apart ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier", "exact"])
+def test_a_column_with_a_large_offset_that_hides_the_others_is_said(feature_map: str) -> None:
+    """gamma="scale" is then so small that the kernel is 1 for all documents."""
+    shifted = X + np.where(np.arange(X.shape[1]) == 0, 1e8, 0.0)
+    with pytest.warns(DataWarning, match=r"every score the same.*normalise the features.*gamma") as caught:
+        model = RankSVM(feature_map).fit(shifted, Y, qid=QID)
+    assert not np.ptp(model.predict(shifted))
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_features_without_differences_are_said() -> None:
+    with pytest.warns(DataWarning, match="every score the same"):
+        RankSVM().fit(np.ones_like(X), Y, qid=QID)
+
+
+def test_models_of_a_curve_with_equal_scores_are_said() -> None:
+    with pytest.warns(DataWarning, match="every score the same") as caught:
+        list(fit_curve(RankSVM("nystroem", C=0.1), DATA, gamma=[1e-14, 0.2]))
+    assert len(caught) == 1
+    with pytest.warns(DataWarning, match="no preference pair"):
+        list(fit_curve(RankSVM(), RankingData.from_arrays(X, 0 * Y, QID)))
+
 
 # --- solvers that end before they are there ---------------------------------------------------------------
 

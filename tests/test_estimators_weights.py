@@ -12,6 +12,7 @@ from conftest_estimators import QID, X, Y
 from rankviz import (
     NDCG,
     DataError,
+    DataWarning,
     FactorizedRankSVM,
     RankingData,
     RankSVM,
@@ -152,5 +153,6 @@ def test_extreme_weights_are_refused_or_train(factor: float) -> None:
         with pytest.raises(SettingError, match="C up to"):
             RankSVM(C=0.1).fit(X, Y, qid=QID, sample_weight=factor * WEIGHTS)
     else:
-        model = RankSVM(C=0.1).fit(X, Y, qid=QID, sample_weight=factor * WEIGHTS)
+        with pytest.warns(DataWarning, match="every weight is 0.*C is too small"):
+            model = RankSVM(C=0.1).fit(X, Y, qid=QID, sample_weight=factor * WEIGHTS)
         assert np.isfinite(model.predict(X)).all()

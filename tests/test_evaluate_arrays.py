@@ -146,3 +146,17 @@ def test_other_measures_refuse_scores_of_other_documents(measure: Any) -> None:
 
 def test_fold_is_the_type_that_is_meant() -> None:
     assert isinstance(make_fold(n_queries=5), Fold)
+
+
+def test_the_caption_counts_queries_too_short_for_the_largest_k() -> None:
+    """By LETOR's definition their NDCG@k is 0 whatever the scores."""
+    result = evaluate(SCORES, Y, qid=QID, at=[1, 10, 5])
+    assert result.n_short == 1
+    assert result.per_query.loc[10, "NDCG@10"] == 0
+    assert result.caption.endswith("; 1 query has fewer than 10 documents, where NDCG@10 is 0")
+    several = evaluate([1, 0, 1], [1, 0, 1], qid=[0, 0, 1], at=[3]).caption
+    assert "; 2 queries have fewer than 3 documents" in several
+    for settings in ({"definition": "textbook"}, {"at": [9]}, {"at": []}):
+        other = evaluate(SCORES, Y, qid=QID, **settings)
+        assert other.n_short == 0
+        assert "fewer than" not in other.caption

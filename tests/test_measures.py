@@ -168,6 +168,8 @@ def test_what_is_missing_is_named() -> None:
         NDCG(10)(SCORES, DATA, QID)
     with pytest.raises(DataError, match="shape"):
         NDCG(10)(SCORES[:3], Y, QID)
+    with pytest.raises(DataError, match=r"RankSVM where scores belong.*NDCG\(10\)\.scorer\(\)"):
+        NDCG(10)(RankSVM(), X, Y)  # type: ignore[arg-type]
 
 
 @each

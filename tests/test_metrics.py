@@ -127,7 +127,9 @@ def test_empty_queries_count_as_zero_or_are_left_out() -> None:
 
 def test_captions_say_what_was_counted() -> None:
     data = make([0, 1, 2], [1, 2, 3])
-    captions = {name: evaluate([0, 0, 0], data, name).caption for name in ("letor", "textbook", "mslr")}
+    captions = {
+        name: evaluate([0, 0, 0], data, name, at=[1]).caption for name in ("letor", "textbook", "mslr")
+    }
     assert captions == {
         "letor": "LETOR 4.0 definition, 3 queries, 1 of them without a relevant document (they count as 0)",
         "textbook": "textbook definition, 3 queries, 1 of them without a relevant document "

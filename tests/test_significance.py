@@ -183,6 +183,12 @@ def test_other_queries_are_an_error() -> None:
         compare(series([0.1, 0.2], [1, 2]), series([0.1], [1]))
 
 
+def test_values_without_query_ids_are_refused_with_what_would_do() -> None:
+    for a, b in ((np.ones(3), series([1, 0, 1])), (series([1, 0, 1]), [1.0, 0.0, 1.0])):
+        with pytest.raises(ValueError, match=r"a (ndarray|list) has none.*per_query.*pd\.Series"):
+            compare(a, b)  # type: ignore[arg-type]
+
+
 def test_queries_a_definition_leaves_out_are_left_out() -> None:
     y = [1, 0, 0, 0, 2, 1] * 5
     data = RankingData.from_arrays(np.zeros((30, 1)), y, np.repeat(np.arange(10), 3))

@@ -322,7 +322,6 @@ def array_bytes(shape: str) -> bytes:
 
 def test_other_files(tmp_path: Path) -> None:
     path = tmp_path / "m"
-    refused(path, "No such file")
     refused(tmp_path)
     for content in (b"", b"not a model", b"\x80\x04K\x01.", b"PK\x05\x06" + 18 * b"\0"):
         path.write_bytes(content)
@@ -393,3 +392,8 @@ def test_columns_that_do_not_fit_are_refused(tmp_path: Path, columns: object) ->
     refused(rewrite(tmp_path / "wrong", meta | {"columns": columns}, arrays), "columns|argument")
     before = {name: value for name, value in meta.items() if name != "columns"}
     assert rankviz.load(rewrite(tmp_path / "old", before, arrays)).predict(X).shape == Y.shape
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nowhere\.npz: no such file\. Expected: a model file"):
+        rankviz.load(tmp_path / "nowhere.npz")

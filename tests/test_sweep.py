@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rankviz import (
     DataError,
+    DataWarning,
     Fold,
     Progress,
     RankSVM,
@@ -287,7 +288,8 @@ def test_data_with_nothing_to_learn() -> None:
     for X, y in ((np.ones((1, 3)), [1]), (np.zeros((4, 1)), [0, 1, 1, 0]), (np.ones((3, 2)), [1, 1, 1])):
         data = RankingData.from_arrays(X, y, [1] * len(y))
         for name in MAPS:
-            found = list(fit_curve(RankSVM(name, gamma=1.0), data, n_components=[1, 4], C=[0.1, 0.2]))
+            with pytest.warns(DataWarning, match="every score"):
+                found = list(fit_curve(RankSVM(name, gamma=1.0), data, n_components=[1, 4], C=[0.1, 0.2]))
             assert [one.status_ for one in found] == [Status.CONVERGED] * 4
 
 

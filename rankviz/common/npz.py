@@ -58,6 +58,10 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
         meta = json.loads(arrays.pop("meta").tobytes().decode())
     except DataError:
         raise
+    except FileNotFoundError as error:
+        raise DataError(
+            "no such file", expected=f"a {what} file that rankviz wrote", remedy="Check the path.", path=path
+        ) from error
     except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
         raise unreadable(path, what, str(error) or type(error).__name__) from error
     if not isinstance(meta, dict):

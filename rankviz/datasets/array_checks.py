@@ -260,7 +260,7 @@ def _not_whole(values: NDArray[Any], at: int, what: str, name: str, minimum: int
     value, remedy = values[at], _REMEDIES[what]
     shown = f"{int(value)}" if np.isfinite(value) and value == np.trunc(value) else f"{value}"
     expected = f"a whole number{'' if minimum is None else f' ≥ {minimum}'}"
-    if np.isfinite(value) and value == np.trunc(value) and value >= (minimum or value):
+    if np.isfinite(value) and value == np.trunc(value) and (minimum is None or value >= minimum):
         expected += f" that {values.dtype} tells from its neighbours" if values.dtype.kind == "f" else ""
         expected += " below 2^63" if values.dtype.kind == "u" else ""
         remedy = f"Give the {what}s as integers{', or as texts' if what == 'query id' else ''}."

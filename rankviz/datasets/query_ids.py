@@ -31,7 +31,9 @@ def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names |
             remedy="Give one id for each document; for a single query np.zeros(len(y), int).",
             path=name or None,
         )
-    array = one_dimensional(plain_array(qid, "query ids", _EXPECTED, name), "query ids", n, name)
+    array = plain_array(qid, "query ids", _EXPECTED, name)
+    _refuse_sizes(array, n, name)
+    array = one_dimensional(array, "query ids", n, name)
     kind = array.dtype.kind
     if kind in "ibf" or (kind == "u" and array.max(initial=0) < 2**63):
         return whole_numbers(array, "query id", name, minimum=None), None
@@ -40,6 +42,17 @@ def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names |
             f"query ids of type {array.dtype}", "Give whole numbers, or texts (astype(str)).", name
         )
     return _of_objects(array, qid, name)
+
+
+def _refuse_sizes(array: NDArray[Any], n: int, name: str) -> None:
+    """Refuse what LightGBM and XGBoost call `group`: how many documents each query has, which add up to n."""
+    sizes = array.ndim == 1 and array.dtype.kind in "iu" and len(array) != n
+    if sizes and array.sum() == n and array.min() > 0:
+        raise _refused(
+            f"{len(array)} numbers that add up to the {n} documents: sizes of queries, it seems",
+            "Give each document the id of its query: np.repeat(np.arange(len(sizes)), sizes).",
+            name,
+        )
 
 
 def _of_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntArray, Names | None]:

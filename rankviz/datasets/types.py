@@ -50,6 +50,8 @@ class RankingData:
     --------
     >>> from rankviz import RankingData
     >>> data = RankingData.from_arrays([[0.2], [0.9], [0.5]], y=[0, 2, 1], qid=[7, 7, 8])
+    >>> data
+    <RankingData 3 documents, 2 queries, 1 feature>
     >>> data.n_queries, data.X[data.query_slice(0)].tolist()
     (2, [[0.2], [0.9]])
     >>> apart = RankingData.from_arrays([[0.2], [0.5], [0.9]], [0, 1, 2], ["a", "b", "a"], regroup=True)
@@ -114,6 +116,14 @@ class RankingData:
         for array in (self.X, self.y, self.ptr, self.query_ids, self.document_ids, self.rows):
             if array is not None:
                 array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        """What there is of it: arrays of thousands of documents would tell nobody anything."""
+        name = f"{self.name!r}: " if self.name else ""
+        sizes = (self.n_documents, self.n_queries, self.n_features)
+        one, more = ("document", "query", "feature"), ("documents", "queries", "features")
+        counts = [f"{n:,} {a if n == 1 else b}" for n, a, b in zip(sizes, one, more, strict=True)]
+        return f"<RankingData {name}{', '.join(counts)}>"
 
     @property
     def n_documents(self) -> int:

@@ -44,6 +44,9 @@ class Evaluation:
         relevance starts at a higher grade.
     n_unknown : int
         Documents of grades that the script the definition is called after does not know.
+    n_short : int
+        Queries with fewer documents than the largest k, where NDCG@k is 0 whatever the scores; 0 where the
+        definition does not count them so.
     """
 
     per_query: pd.DataFrame
@@ -52,6 +55,11 @@ class Evaluation:
     n_empty: int
     n_gainless: int
     n_unknown: int = 0
+    n_short: int = 0
+
+    def __repr__(self) -> str:
+        """The means, and what they are means of."""
+        return f"{self.mean.round(4).to_string()}\n{self.caption}"
 
     @cached_property
     def mean(self) -> pd.Series[float]:
@@ -60,10 +68,20 @@ class Evaluation:
 
     @property
     def caption(self) -> str:
-        """Which definition, how many queries, and what became of those without a relevant document."""
+        """Which definition, how many queries, and what became of empty and of short ones."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         head = f"{self.definition.label} definition, {queries}"
-        return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}"
+        return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}{self._short}"
+
+    @property
+    def _short(self) -> str:
+        """How many queries are too short for the largest k; "" where none is."""
+        if self.n_short == 0:
+            return ""
+        columns = map(str, self.per_query.columns)
+        k = max(int(name.removeprefix("NDCG@")) for name in columns if name.startswith("NDCG@"))
+        queries = "1 query has" if self.n_short == 1 else f"{self.n_short:,} queries have"
+        return f"; {queries} fewer than {k} documents, where NDCG@{k} is 0"
 
     @property
     def _empty(self) -> str:
@@ -104,7 +122,9 @@ def evaluate(
     decreasing score, ties in the order of the file or arrays. With grades y_1, y_2, … in that order,
     DCG@k = Σ_{i≤k} gain(y_i)·discount(i), NDCG@k = DCG@k / DCG@k of the best order, P@k = hits@k / k,
     AP = Σ_i P@i·[document i relevant] / relevant documents, over the full list; `definition` (a name in
-    `DEFINITIONS`, or a `Definition`) says the rest. `at` are the k of the columns.
+    `DEFINITIONS`, or a `Definition`) says the rest. By "letor" NDCG@k of a query of fewer than k documents is
+    0 whatever the scores, as the caption says; by "textbook", as in `RankSVM.score`, it is that of the whole
+    list, and queries without a relevant document are left out. `at` are the k of the columns.
 
     Raises `DataError` for scores that are not n finite numbers, `ValueError` for an unknown definition or a k
     that it does not have. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
@@ -118,6 +138,12 @@ def evaluate(
     >>> result.mean.drop("MeanNDCG").round(3).to_dict()
     {'NDCG@1': 1.0, 'NDCG@3': 0.847, 'P@1': 1.0, 'P@3': 0.667, 'MAP': 0.806}
     >>> result = evaluate([0.9, 0.1, 0.3], [1, 0, 2], qid=["a", "b", "a"], at=[1])
+    >>> result
+    NDCG@1      0.1667
+    MeanNDCG    0.3333
+    P@1         0.5000
+    MAP         0.5000
+    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document (they count as 0)
     >>> result.per_query["NDCG@1"].round(3).to_dict()
     {'a': 0.333, 'b': 0.0}
     """
@@ -142,7 +168,15 @@ def evaluate(
         table[empty[0]] = np.nan
     frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
     unknown = chosen.unknown(part.y)
-    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()), unknown)
+    short = _too_short(part, chosen, ranks)
+    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()), unknown, short)
+
+
+def _too_short(data: RankingData, definition: Definition, ranks: IntArray) -> int:
+    """Queries whose NDCG@k at the largest k is 0 because they have fewer documents."""
+    if definition.short_ndcg != "zero":
+        return 0
+    return int((np.diff(data.ptr) < ranks.max(initial=0)).sum())
 
 
 def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:

@@ -299,6 +299,12 @@ def _paired(
     scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None
 ) -> tuple[ArrayLike, RankingData]:
     """Scores with their documents as a `RankingData`, in its order."""
+    if callable(getattr(scores, "predict", None)):  # as scikit-learn calls what it is given for scoring=
+        raise DataError(
+            f"a {type(scores).__name__} where scores belong",
+            expected="one score for each document",
+            remedy="Pass what its predict gives; for scoring= give the metric's scorer: NDCG(10).scorer().",
+        )
     if isinstance(y, RankingData):
         if qid is not None:
             raise SettingError("qid has no place beside a RankingData, which has its own")

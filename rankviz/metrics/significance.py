@@ -130,8 +130,14 @@ def compare(
     differences below 1e-12 are taken for the rounding they are. The interval is that of :func:`interval`, of
     the differences; swapping a and b mirrors it.
 
-    Raises `ValueError` where the queries differ, or one value of a pair is missing.
+    Raises `ValueError` where the queries differ, one value of a pair is missing, or values come without ids.
     """
+    for values in (a, b):
+        if not isinstance(values, pd.Series):
+            raise ValueError(
+                f"compare matches queries by id, and a {type(values).__name__} has none: pass columns of "
+                'evaluate(…).per_query, such as ["NDCG@10"], or pd.Series(values, index=query_ids).'
+            )
     matched = _matched(a, b)
     first, second = a.to_numpy(dtype=np.float64), matched.to_numpy(dtype=np.float64)
     lonely = np.flatnonzero(np.isnan(first) != np.isnan(second))

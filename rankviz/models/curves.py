@@ -30,7 +30,8 @@ def fit_curve(
     has features of its own.
 
     A `callback` that returns True ends the curve: with the model of that moment, if Newton steps had begun,
-    else with `StopRequested`. Warns like `fit` of each model whose solver ended before its tolerance was met.
+    else with `StopRequested`. Warns like `fit` of each model whose solver ended before its tolerance was met,
+    or whose scores are all the same.
 
     Examples
     --------
@@ -56,6 +57,7 @@ def fit_curve(
             fitted = clone(base).set_params(gamma=g, n_components=m, C=c)
             fitted.warn_of_settings()
             fitted.fit_in(training, report)
+            fitted.warn_of_equal_scores(data)
             fitted.warn_of_doubt()
             yield fitted
             if fitted.status_ is Status.STOPPED:

@@ -90,7 +90,7 @@ def _as_data_error(check: Callable[..., None], *args: object, **settings: object
         check(*args, **settings)
     except (TypeError, ValueError) as error:
         raise DataError(
-            str(error),
+            str(error).strip().rstrip("."),
             expected="columns that are all named by strings, and in the same order as in training",
             remedy="Pick them by name: X[model.feature_names_in_].",
         ) from error

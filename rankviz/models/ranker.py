@@ -33,6 +33,14 @@ from rankviz.models.inputs import (
 )
 from rankviz.risk.pairs import count_pairs
 
+_NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"
+_ALL_ZERO = (
+    "every weight is 0 and every score the same: no weights lower the objective by more than the tolerance. "
+    "The features, or the kernel at this gamma, hardly differ within a query, as where one column has a far "
+    "larger scale or offset than the others, or C is too small: normalise the features, or choose a larger "
+    "gamma or C"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -122,6 +130,18 @@ class Ranker(BaseEstimator):
         if self.doubt():
             warnings.warn(self.doubt(), ConvergenceWarning, stacklevel=stacklevel + 1)
 
+    def warn_of_equal_scores(self, data: RankingData, stacklevel: int = 2) -> None:
+        """Warn with `DataWarning` where all scores are equal: no pairs, or weights that stayed 0.
+
+        `fit` and `fit_curve` do; of weights only where training had come to its end.
+        """
+        if not count_pairs(data.y, data.ptr).any():
+            warnings.warn(_NO_PAIRS, DataWarning, stacklevel=stacklevel + 1)
+            return
+        found = self.outcome()
+        if found.weights.size and not found.weights.any() and not found.stopped and not self.doubt():
+            warnings.warn(_ALL_ZERO, DataWarning, stacklevel=stacklevel + 1)
+
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """Train on a `RankingData` whose queries have weights (Q,), each above 0; for rankers that can."""
         raise SettingError(f"{type(self).__name__} takes no sample_weight: it has no weights of queries")
@@ -142,9 +162,9 @@ class Ranker(BaseEstimator):
         `callback` is called with `Progress` several times a second; returning True stops: during the
         solver's steps the weights so far are kept, before that `StopRequested` is raised.
         Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range. Warns
-        with `SettingWarning` of settings that the choices made do not read, with `DataWarning` where no query
-        has two grades, so that there is nothing to learn, and with scikit-learn's `ConvergenceWarning` where
-        the solver ended before its tolerance was met, unless it was stopped.
+        with `SettingWarning` of settings that the choices made do not read, with `DataWarning` where every
+        score is the same (no query has two grades, or all weights stayed 0), and with scikit-learn's
+        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
         """
         columns = Columns.of(X)
         self.warn_of_settings()
@@ -155,9 +175,7 @@ class Ranker(BaseEstimator):
             data, weights = weighed(data, sample_weight, data.rows)
             self.fit_weighted(data, weights, callback)
         columns.put_on(self)
-        if not count_pairs(data.y, data.ptr).any():
-            text = "no query has documents of different grades: no preference pair, every score is the same"
-            warnings.warn(text, DataWarning, stacklevel=2)
+        self.warn_of_equal_scores(data)
         self.warn_of_doubt()
         return self
 

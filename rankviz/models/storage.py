@@ -166,11 +166,20 @@ def can_save(model: Ranker) -> bool:
     return any(base.__name__ in _MODELS for base in type(model).__mro__)
 
 
+_INNER = {
+    "Pipeline": ". Save its last step, pipeline[-1]; what comes before it needs a file of its own",
+    "GridSearchCV": ". Save its best_estimator_",
+    "RandomizedSearchCV": ". Save its best_estimator_",
+}
+"""Where the model is within what scikit-learn makes of it."""
+
+
 def _kind_of(model: Ranker) -> str:
     """The name in `_MODELS`, also of a model of a class derived from one."""
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
     if kind is None:
-        raise ValueError(f"{type(model).__name__} cannot be saved; these can: {', '.join(_MODELS)}")
+        name, inner = type(model).__name__, _INNER.get(type(model).__name__, "")
+        raise ValueError(f"{name} cannot be saved; these can: {', '.join(_MODELS)}{inner}")
     return kind
 
 

@@ -86,7 +86,7 @@ def test_features_that_would_lose_something(X: Any, says: str) -> None:
         (pd.array([0, None], dtype="Int64"), "grades with missing"),
         (np.array([0, None], dtype=object), "grade nan for document 2"),
         (np.array([0, 2**63], np.uint64), r"grade 9223372036854775808 for document 2.*below 2\^63"),
-        (np.array([0, -1]), "grade -1 for document 2"),
+        (np.array([0, -1]), "grade -1 for document 2.*Check the label column; relevance grades count 0, 1"),
         (np.array([0, 2.0**53]), "grade 9007199254740992 for document 2.*integers"),
         (np.array([Decimal("0.5"), Decimal(1)], dtype=object), "grade 0.5 for document 1"),
     ],

@@ -115,6 +115,16 @@ def test_no_ids_at_all() -> None:
             call()
 
 
+def test_sizes_of_queries_are_told_from_ids() -> None:
+    """LightGBM and XGBoost take sizes of groups."""
+    features, grades = np.ones((5, 1)), np.arange(5)
+    with pytest.raises(DataError, match=r"2 numbers that add up to the 5 documents.*np\.repeat"):
+        RankingData.from_arrays(features, grades, [2, 3])
+    for other in ([2, 2], [5, 0], [-1, 6], ["2", "3"]):
+        with pytest.raises(DataError, match="2 query ids for 5 documents"):
+            RankingData.from_arrays(features, grades, other)
+
+
 def test_models_are_the_same_whatever_queries_are_called() -> None:
     data = make_data(n_queries=12, documents_per_query=(8, 20), n_features=5, seed=0)
     order = np.random.default_rng(0).permutation(data.n_documents)

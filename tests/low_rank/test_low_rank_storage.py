@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from naive_low_rank import data_of
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import rankviz
 from rankviz import DataError
@@ -91,6 +93,8 @@ class Unknown(Ranker):
         (FactorizedRankSVM(), "this FactorizedRankSVM is not fitted yet"),
         (RegularizedRankSVM(), "this RegularizedRankSVM is not fitted yet"),
         (Unknown(), "Unknown cannot be saved; these can: RankSVM, FactorizedRankSVM, RegularizedRankSVM"),
+        (make_pipeline(rankviz.RankSVM()), r"Pipeline cannot be saved.*Save its last step, pipeline\[-1\]"),
+        (GridSearchCV(rankviz.RankSVM(), {}), r"GridSearchCV cannot be saved.*Save its best_estimator_"),
     ],
 )
 def test_what_cannot_be_saved(tmp_path: Path, model: Ranker, words: str) -> None:
