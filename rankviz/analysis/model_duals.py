@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +13,6 @@ from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.offers import WORDS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
@@ -22,9 +20,6 @@ from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES, Loss
 from rankviz.risk.pairs import count_pairs
-
-SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
-"""Weights computed twice from α differ by less, relative to the largest; and to the terms of their sums."""
 
 
 @runtime_checkable
@@ -60,8 +55,6 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     _refuse_other_pairs(model, data)
     if isinstance(model, HasDuals):
         own: Duals = model.duals(data)
-        if isinstance(model, LowRankRanker):
-            _refuse_other_order(model, own, data)
         return own
     trace = getattr(model, "trace_", pd.DataFrame())
     costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
@@ -119,30 +112,6 @@ def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, tra
 def _last(trace: pd.DataFrame, column: str) -> float:
     """The last entry of a column of a trace, NaN where there is none."""
     return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
-
-
-def _refuse_other_order(model: LowRankRanker, own: Duals, data: RankingData) -> None:
-    """Raise `DataError` where α does not give the model's weights Φᵀc, for it knows documents by order alone.
-
-    `fit` puts documents of a query that stand apart together, which need not be the order of the caller.
-    """
-    fitted = model.feature_map_
-    if fitted.in_kernel_space:
-        same = np.array_equal(fitted.arrays()["documents"], data.X)
-    else:
-        c = own.document_weights()
-        w = fitted.operator(data.X).adjoint(c)
-        rounding = ROUNDING * np.abs(c).sum() * max(1.0, np.abs(data.X).max(initial=0.0))
-        largest = np.abs(model.coef_).max(initial=0.0)
-        same = bool(np.abs(w - model.coef_).max(initial=0.0) <= SAME_WEIGHTS * largest + rounding)
-    if not same:
-        raise DataError(
-            "documents to which the dual variables do not belong",
-            expected="the training documents in the order of training, queries by first appearance",
-            remedy="Give the RankingData that `fit_data` was given, or RankingData.from_arrays(X, y, qid, "
-            "regroup=True) of what `fit` was given.",
-            path=data.name or None,
-        )
 
 
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
