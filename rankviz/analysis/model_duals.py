@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.errors import SettingError
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
@@ -115,12 +116,20 @@ def _last(trace: pd.DataFrame, column: str) -> float:
 
 
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
-    weights = getattr(model, "query_weights_", None)
+    weights = model.query_weights_ if isinstance(model, RankSVM) else None
     if weights is not None and len(weights) != data.n_queries:
         raise DataError(
             f"{data.n_queries:,} queries",
             expected=f"the {len(weights):,} queries that weighed more than 0 in training",
             remedy="Give the training part without the queries of weight 0.",
+            path=data.name or None,
+        )
+    if isinstance(model, RankSVM) and weights is not None and model.weighed_digest_ != documents_digest(data):
+        raise DataError(
+            "other documents than in training, or another order of the queries",
+            expected="the documents of training, so that each query has its own weight",
+            remedy="Give RankingData.from_arrays(X, y, qid, regroup=True) of what `fit` was given, without "
+            "the queries of weight 0. A model saved before their order was kept has to be trained again.",
             path=data.name or None,
         )
     pairs = int(count_pairs(data.y, data.ptr).sum())

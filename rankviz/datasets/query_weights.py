@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -60,6 +62,15 @@ def weighed(
     return (
         (data, weights) if len(counted) == len(weights) else (take_queries(data, counted), weights[counted])
     )
+
+
+def documents_digest(data: RankingData) -> str:
+    """Hexadecimal digest of features, grades and where queries begin, whatever these are called."""
+    h = hashlib.blake2b(digest_size=16)
+    for array in (data.X, data.y, data.ptr):
+        h.update(repr(array.shape).encode())
+        h.update(np.ascontiguousarray(array).data)
+    return h.hexdigest()
 
 
 def _refused(found: str, expected: str, remedy: str) -> DataError:

@@ -12,6 +12,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
@@ -113,6 +114,8 @@ class RankSVM(FeatureRanker):
         is room: the matrix of an exact kernel, and a copy of wide features in single precision.
     query_weights_ : (Q,) float64 or None
         Weights of the queries that it was trained on, where `fit` was given `sample_weight`.
+    weighed_digest_ : str
+        Of the documents that these weights belong to, so that `duals` knows them; "" without weights.
     start_ : str
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
@@ -134,6 +137,7 @@ class RankSVM(FeatureRanker):
     """
 
     query_weights_: FloatArray | None = None
+    weighed_digest_: str = ""
 
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
 
@@ -189,6 +193,7 @@ class RankSVM(FeatureRanker):
         report = reporter(callback)
         self.fit_in(self.training(data, report, weights=weights), report)
         self.query_weights_ = weights
+        self.weighed_digest_ = "" if weights is None else documents_digest(data)
         return self
 
     def training(
