@@ -59,8 +59,9 @@ class RankSVM(FeatureRanker):
     frequencies : {"gaussian", "orthogonal"}
         Random Fourier only: how frequencies are drawn.
     tol : float
-        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap. Values
-        and gradients are in double precision; Hessian products may be in single (see `objectives.precision`).
+        Stop when the Newton decrement is below tol times the objective, and the duality gap below a thousand
+        times that; for the hinge when the duality gap is below tol. Values and gradients are in double
+        precision; Hessian products may be in single (see `objectives.precision`).
     max_iter : int or None
         Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
         that suits the solver.
