@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs
 
+from rankviz import RankSVM
 from rankviz.risk import PairRisk
 from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.costs import (
@@ -169,3 +170,12 @@ def test_costs_as_values() -> None:
     assert frozen_costs("slack") == "slack"
     assert frozen_costs(None) is None
     assert hash(table)
+
+
+@pytest.mark.parametrize(
+    "costs", [[[0, 0], [1, 0]], ["query", ((0, 0), (1, 0))], ("query", np.tril([[0.0, 0], [1, 0]]))]
+)
+def test_a_table_may_be_a_list_or_an_array(costs: object) -> None:
+    frozen = RankSVM("linear", costs=frozen_costs(costs)).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
+    given = RankSVM("linear", costs=costs).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
+    assert given.objective_ == frozen.objective_

@@ -127,6 +127,10 @@ def test_dual_variables_of_a_weighed_model_make_its_weights(tmp_path: Path) -> N
         np.testing.assert_allclose(w, model.coef_, atol=2e-4)  # apart by the gradient that is left
         with pytest.raises(DataError, match="weighed more than 0"):
             duals(one, RankingData.from_arrays(X, Y, QID))
+        with pytest.raises(DataError, match="another order of the queries"):
+            duals(one, take_queries(data, np.arange(data.n_queries)[::-1]))
+        named = RankingData.from_arrays(X[there], Y[there], [f"query {q}" for q in QID[there]])
+        assert np.array_equal(duals(one, named).document_weights(), found.document_weights())
 
 
 def test_a_fit_without_weights_forgets_them() -> None:

@@ -153,6 +153,7 @@ def test_weights_of_queries_weigh_the_mean() -> None:
         (np.full(len(Y), np.nan), "at least 0"),
         (np.full(len(Y), np.inf), "at least 0"),
         (np.zeros(len(Y)), "every query"),
+        (np.ma.masked_array(np.ones(len(Y)), QID == 103), "masked"),
         (np.arange(len(Y)), "sample_weight 1 beside 0 in query 100.*same weight for all documents"),
     ],
 )
@@ -166,8 +167,9 @@ def test_what_is_missing_is_named() -> None:
         NDCG(10)(SCORES, Y)
     with pytest.raises(ValueError, match="has its own"):
         NDCG(10)(SCORES, DATA, QID)
-    with pytest.raises(DataError, match="shape"):
-        NDCG(10)(SCORES[:3], Y, QID)
+    for weights in (None, QID != 103):
+        with pytest.raises(DataError, match="shape"):
+            NDCG(10)(SCORES[:3], Y, QID, sample_weight=weights)
     with pytest.raises(DataError, match=r"RankSVM where scores belong.*NDCG\(10\)\.scorer\(\)"):
         NDCG(10)(RankSVM(), X, Y)  # type: ignore[arg-type]
 

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankviz import DataError, DataWarning, RankingData, RankSVM, duals, evaluate, fit_curve
+from rankviz import (
+    DataError,
+    DataWarning,
+    FactorizedRankSVM,
+    RankingData,
+    RankSVM,
+    duals,
+    evaluate,
+    fit_curve,
+)
 from rankviz.common.npz import write_npz
 from rankviz.datasets import make_fold, read_scores, write_letor, write_scores
 
@@ -43,6 +52,8 @@ def test_arrays_that_are_no_data(arrays: dict[str, Any], found: str, remedy: str
             r"type ndarray\..*RankingData\.from_arrays\(X, y, qid\)",
         ),
         (lambda data: next(fit_curve(RankSVM(), FOLD)), r"a Fold\..*fold\.train"),
+        (lambda data: RankSVM().fit_data(FOLD), r"a Fold\..*fold\.train"),
+        (lambda data: FactorizedRankSVM().fit_data(X), r"type ndarray\..*RankingData\.from_arrays"),
         (lambda data: duals(RankSVM().fit(X, Y, qid=QID), X), r"duals\(model, data\)"),
         (lambda data: evaluate(data, np.zeros(4)), r"evaluate\(scores, data\)"),
         (lambda data: evaluate(np.zeros(4), FOLD), r"a Fold\..*fold\.test"),

@@ -11,14 +11,15 @@ from naive_ranking import GRADES, problem, slow_risk
 from scipy.optimize import minimize
 
 from rankviz.common.progress import Progress, StopRequested
-from rankviz.datasets import make_data
+from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
+from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives import feature_space as module
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import PairRisk
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.line_search import SLOPE_TOLERANCE, exact_step
-from rankviz.solvers.newton import TruncatedNewton
+from rankviz.solvers.newton import UNPROVED, TruncatedNewton
 from rankviz.solvers.result import Status, TraceRow
 
 MAPS = ("linear", "nystroem", "fourier")
@@ -293,3 +294,21 @@ def test_extreme_c_neither_warns_nor_hangs(feature_map: str, C: float) -> None:
         if C < 1e-6:
             assert result.status is Status.CONVERGED
             assert result.point.value == pytest.approx(C * objective.n_pairs)
+
+
+@pytest.mark.parametrize(("C", "scale"), [(1e6, 1.0), (1e12, 1.0), (1.0, 1e12)])
+def test_a_large_weight_or_column_converges_to_a_small_gap(C: float, scale: float) -> None:
+    data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    X = data.X * np.where(np.arange(data.n_features) == 3, scale, 1.0)
+    model = RankSVM("linear", C=C).fit_data(RankingData.from_arrays(X, data.y, data.qid))
+    assert model.status_ is Status.CONVERGED
+    assert model.gap_ <= UNPROVED * model.tol
+
+
+@pytest.mark.parametrize("C", [3e7, 1e10])
+def test_what_its_gap_gives_the_lie_to_has_not_converged(C: float) -> None:
+    for seed in range(12):
+        data = make_data(n_queries=5, documents_per_query=(5, 12), seed=seed)
+        few = RankingData.from_arrays(data.X[:, :12], data.y, data.qid)
+        model = RankSVM("linear", C=C).fit_data(few)
+        assert not model.status_.converged or model.gap_ <= UNPROVED * model.tol

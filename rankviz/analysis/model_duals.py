@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.errors import SettingError
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.dual.variables import Duals, SlopeDuals
 from rankviz.experiments.record import RunRecord
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.offers import WORDS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
@@ -22,9 +21,6 @@ from rankviz.risk.all_pairs import AllPairs
 from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES, Loss
 from rankviz.risk.pairs import count_pairs
-
-SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
-"""Weights computed twice from α differ by less, relative to the largest; and to the terms of their sums."""
 
 
 @runtime_checkable
@@ -60,8 +56,6 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     _refuse_other_pairs(model, data)
     if isinstance(model, HasDuals):
         own: Duals = model.duals(data)
-        if isinstance(model, LowRankRanker):
-            _refuse_other_order(model, own, data)
         return own
     trace = getattr(model, "trace_", pd.DataFrame())
     costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
@@ -121,37 +115,21 @@ def _last(trace: pd.DataFrame, column: str) -> float:
     return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
 
 
-def _refuse_other_order(model: LowRankRanker, own: Duals, data: RankingData) -> None:
-    """Raise `DataError` where α does not give the model's weights Φᵀc, for it knows documents by order alone.
-
-    `fit` puts documents of a query that stand apart together, which need not be the order of the caller.
-    """
-    fitted = model.feature_map_
-    if fitted.in_kernel_space:
-        same = np.array_equal(fitted.arrays()["documents"], data.X)
-    else:
-        c = own.document_weights()
-        w = fitted.operator(data.X).adjoint(c)
-        rounding = ROUNDING * np.abs(c).sum() * max(1.0, np.abs(data.X).max(initial=0.0))
-        largest = np.abs(model.coef_).max(initial=0.0)
-        same = bool(np.abs(w - model.coef_).max(initial=0.0) <= SAME_WEIGHTS * largest + rounding)
-    if not same:
-        raise DataError(
-            "documents to which the dual variables do not belong",
-            expected="the training documents in the order of training, queries by first appearance",
-            remedy="Give the RankingData that `fit_data` was given, or RankingData.from_arrays(X, y, qid, "
-            "regroup=True) of what `fit` was given.",
-            path=data.name or None,
-        )
-
-
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
-    weights = getattr(model, "query_weights_", None)
+    weights = model.query_weights_ if isinstance(model, RankSVM) else None
     if weights is not None and len(weights) != data.n_queries:
         raise DataError(
             f"{data.n_queries:,} queries",
             expected=f"the {len(weights):,} queries that weighed more than 0 in training",
             remedy="Give the training part without the queries of weight 0.",
+            path=data.name or None,
+        )
+    if isinstance(model, RankSVM) and weights is not None and model.weighed_digest_ != documents_digest(data):
+        raise DataError(
+            "other documents than in training, or another order of the queries",
+            expected="the documents of training, so that each query has its own weight",
+            remedy="Give RankingData.from_arrays(X, y, qid, regroup=True) of what `fit` was given, without "
+            "the queries of weight 0. A model saved before their order was kept has to be trained again.",
             path=data.name or None,
         )
     pairs = int(count_pairs(data.y, data.ptr).sum())

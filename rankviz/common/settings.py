@@ -253,6 +253,8 @@ class Setting:
 
     def settings_of(self, value: Any) -> tuple[Setting, ...]:
         """The settings that a value brings along: those that what is chosen declares to read."""
+        if not self.options:  # then the value may be a list, which has no hash
+            return ()
         return tuple(getattr(self.options[value], "settings", ())) if value in self.options else ()
 
     def words(self, value: Any) -> str:

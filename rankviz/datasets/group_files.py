@@ -17,7 +17,7 @@ import numpy as np
 
 from rankviz.common.errors import DataError
 from rankviz.datasets.letor_faults import show
-from rankviz.datasets.textfile import Chunk, StrPath, open_bytes, text_chunks
+from rankviz.datasets.textfile import Chunk, StrPath, open_bytes, refuse_empty, text_chunks
 from rankviz.datasets.types import RankingData
 
 ENDINGS = (".query", ".group")
@@ -67,6 +67,7 @@ def with_queries(
         if rows:
             names_query = bool(_QUERY.match(rows[0][2]))
             break
+        refuse_empty(chunk.first + len(chunk.lines) - 1, 0, shown)
     rest = chain(seen, chunks)
     if group is None and names_query:
         yield from rest
@@ -84,6 +85,7 @@ def names_no_query(path: StrPath) -> bool:
             for line in chunk.lines:
                 if row := _ROW.fullmatch(line):
                     return not _QUERY.match(row[2])
+            refuse_empty(chunk.first + len(chunk.lines) - 1, 0, os.fspath(path))
     return False
 
 
@@ -160,6 +162,7 @@ def _counts(group: StrPath, name: str) -> tuple[list[int], list[int]]:
                     raise _no_count(show(line), name, number)
                 lines.append(number)
                 counts.append(int(match[1]))
+            refuse_empty(chunk.first + len(chunk.lines) - 1, len(counts), name, "counts")
     if not counts:
         raise _no_count("no counts", name, None)
     return lines, counts

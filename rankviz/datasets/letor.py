@@ -29,10 +29,9 @@ from rankviz.datasets.letor_faults import (
     MAX_FEATURES,
     explain,
     no_features,
-    too_empty,
 )
 from rankviz.datasets.sizes import check_cells
-from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, text_chunks
+from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, refuse_empty, text_chunks
 from rankviz.datasets.types import DataError, DataWarning, RankingData, group_queries
 
 _LINE = re.compile(
@@ -43,9 +42,6 @@ _LINE = re.compile(
 )
 _NOT_A_DOCUMENT = re.compile(rb"[ \t]*+(?:\#.*+)?+", re.DOTALL)
 _DOCUMENT_ID = re.compile(rb"(?:.*?[ \t])??docid[ \t]*=[ \t]*([^ \t]+)", re.DOTALL)
-
-EMPTY_LINES = 100_000
-"""Blank lines and comments beyond this may be no more than there are documents."""
 
 CheckSize = Callable[[int, int, int | None], None]
 """Told documents, features and the line of the widest before a matrix is allocated; raises `DataError`."""
@@ -165,15 +161,13 @@ def parse_chunks(
 
 def _blocks(chunks: Iterable[Chunk], path: str) -> list[_Block]:
     """The documents of all chunks; `DataError` where too many lines hold none: those cost time too."""
-    blocks, empty, documents = [], 0, 0
+    blocks, documents = [], 0
     for chunk in chunks:
         block = _parse_chunk(chunk, path)
         if block is not None:
             blocks.append(block)
             documents += len(block.y)
-        empty += len(chunk.lines) - (0 if block is None else len(block.y))
-        if empty > EMPTY_LINES + documents:
-            raise too_empty(empty, documents, EMPTY_LINES, path, chunk.first + len(chunk.lines) - 1)
+        refuse_empty(chunk.first + len(chunk.lines) - 1, documents, path)
     return blocks
 
 

@@ -46,17 +46,6 @@ def no_features(path: str) -> DataError:
     )
 
 
-def too_empty(empty: int, documents: int, allowed: int, path: str, line: int) -> DataError:
-    """Refuse a file that hardly holds anything but blank lines and comments."""
-    return DataError(
-        f"{empty:,} blank lines and comments among {documents:,} documents so far",
-        expected=f"at most {allowed:,} beside one for each document",
-        remedy="Remove the blank lines, or check that this is the right file.",
-        path=path,
-        line=line,
-    )
-
-
 def show(token: bytes, limit: int = 40) -> str:
     """Quote a token for a message, shortened where it is long."""
     text = token.decode("utf-8", errors="backslashreplace")

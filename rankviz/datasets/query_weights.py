@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
+from rankviz.datasets.array_checks import plain_array
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.types import RankingData
 
@@ -19,7 +22,7 @@ def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | 
     Raises `DataError` for weights that are not n finite numbers ≥ 0, that differ within a query, or that are
     all 0: a loss over pairs has no place for the weight of a single document.
     """
-    given = np.asarray(sample_weight)
+    given = plain_array(sample_weight, "sample_weight", "one number for each document", "")
     if given.dtype.kind not in "fiub" or given.shape != (data.n_documents,):
         raise _refused(
             f"sample_weight of type {given.dtype} and shape {given.shape}",
@@ -59,6 +62,15 @@ def weighed(
     return (
         (data, weights) if len(counted) == len(weights) else (take_queries(data, counted), weights[counted])
     )
+
+
+def documents_digest(data: RankingData) -> str:
+    """Hexadecimal digest of features, grades and where queries begin, whatever these are called."""
+    h = hashlib.blake2b(digest_size=16)
+    for array in (data.X, data.y, data.ptr):
+        h.update(repr(array.shape).encode())
+        h.update(np.ascontiguousarray(array).data)
+    return h.hexdigest()
 
 
 def _refused(found: str, expected: str, remedy: str) -> DataError:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.letor_faults import show
-from rankviz.datasets.textfile import StrPath, open_bytes, text_chunks, written_aside
+from rankviz.datasets.textfile import StrPath, open_bytes, refuse_empty, text_chunks, written_aside
 from rankviz.datasets.types import DataError, RankingData, require_data
 
 _SCORE = re.compile(rb"[ \t]*+([-+.0-9eE]++)[ \t]*+")
@@ -44,6 +44,7 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
                     scores.append(_score(line, name, number))
                 elif line.strip(b" \t"):  # blank lines at the end are no scores
                     raise _wrong_count(f"more than {len(scores)} scores", data, name, number)
+            refuse_empty(number, len(scores), name, "scores")
     if len(scores) < data.n_documents:
         raise _wrong_count(f"the end after {len(scores)} scores", data, name, number or None)
     out = np.empty(data.n_documents)

@@ -31,6 +31,8 @@ StrPath = str | os.PathLike[str]
 CHUNK_BYTES = 1 << 20
 LINE_BYTES = 16 << 20
 """A longer line is no line: 100,000 features take about 2 MB."""
+EMPTY_LINES = 100_000
+"""Blank lines and comments beyond this may be no more than there are lines that say something."""
 
 _GZIP = b"\x1f\x8b"
 _BOM = codecs.BOM_UTF8
@@ -109,6 +111,22 @@ def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) 
             progress(min(1.0, (raw.tell() - start) / total))
     if progress is not None:
         progress(1.0)
+
+
+def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> None:
+    """Raise `DataError` for a file that hardly holds anything but blank lines and comments.
+
+    Of its first `lines` lines, `told` are documents, or what else it has one a line.
+    """
+    empty = lines - told
+    if empty > EMPTY_LINES + told:
+        raise DataError(
+            f"{empty:,} blank lines and comments among {told:,} {what} so far",
+            expected=f"at most {EMPTY_LINES:,} beside one for each of these",
+            remedy="Remove the blank lines, or check that this is the right file.",
+            path=path,
+            line=lines,
+        )
 
 
 def _size_left(raw: IO[bytes]) -> int:

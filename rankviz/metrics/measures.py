@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataWarning, SettingError
+from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.query_weights import query_weights
 from rankviz.datasets.types import DataError, RankingData
@@ -87,10 +88,11 @@ class Measure(metaclass=ABCMeta):
 
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
         """The mean over queries of `data`, weighted by weights (Q,)."""
-        ours = np.asanyarray(scores)
+        ours = scores
         if weights is not None:
             counted = weights > 0
-            ours = ours[np.repeat(counted, np.diff(data.ptr))]
+            checked = score_array(scores, data.n_documents, data.name, data.query_of)
+            ours = checked[np.repeat(counted, np.diff(data.ptr))]
             data, weights = take_queries(data, np.flatnonzero(counted)), weights[counted]
         values = self._values(ours, data).to_numpy()
         if not self._tells_apart(data):

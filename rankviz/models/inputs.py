@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, column_or_1d
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 from rankviz.datasets.array_checks import dense_features
-from rankviz.datasets.types import RankingData
+from rankviz.datasets.types import RankingData, require_data
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 
@@ -139,7 +139,8 @@ def check_width(estimator: Any, X: FloatArray) -> None:
 
 
 def refuse_unusable(data: RankingData) -> None:
-    """Raise `DataError` for a training part without documents or features, or with features too large."""
+    """Raise `DataError` for what is no training part, or has no documents or features, or too large ones."""
+    require_data(data, "Call fit(X, y, qid=…), or fit_data with RankingData.from_arrays(X, y, qid).")
     if data.n_documents == 0 or data.n_features == 0:
         what = "sample" if data.n_documents == 0 else "feature"
         raise DataError(

@@ -12,6 +12,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
@@ -58,8 +59,9 @@ class RankSVM(FeatureRanker):
     frequencies : {"gaussian", "orthogonal"}
         Random Fourier only: how frequencies are drawn.
     tol : float
-        Stop when the Newton decrement is below tol times the objective; for the hinge the duality gap. Values
-        and gradients are in double precision; Hessian products may be in single (see `objectives.precision`).
+        Stop when the Newton decrement is below tol times the objective, and the duality gap below a thousand
+        times that; for the hinge when the duality gap is below tol. Values and gradients are in double
+        precision; Hessian products may be in single (see `objectives.precision`).
     max_iter : int or None
         Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
         that suits the solver.
@@ -113,6 +115,8 @@ class RankSVM(FeatureRanker):
         is room: the matrix of an exact kernel, and a copy of wide features in single precision.
     query_weights_ : (Q,) float64 or None
         Weights of the queries that it was trained on, where `fit` was given `sample_weight`.
+    weighed_digest_ : str
+        Of the documents that these weights belong to, so that `duals` knows them; "" without weights.
     start_ : str
         What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
@@ -134,6 +138,7 @@ class RankSVM(FeatureRanker):
     """
 
     query_weights_: FloatArray | None = None
+    weighed_digest_: str = ""
 
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
 
@@ -189,6 +194,7 @@ class RankSVM(FeatureRanker):
         report = reporter(callback)
         self.fit_in(self.training(data, report, weights=weights), report)
         self.query_weights_ = weights
+        self.weighed_digest_ = "" if weights is None else documents_digest(data)
         return self
 
     def training(

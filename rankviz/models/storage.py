@@ -63,6 +63,7 @@ def save(model: Ranker, path: str | Path) -> Path:
         "columns": asdict(model.columns),
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
+        "weighed_digest": getattr(model, "weighed_digest_", ""),
         "ended": _ended(model),
     }
     found: Arrays = {**model.solution, **_end_arrays(model), "coef": model.coef_}
@@ -101,6 +102,8 @@ def load(path: str | Path) -> Ranker:
         model.n_components_ = fitted.n_components
         model.learned(d, _columns(meta.get("columns", {}), d))
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
+        if isinstance(model, RankSVM):
+            model.weighed_digest_ = str(meta.get("weighed_digest", ""))
         _keep_end(model, meta.get("ended", {"numbers": {}}), arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise unreadable(path, "model", str(error)) from error

@@ -15,6 +15,9 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 POOR_STEP, TIGHTEST_RTOL = 0.5, 1e-3
 """A step this short tells of a poor direction: the next ones are solved ten times closer."""
+UNPROVED = 1e3
+"""A decrement below the tolerance is not believed beside a gap so many times the tolerance: rounding may have
+led CG astray, or the quadratic model holds for a shorter step. If it is right, one more step shows it."""
 
 
 def unpreconditioned(r: FloatArray) -> FloatArray:
@@ -29,7 +32,8 @@ class TruncatedNewton:
     Attributes
     ----------
     tol : float
-        Stop once the Newton decrement ½ gᵀH^-1g is at most tol · objective, which CG proves by its residual.
+        Stop once the Newton decrement ½ gᵀH^-1g is at most tol · objective, which CG proves by its residual,
+        and ½‖g‖², a bound that rounding cannot lead astray, is at most `UNPROVED` times that.
     max_iter : int
         Largest number of Newton steps.
     cg_rtol : float
@@ -93,7 +97,8 @@ class _Run:
             cg = self._direction(point)
             slope = self.objective.inner(point.gradient, cg.s)
             row = self._row(iteration, point, cg, decrement=0.5 * abs(slope))
-            done = cg.converged and row.decrement <= self.solver.tol * point.value
+            met = cg.converged and row.decrement <= self.solver.tol * point.value
+            done = met and self._borne_out(point)
             if done or iteration == self.solver.max_iter:
                 self.trace.append(row)
                 return self.result(point, Status.CONVERGED if done else Status.MAX_ITERATIONS)
@@ -105,10 +110,15 @@ class _Run:
                 return self.result(point, Status.STALLED)
             seconds = time.perf_counter() - self.began
             self.trace.append(replace(row, step=tau, seconds=seconds, products=row.products + 1))
-            if tau < POOR_STEP:
+            if tau < POOR_STEP or met:
                 self.rtol = max(self.rtol / 10, TIGHTEST_RTOL)
             point = following
         raise AssertionError("unreachable: the loop returns at max_iter")
+
+    def _borne_out(self, point: Point) -> bool:
+        """Whether ½‖g‖², the gap at a point, is near enough the tolerance to believe the decrement."""
+        half = 0.5 * self.objective.inner(point.gradient, point.gradient)
+        return half <= UNPROVED * self.solver.tol * point.value
 
     def _direction(self, point: Point) -> CGResult:
         """Solve the Newton system; where CG spends what the Hessian would cost, precondition with that.

@@ -14,9 +14,10 @@ import pytest
 from conftest_uploads import FOLD, fold_at, send, zipped
 
 import rankviz
-from rankviz.datasets import DataError, RankingData, letor, parse_letor, sizes
+from rankviz.datasets import DataError, RankingData, letor, parse_letor, sizes, textfile
 from rankviz.datasets.members import Limits
 from rankviz.datasets.parts import pad_to_widest
+from rankviz.datasets.scores import read_scores
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WIDE = b"".join(b"1 qid:%d 1:1\n" % (i // 3) for i in range(660)) + b"0 qid:999 100000:1\n"
@@ -97,7 +98,7 @@ def test_padding_to_a_wide_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("line", [b"\n", b"# nothing\n", b" \t\r\n"])
 def test_blank_lines_and_comments_are_counted(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "EMPTY_LINES", 1000)
+    monkeypatch.setattr(textfile, "EMPTY_LINES", 1000)
     documents = b"1 qid:1 1:1\n0 qid:1 1:0\n"
     assert parse_letor(documents + 1002 * line, name="x").n_documents == 2
     with pytest.raises(DataError, match="1,003 blank lines and comments among 2 documents"):
@@ -114,6 +115,21 @@ def test_a_flood_of_blank_lines_is_not_read_to_its_end(tmp_path: Path) -> None:
         letor.read_letor(tmp_path / "blank.gz", progress=read.append)
     assert caught.value.line < 2_000_000
     assert len(read) <= 1
+
+
+@pytest.mark.parametrize("counted", ["train.txt", "train.txt.group", "scores.txt"])
+def test_nor_is_one_of_scores_or_counts_or_of_rows_beside_counts(tmp_path: Path, counted: str) -> None:
+    files = {"train.txt": b"1 1:1\n0 1:0\n", "train.txt.group": b"2\n", "scores.txt": b"1\n2\n"}
+    for name, text in files.items():
+        flood = b"\n" * 3_000_000 if name == counted else b""
+        first = flood + text if name == "train.txt" else text + flood
+        (tmp_path / name).write_bytes(gzip.compress(first, 1))
+    read = []
+    with pytest.raises(DataError, match="blank lines and comments among") as caught:
+        read_scores(tmp_path / "scores.txt", letor.read_letor(tmp_path / "train.txt", progress=read.append))
+    assert len(read) <= 1 or counted == "scores.txt"
+    assert caught.value.line < 2_000_000
+    assert counted in str(caught.value)
 
 
 # --- model files --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -132,6 +133,19 @@ def test_low_rank_blocks_are_the_matrices() -> None:
     order = [query for query, _, _ in Blocks(Y, PTR).queries()]
     assert fitted.ranks_.tolist() == [ranks[query] for query in order]
     assert max(ranks.values()) < max(min(block.alpha.shape) for block in rankviz.duals(fitted, DATA))
+
+
+@pytest.mark.parametrize("name", ["linear", "exact"])
+def test_blocks_of_documents_in_another_order_are_refused(name: str) -> None:
+    fitted = RegularizedRankSVM(C, 0.1, 5.0, feature_map=name, gamma=0.3).fit_data(DATA)
+    backwards = np.concatenate([np.arange(a, b)[::-1] for a, b in itertools.pairwise(PTR)])
+    turned = RankingData.from_arrays(X[backwards], Y[backwards], qid_of(PTR))
+    for blocks in (fitted.low_rank_blocks, fitted.duals):
+        with pytest.raises(DataError, match="in the order of training"):
+            blocks(turned)
+    graded = replace(DATA, y=Y.max() - Y)  # the same documents, as many pairs, other winners
+    with pytest.raises(DataError):
+        fitted.low_rank_blocks(graded)
 
 
 # --- conventions --------------------------------------------------------------------------------------------

@@ -143,7 +143,9 @@ class FactorizedRankSVM(LowRankRanker):
 
     def duals(self, data: RankingData) -> GivenDuals:
         """Its dual variables α, one block per query; `data` is what it was trained on."""
-        return factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
+        own = factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
+        self._refuse_other_order(data, own.document_weights())
+        return own
 
     @property
     def solution(self) -> dict[str, FloatArray]:
@@ -258,11 +260,18 @@ class RegularizedRankSVM(LowRankRanker):
 
     def duals(self, data: RankingData) -> GivenDuals:
         """Its dual variables α, one block per query; `data` is what it was trained on."""
-        return entry_duals(data, self.predict(data.X), float(self.C), self.alpha_, self.gap_)
+        return self._blocks(data, self.alpha_)
 
     def low_rank_blocks(self, data: RankingData) -> GivenDuals:
         """The matrices A as blocks; with three grades or more they have entries where there is no pair."""
-        return entry_duals(data, self.predict(data.X), float(self.C), self.low_rank_, self.gap_)
+        return self._blocks(data, self.low_rank_)
+
+    def _blocks(self, data: RankingData, entries: FloatArray) -> GivenDuals:
+        """Entries (E,), α or A, as blocks; `DataError` where α does not give the weights of the model."""
+        scores, C = self.predict(data.X), float(self.C)
+        alpha = entry_duals(data, scores, C, self.alpha_, self.gap_)
+        self._refuse_other_order(data, alpha.document_weights())
+        return entry_duals(data, scores, C, entries, self.gap_)
 
     @property
     def solution(self) -> dict[str, FloatArray]:

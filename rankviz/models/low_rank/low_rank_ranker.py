@@ -6,8 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
@@ -27,6 +29,8 @@ from rankviz.risk import risk_of, risk_sizes
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs
 
+SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
+"""Weights computed twice from α differ by less, relative to the largest; and to the terms of their sums."""
 FACTOR_VECTORS, DUAL_VECTORS = 70, 12
 """Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
 
@@ -91,6 +95,27 @@ class LowRankRanker(FeatureRanker):
             f"{type(self).__name__} takes no sample_weight: all its dual variables have the one bound C; "
             "RankSVM(loss='hinge') has weights, or repeat queries that are to weigh more"
         )
+
+    def _refuse_other_order(self, data: RankingData, c: FloatArray) -> None:
+        """Raise `DataError` where c (n,), of α, is not that of the weights: α knows documents by order.
+
+        `fit` puts documents of a query that stand apart together, which need not be the order of the caller.
+        """
+        fitted, rounding = self.feature_map_, ROUNDING * np.abs(c).sum()
+        if fitted.in_kernel_space:
+            w, same = c, np.array_equal(fitted.arrays()["documents"], data.X)
+        else:
+            w, same = fitted.operator(data.X).adjoint(c), True
+            rounding *= max(1.0, np.abs(data.X).max(initial=0.0))
+        largest = np.abs(self.coef_).max(initial=0.0)
+        if not same or np.abs(w - self.coef_).max(initial=0.0) > SAME_WEIGHTS * largest + rounding:
+            raise DataError(
+                "documents to which the dual variables do not belong",
+                expected="the training documents in the order of training, queries by first appearance",
+                remedy="Give the RankingData that `fit_data` was given, or RankingData.from_arrays(X, y, "
+                "qid, regroup=True) of what `fit` was given.",
+                path=data.name or None,
+            )
 
     def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
         """G of the training documents; a kernel matrix may take `left` bytes."""
