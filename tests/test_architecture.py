@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORE = sorted((REPOSITORY / "rankviz").rglob("*.py"))
@@ -63,8 +62,24 @@ def label(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
 
 
-each_core_module = pytest.mark.parametrize("path", CORE, ids=label)
-each_app_module = pytest.mark.parametrize("path", APP, ids=label)
+def of_each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """A test that a check holds for every file: one, for a thousand tiny ones take their time."""
+
+    def decorate(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as error:
+                    raise AssertionError(f"{label(path)}: {error}") from error
+
+        test.__doc__ = check.__doc__
+        return test
+
+    return decorate
+
+
+each_core_module, each_app_module = of_each(CORE), of_each(APP)
 
 
 @each_core_module
@@ -96,17 +111,17 @@ def test_nobody_imports_from_the_front_door(path: Path) -> None:
     assert not public
 
 
-@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "datasets"], ids=label)
+@of_each([p for p in CORE if part_of(p) == "datasets"])
 def test_datasets_know_no_numerics(path: Path) -> None:
     assert parts_imported(path) <= {"datasets", "common"}
 
 
-@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "risk"], ids=label)
+@of_each([p for p in CORE if part_of(p) == "risk"])
 def test_the_risk_knows_no_features(path: Path) -> None:
     assert parts_imported(path) <= {"common", "risk"}
 
 
-@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "solvers"], ids=label)
+@of_each([p for p in CORE if part_of(p) == "solvers"])
 def test_solvers_see_an_objective_only(path: Path) -> None:
     assert not parts_imported(path) & {"features", "datasets"}
     assert not [
@@ -121,7 +136,7 @@ def test_the_app_trains_through_execute_only(path: Path) -> None:
     assert all(name.split(".")[2] in ("registry", "settings") for name in solvers), "what they declare only"
 
 
-@pytest.mark.parametrize("path", [p for p in CORE if part_of(p) == "plots"], ids=label)
+@of_each([p for p in CORE if part_of(p) == "plots"])
 def test_plots_read_records_and_not_models(path: Path) -> None:
     """What methods and solvers declare, and what solvers return (rows of the trace, how it ended)."""
     assert not parts_imported(path) & {"objectives", "fitting"}
