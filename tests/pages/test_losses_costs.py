@@ -45,8 +45,11 @@ def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     assert "× μ by query · Newton-YUAN · " in words(app)
 
 
-def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener) -> None:
-    app = open_page(m=5, loss="hinge", solver="L-BFGS (SciPy)")
+def test_a_solver_that_does_not_serve_the_loss_is_refused(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page(data="edge", m=5, loss="hinge", solver="L-BFGS (SciPy)")
     assert "choose solver='newton'" in app.error[0].value
     app.sidebar.selectbox(key="solver").set_value("newton").run()
     assert not app.error
