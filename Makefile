@@ -27,8 +27,8 @@ help:
 	@echo 'make docs              the documentation into static/docs, from where the app links to it'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
-	@echo 'make wheel             wheel and source archive into dist/, installed and used with the lowest versions'
-	@echo 'make wheel-all         the same on every Python that is found, with the newest versions too'
+	@echo 'make wheel             wheel and source archive into dist/, installed and used on every Python that is found'
+	@echo 'make wheel-all         the same with the lowest and the newest versions on each'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make clean             remove .venv, caches and pictures'
 

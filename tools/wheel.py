@@ -2,8 +2,8 @@
 
 What is in them is compared with what is under version control. Then the wheel is installed into an
 environment of its own, outside the checkout, where README's Python examples, the command `rankviz` and the
-app have to work. By default that is done with this Python and the lowest versions that pyproject.toml
-declares; with `--all` for every Python from 3.11 on that is found, with the newest versions too.
+app have to work: on every Python from 3.11 on that is found, on the first with the lowest versions that
+pyproject.toml declares, on the others with the newest; with `--all` with both on each.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,15 +229,20 @@ def _version(program: str) -> str:
     ).stdout.strip()
 
 
+AT_ONCE = 2
+"""Trials beside one another."""
+
+
 def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
-    """What is tried: (in words, Python, pins)."""
+    """What is tried: (in words, Python, pins). The lowest versions once, the newest on every other Python."""
+    low_tried = False
     for version, program in pythons():
-        if version in TESTED:
+        low = version in TESTED and (everything or not low_tried)
+        if low:
+            low_tried = True
             yield f"Python {version}, lowest versions", program, lowest()
-        if everything or version not in TESTED:
+        if everything or not low:
             yield f"Python {version}, newest versions", program, []
-        if not everything:
-            return
 
 
 @contextmanager
@@ -249,7 +255,7 @@ def _timed(words: str) -> Iterator[None]:
 def main() -> None:
     """Build, compare, install, use."""
     parser = argparse.ArgumentParser(prog="python -m tools.wheel", description=__doc__)
-    parser.add_argument("--all", action="store_true", help="every Python that is found, newest versions too")
+    parser.add_argument("--all", action="store_true", help="lowest and newest versions on every Python")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "dist", help="where to leave them")
     chosen = parser.parse_args()
     shutil.rmtree(chosen.out, ignore_errors=True)
@@ -260,9 +266,15 @@ def main() -> None:
         check_description(built)
         with _timed("tests of the source archive"):
             try_sdist(built, Path(scratch) / "sdist")
-        for number, (words, program, pins) in enumerate(trials(chosen.all)):
+
+        def tried(number: int, words: str, program: str, pins: list[str]) -> None:
             with _timed(words):
                 try_wheel(built, program, pins, Path(scratch) / str(number))
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:  # most of each is waiting for pip
+            waited = [pool.submit(tried, number, *trial) for number, trial in enumerate(trials(chosen.all))]
+            for one in waited:
+                one.result()
 
 
 if __name__ == "__main__":
