@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.datasets.types import RankingData
 from rankviz.features import Kernel
 from rankviz.features.kernel_base import largest_value
 from rankviz.models.inputs import LARGEST_FEATURE
+
+DROWNED = 1e4
+"""Kernels of products take no documents longer than this times their largest difference within a query."""
 
 
 def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
@@ -30,6 +36,28 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
                 f"gamma={kernel.gamma:g} is too large for features up to {_largest(X):.3g}: γ·‖x − z‖² must "
                 f"stay a number, as it does for gamma up to {largest:.3g}"
             )
+
+
+def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
+    """Raise `DataError` where κ of lengths leaves nothing of what documents of a query differ by.
+
+    Kernels of differences x − z do not see what documents have in common. In products it is squared: at
+    `DROWNED` times the differences half of the digits of a kernel value are its square, and eigenvalues that
+    tell documents apart fall among those that rounding makes.
+    """
+    if kernel is None or kernel.shift_invariant or data.n_documents == 0:
+        return
+    X, starts = data.X, data.ptr[:-1]
+    spread = float((np.maximum.reduceat(X, starts) - np.minimum.reduceat(X, starts)).max(initial=0.0))
+    length = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
+    if spread > 0 and length > DROWNED * spread:
+        raise DataError(
+            f"documents of length {length:.3g}, whose features differ by at most {spread:.3g} within a query",
+            expected=f"for the {kernel.label} kernel at most {DROWNED:,.0f} times the difference, or "
+            "rounding leaves nothing of it",
+            remedy="Normalise the features first, or choose the linear map or a kernel of differences (RBF).",
+            path=data.name or None,
+        )
 
 
 def refuse_huge_weight(C: float, pairs: float) -> None:

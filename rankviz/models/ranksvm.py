@@ -18,7 +18,7 @@ from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
 from rankviz.fitting.spaces import KernelSpace, Task, space_of
 from rankviz.fitting.training import Fit, Training
-from rankviz.models.extremes import refuse_huge_kernel, refuse_huge_weight
+from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.inputs import refuse_unusable
 from rankviz.models.settings import FEATURE_MAP
@@ -211,6 +211,7 @@ class RankSVM(FeatureRanker):
         """
         self.check_settings()
         refuse_unusable(data)
+        refuse_drowned(self.kernel_at(1.0), data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
         room = room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)

@@ -18,7 +18,7 @@ from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
 from rankviz.fitting.centring import centred
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
-from rankviz.models.extremes import refuse_huge_kernel, refuse_huge_weight
+from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.inputs import refuse_unusable
 from rankviz.models.low_rank.factorized import FactorPoint
@@ -69,6 +69,7 @@ class LowRankRanker(FeatureRanker):
         report, clock = reporter(callback), Stopwatch()
         self.check_settings()
         refuse_unusable(data)
+        refuse_drowned(self.kernel_at(1.0), data)
         left = self._room(data)
         seed = self.seed()
         self.gamma_ = self.gamma_for(data.X)
