@@ -1,0 +1,116 @@
+"""What this machine gives at most: to all visitors together, to each of them, to one job, to one worker.
+
+RANKVIZ_BOUNDS names them: nothing for one person's own machine, "class" for a class on one machine, or a
+TOML file whose keys are the fields of `Bounds` (what it leaves out is as on one's own machine, or as in the
+set that its key `like` names).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rankviz.common.errors import SettingError
+
+ENVIRONMENT = "RANKVIZ_BOUNDS"
+GB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of one machine; each is a positive number.
+
+    Attributes
+    ----------
+    live_jobs, live_jobs_each : int
+        Jobs queued or running: of all visitors, of one.
+    job_seconds : float
+        Seconds that a job may work; it then ends with the records that it has.
+    turn_seconds : float
+        Seconds after which a job lets those of other visitors go first, between families of runs.
+    kept_jobs, kept_jobs_each : int
+        Ended jobs that are kept: of all visitors, of one.
+    run_bytes : int
+        Files of all jobs together.
+    upload_bytes, upload_bytes_each : int
+        Data sets that were uploaded or generated: of all visitors, of one.
+    held_bytes : int
+        Uploads in the memory of the server that nobody has had checked yet: of all visitors together.
+    worker_jobs : int
+        Jobs after which a worker process is replaced.
+    worker_bytes : int
+        Memory with which a worker process is replaced once its job has ended.
+    idle_seconds : float
+        Seconds that a worker process waits for its next job.
+    """
+
+    live_jobs: int = 100
+    live_jobs_each: int = 8
+    job_seconds: float = 12 * 3600.0
+    turn_seconds: float = 5.0
+    kept_jobs: int = 300
+    kept_jobs_each: int = 30
+    run_bytes: int = 10 * GB
+    upload_bytes: int = 20 * GB
+    upload_bytes_each: int = 4 * GB
+    held_bytes: int = 1 * GB
+    worker_jobs: int = 50
+    worker_bytes: int = 1 * GB
+    idle_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+                raise SettingError(f"{field.name} is {value!r}; it should be a positive number")
+
+
+SETS = {
+    "own": Bounds(),
+    "class": Bounds(
+        live_jobs=60,
+        live_jobs_each=2,
+        job_seconds=600.0,
+        turn_seconds=3.0,
+        kept_jobs=600,
+        kept_jobs_each=10,
+        upload_bytes_each=GB // 2,
+    ),
+}
+"""Sets of bounds by the names they have in RANKVIZ_BOUNDS."""
+
+
+def bounds() -> Bounds:
+    """The bounds in force; `SettingError` where RANKVIZ_BOUNDS names none."""
+    asked = os.environ.get(ENVIRONMENT, "") or "own"
+    return SETS[asked] if asked in SETS else _read(asked)
+
+
+@lru_cache(maxsize=8)
+def _read(name: str) -> Bounds:
+    """The bounds in a TOML file."""
+    path = Path(name).expanduser()
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        known = " or ".join(SETS)
+        raise SettingError(
+            f"{ENVIRONMENT} is {name}: neither {known} nor a file to read ({error})"
+        ) from error
+    except ValueError as error:
+        raise SettingError(f"{name} is not TOML: {error}") from error
+    like = values.pop("like", "own")
+    if like not in SETS:
+        raise SettingError(f"{name}: like = {like!r}; it should be {' or '.join(SETS)}")
+    unknown = sorted(values.keys() - {field.name for field in fields(Bounds)})
+    if unknown:
+        known = ", ".join(field.name for field in fields(Bounds))
+        raise SettingError(f"{name}: {', '.join(unknown)} is no bound; there are {known}")
+    try:
+        return replace(SETS[like], **values)
+    except SettingError as error:
+        raise SettingError(f"{name}: {error}") from error
