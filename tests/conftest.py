@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, wait_for
+from conftest_jobs import SPEC, end_workers
 
 from rankviz import RunSpec
+from rankviz.common.bounds import ENVIRONMENT as BOUNDS
 from rankviz.datasets import make_fold, write_letor
 from rankviz.experiments.jobs import JobStore
-from rankviz.experiments.run_folder import RunFolder
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -55,15 +55,25 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Sets bounds of this machine, for the workers that are started too."""
+
+    def changed(**values: float) -> None:
+        lines = [f"{name} = {value}" for name, value in values.items()]
+        file = tmp_path / f"bounds-{'-'.join(values)}.toml"
+        file.write_text("\n".join(lines))
+        monkeypatch.setenv(BOUNDS, str(file))
+
+    return changed
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """A folder of jobs; whatever still works there is ended afterwards."""
     folder = tmp_path / "runs"
     yield folder
-    for run in (RunFolder(path) for path in folder.iterdir() if path.is_dir()):
-        worker = run.worker()
-        if worker is not None:
-            worker.process.terminate()
-            assert wait_for(lambda process=worker.process: not process.alive())
+    if folder.is_dir():
+        end_workers(folder)
 
 
 @pytest.fixture

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rankviz import RunSpec
+from rankviz.experiments.desks import waiting
+from rankviz.experiments.job_files import belongs_to_a_store
 from rankviz.experiments.jobs import JobStatus, JobStore
 from rankviz.experiments.run_folder import RunFolder
 
@@ -32,6 +35,15 @@ def ended(store: JobStore, job_id: str) -> JobStatus:
         return None if now.live else now
 
     return wait_for(status)
+
+
+def end_workers(folder: Path) -> None:
+    """End the processes that work or wait in a store."""
+    runs = [RunFolder(path) for path in folder.iterdir() if belongs_to_a_store(path)]
+    working = [worker.process for run in runs if (worker := run.worker()) is not None]
+    for process in [*working, *(desk.process for desk in waiting(folder))]:
+        process.terminate()
+        assert wait_for(lambda process=process: not process.alive())
 
 
 def pid_of(store: JobStore, job_id: str) -> int:

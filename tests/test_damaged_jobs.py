@@ -12,7 +12,7 @@ import pytest
 from conftest_jobs import SPEC, ended, states
 
 from rankviz.common import files
-from rankviz.experiments import jobs
+from rankviz.experiments import desks
 from rankviz.experiments.jobs import JobStore, NoSuchJob
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
@@ -38,7 +38,7 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
         return start(["sleep", "60"], environment, log)
 
-    monkeypatch.setattr(jobs, "start", started)
+    monkeypatch.setattr(desks, "start", started)
 
 
 @each_damage

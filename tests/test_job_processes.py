@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import SPEC, ended, pid_of, states, wait_for
 
-from rankviz.experiments import jobs, processes
+from rankviz.experiments import desks, processes
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
@@ -96,13 +96,13 @@ def test_what_a_worker_does_not_expect_is_in_the_reason(
     folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = JobStore(folder)
-    real = jobs.start
+    real = desks.start
 
     def started(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
         (log.parent / "spec.json").write_text("{}")
         return real(command, environment, log)
 
-    monkeypatch.setattr(jobs, "start", started)
+    monkeypatch.setattr(desks, "start", started)
     status = ended(store, submit(store))
     assert status.state == "failed"
     assert "exit status 1" in status.reason

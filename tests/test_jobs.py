@@ -14,7 +14,7 @@ import pytest
 from conftest_jobs import SPEC, ended, pid_of, states, wait_for
 
 from rankviz.common.threads import cores
-from rankviz.experiments import jobs
+from rankviz.experiments import desks, jobs
 from rankviz.experiments.job_status import UNKNOWN
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
 from rankviz.experiments.processes import ProcessId, start
@@ -32,7 +32,7 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
         environments.append(environment)
         return start(["sleep", "60"], environment, log)
 
-    monkeypatch.setattr(jobs, "start", started)
+    monkeypatch.setattr(desks, "start", started)
     return environments
 
 
@@ -136,7 +136,7 @@ def test_a_number_given_to_another_process_is_not_mistaken(
     ours = ProcessId.of(os.getpid())
     if ours.began is None:
         pytest.skip("the system does not tell when processes began")
-    monkeypatch.setattr(jobs, "start", lambda *_: replace(ours, began=ours.began + 1))
+    monkeypatch.setattr(desks, "start", lambda *_: replace(ours, began=ours.began + 1))
     store = JobStore(folder)
     status = ended(store, submit(store))
     assert (status.state, status.reason) == (
@@ -146,12 +146,12 @@ def test_a_number_given_to_another_process_is_not_mistaken(
 
 
 def test_too_many_live_jobs_of_one_owner(
-    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], bounded: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(jobs, "LIVE_PER_OWNER", 2)
+    bounded(live_jobs_each=2)
     store = JobStore(folder, workers=1)
     ids = [submit(store) for _ in range(2)]
-    with pytest.raises(JobError, match="You have 2 runs waiting or running"):
+    with pytest.raises(JobError, match="You have 2 jobs waiting or running"):
         submit(store)
     submit(store, owner="you")
     store.stop(ids[1], "me")
@@ -175,9 +175,9 @@ def test_jobs_and_records_of_another_version_are_left_alone(
 
 
 def test_old_jobs_go(
-    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+    folder: Path, submit: Callable[..., str], sleepers: list[dict[str, str]], bounded: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(jobs, "KEEP_PER_OWNER", 2)
+    bounded(kept_jobs_each=2)
     store = JobStore(folder, workers=1)
     running = submit(store)
     ids = []
@@ -185,10 +185,6 @@ def test_old_jobs_go(
         ids.append(submit(store))
         store.stop(ids[-1], "me")
     assert [status.id for status in store.jobs("me")] == [ids[3], ids[2], running]
-    monkeypatch.setattr(jobs, "KEEP_IN_ALL", 1)
-    theirs = submit(store, owner="you")
-    assert store.jobs("me")[0].id == running
-    assert store.status(theirs).state == "queued"
 
 
 def test_a_job_needs_a_run(folder: Path) -> None:

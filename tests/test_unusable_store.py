@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import SPEC, ended
 
-from rankviz.experiments import job_files, run_folder
+from rankviz.experiments import desks, job_files, run_folder
 from rankviz.experiments import jobs as jobs_module
 from rankviz.experiments.jobs import JobStore, StoreUnusable
 from rankviz.experiments.processes import ProcessId
@@ -55,10 +55,10 @@ def test_workers_that_cannot_be_written_down_are_ended_and_few(
     folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, ended, started = JobStore(folder), [], []
-    monkeypatch.setattr(jobs_module, "start", lambda *_: started.append(1) or ProcessId(2**22 + 1, None))
+    monkeypatch.setattr(desks, "start", lambda *_: started.append(1) or ProcessId(2**22 + 1, None))
     monkeypatch.setattr(ProcessId, "terminate", lambda process: ended.append(process.pid))
     with monkeypatch.context() as later:
-        later.setattr(jobs_module, "_launch", lambda *_: None)
+        later.setattr(jobs_module, "assign", lambda *_: None)
         job = submit(store)
     monkeypatch.setattr(job_files, "write_synced", full)
     for _ in range(20):

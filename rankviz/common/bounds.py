@@ -52,7 +52,7 @@ class Bounds:
     live_jobs_each: int = 8
     job_seconds: float = 12 * 3600.0
     turn_seconds: float = 5.0
-    kept_jobs: int = 300
+    kept_jobs: int = 1000
     kept_jobs_each: int = 30
     run_bytes: int = 10 * GB
     upload_bytes: int = 20 * GB

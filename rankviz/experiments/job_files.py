@@ -1,16 +1,18 @@
 """The files through which a job and its worker talk, as far as they need the standard library only.
 
-`worker.json` says which process works here, `progress.jsonl` how far it is, `stop` that it shall end,
-`outcome.json` how it ended, `log.txt` what it printed. Each is written aside and renamed, so that it is
-complete or absent, save the two that grow; one that cannot be read all the same (a disk that was full or lost
-power) is set aside, and its job has failed. `run_folder` adds what there is to do and what came of it; a
-worker that has just been started can tell of itself through this module before it imports the rest.
+`worker.json` says which process works here, `worked.json` how long others have before, `progress.jsonl` how
+far it is, `stop` that it shall end, `outcome.json` how it ended, `log.txt` what it printed. Each is written
+aside and renamed, so that it is complete or absent, save the two that grow; one that cannot be read all the
+same (a disk that was full or lost power) is set aside, and its job has failed. `run_folder` adds what there
+is to do and what came of it; a worker that was just started can tell of itself through this module before it
+imports the rest.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from types import NoneType
 from typing import Any
 
 from rankviz.common.files import replace, write_synced
+from rankviz.experiments.job_log import note_end
 from rankviz.experiments.processes import ProcessId
 
 STARTING = "starting"
@@ -30,6 +33,12 @@ TAIL_BYTES = 8192
 
 NUMBER = (int, float)
 STATES = ("finished", "stopped", "failed")
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def belongs_to_a_store(path: Path) -> bool:
+    """Whether a run folder has a name that a store gave."""
+    return _ID.fullmatch(path.name) is not None
 
 
 class UnreadableFile(ValueError):  # noqa: N818 - reads as what it says
@@ -78,6 +87,34 @@ class JobFiles:
         )
         return values and Worker(ProcessId(values["pid"], values["began"]), values["since"])
 
+    def claimed(self) -> bool:
+        """Whether a process was named that works here."""
+        return (self.path / "worker.json").exists()
+
+    def release(self) -> None:
+        """Let the process that works here go: another one may take the job up where it left it."""
+        aside = self._aside({"seconds": self.worked()})
+        replace(aside, self.path / "worked.json")
+        (self.path / "worker.json").unlink()
+
+    def worked(self) -> float:
+        """Seconds that processes have worked here, until now where one still does."""
+        before = self.worked_before()
+        worker = self.worker()
+        return before if worker is None else before + max(0.0, time.time() - worker.since)
+
+    def worked_before(self) -> float:
+        """Seconds that processes worked here that were let go."""
+        values = _read_json(self.path / "worked.json", seconds=NUMBER)
+        return float(values["seconds"]) if values else 0.0
+
+    def released(self) -> float | None:
+        """When a process was last let go (seconds since 1970), None where that never was."""
+        try:
+            return (self.path / "worked.json").stat().st_mtime
+        except OSError:
+            return None
+
     def ask_to_stop(self) -> None:
         """Leave the sign that the worker looks for."""
         (self.path / "stop").touch(exist_ok=True)
@@ -90,8 +127,10 @@ class JobFiles:
             return None
 
     def end(self, state: str, reason: str) -> None:
-        """Write how the job ended."""
+        """Write how the job ended, also into the store's log."""
         replace(self._aside(asdict(Outcome(state, reason, time.time()))), self.path / "outcome.json")
+        if belongs_to_a_store(self.path):
+            note_end(self.path, state)
 
     def ended(self) -> bool:
         """Whether it is known how the job ended."""
@@ -106,7 +145,12 @@ class JobFiles:
 
     def mend(self) -> None:
         """Fail the job where a file cannot be read, set that file aside, and ask who works here to stop."""
-        for name, read in (("outcome.json", self.outcome), ("worker.json", self.worker)):
+        readers = {
+            "outcome.json": self.outcome,
+            "worker.json": self.worker,
+            "worked.json": self.worked_before,
+        }
+        for name, read in readers.items():
             try:
                 read()
             except UnreadableFile as error:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rankviz.experiments.estimate import in_words
 from rankviz.experiments.job_files import STARTING
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
@@ -38,6 +39,8 @@ class JobStatus:
         Seconds since 1970.
     stopping : bool
         A stop was asked for, and it has not ended yet.
+    worked_before : float
+        Seconds that processes have worked on it before the one that does now, or did last.
     """
 
     id: str
@@ -52,6 +55,7 @@ class JobStatus:
     started: float | None
     ended: float | None
     stopping: bool = False
+    worked_before: float = 0.0
 
     @property
     def live(self) -> bool:
@@ -65,10 +69,10 @@ class JobStatus:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, or ran."""
+        """How long it has been running, or ran; what it waited in between apart."""
         if self.started is None:
-            return 0.0
-        return (time.time() if self.ended is None else self.ended) - self.started
+            return self.worked_before
+        return self.worked_before + (time.time() if self.ended is None else self.ended) - self.started
 
     @property
     def fraction(self) -> float:
@@ -86,7 +90,7 @@ def _share(stage: str, fraction: float | None) -> float:
     return start + (end - start) * (fraction or 0.0)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def job_of(path: Path) -> Job:
     """The job of a run folder: it never changes, and ids are never used twice."""
     return RunFolder(path).job()
@@ -109,14 +113,15 @@ def status_of(run: RunFolder) -> JobStatus:
         started=None if worker is None else worker.since,
         ended=None if outcome is None else outcome.ended,
         stopping=outcome is None and run.stop_asked() is not None,
+        worked_before=run.worked_before(),
     )
 
 
 def how_it_died(run: RunFolder) -> tuple[str, str]:
     """State and reason of a job whose worker is gone and has not said how it ended."""
-    done, total, worker = len(run.finished()), len(job_of(run.path).specs), run.worker()
+    total, worker = len(job_of(run.path).specs), run.worker()
     if run.stop_asked() is not None:
-        return "stopped", f"Stopped on request; {done} of {total} runs had finished."
+        return "stopped", stopped_in_words(run)
     how = "" if worker is None else worker.process.ending()
     latest = run.latest()
     parts = ["The worker process ended without a result", how or UNKNOWN]
@@ -126,3 +131,22 @@ def how_it_died(run: RunFolder) -> tuple[str, str]:
         parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
     said = run.last_words()
     return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
+
+
+def stopped_in_words(run: RunFolder) -> str:
+    """The reason of a job that was stopped on request."""
+    if not run.claimed() and run.released() is None:
+        return "Stopped before it began."
+    return f"Stopped on request; {_done(run)} runs had finished."
+
+
+def time_is_up(run: RunFolder, most: float) -> str:
+    """The reason of a job that has worked as long as a job may, `most` seconds."""
+    return (
+        f"Stopped after {in_words(most)}, the most that one job may work on this machine; {_done(run)} runs "
+        "had finished, and are kept. Ask for fewer or shorter runs at once."
+    )
+
+
+def _done(run: RunFolder) -> str:
+    return f"{len(run.finished())} of {len(job_of(run.path).specs)}"

@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,34 +21,38 @@ from typing import Any
 
 import platformdirs
 
+from rankviz.common.bounds import bounds
 from rankviz.common.locks import locked
-from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
+from rankviz.experiments.desks import WORKERS_ENVIRONMENT, Desk, assign
 from rankviz.experiments.job_errors import JobError, NoSuchJob, NotTheOwner, StoreUnusable
-from rankviz.experiments.job_files import UnreadableFile
-from rankviz.experiments.job_status import JobStatus, how_it_died, job_of, status_of
-from rankviz.experiments.processes import can_start, start
+from rankviz.experiments.job_files import UnreadableFile, Worker, belongs_to_a_store
+from rankviz.experiments.job_status import (
+    JobStatus,
+    how_it_died,
+    job_of,
+    status_of,
+    stopped_in_words,
+    time_is_up,
+)
+from rankviz.experiments.processes import can_start
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.room import make_room, remove
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
-WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
 LOCK = ".lock"
 STOP_PATIENCE = 1.5
 """Seconds after which a worker that was asked to stop is ended by the system."""
-END_PATIENCE = 1.0
-"""Seconds that deleting a job waits for its worker to be gone."""
-KEEP_PER_OWNER, KEEP_IN_ALL = 30, 300
-"""Ended jobs that are kept; the oldest go when a new one comes."""
+TIME_PATIENCE = 10.0
+"""Seconds beyond those a job may work after which the system ends its worker."""
 MOST_STARTS = 3
 """A job whose worker cannot be written down this often is not started again by this process."""
 LEFT_SECONDS = 3600.0
 """What is half made is taken for left over after this."""
-LIVE_PER_OWNER = 8
-"""Jobs of one owner that may be queued or running."""
 
 
 class JobStore:
@@ -81,7 +84,7 @@ class JobStore:
     ) -> str:
         """Queue specs to be trained in this order and return the job's id; it starts as soon as it may.
 
-        Raises `JobError` where the owner has too many jobs waiting, the system starts no processes, or
+        Raises `JobError` where too many jobs wait or are kept (`room`), the system starts no processes, or
         nothing can be written (`StoreUnusable`); ValueError where there is nothing to do.
         """
         if not can_start():
@@ -94,7 +97,7 @@ class JobStore:
             tuple(specs), owner, title, tuple(str(Path(r).resolve()) for r in chosen), threads, time.time()
         )
         with self._locked():
-            self._make_room(owner)
+            make_room(self._runs(), owner, bounds())
             job_id = secrets.token_hex(16)
             run = RunFolder.create(self.folder / job_id, job)
             try:
@@ -158,15 +161,15 @@ class JobStore:
             run.mend()
             if not run.ended():
                 run.ask_to_stop()
-                if run.worker() is None:
-                    run.end("stopped", "Stopped before it began.")
+                if not run.claimed():
+                    run.end("stopped", stopped_in_words(run))
             self._advance()
 
     def delete(self, job_id: str, owner: str) -> None:
         """End a job at once and remove all it left; `NotTheOwner` for anybody else."""
         run = self._owned(job_id, owner)
         with self._locked():
-            _remove(run)
+            remove(run)
             self._advance()
 
     def _status(self, run: RunFolder) -> JobStatus:
@@ -195,11 +198,8 @@ class JobStore:
         if not self.folder.is_dir():
             return []
         with os.scandir(self.folder) as entries:
-            return [
-                RunFolder(Path(entry.path))
-                for entry in entries
-                if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _known(entry.path)
-            ]
+            paths = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return [RunFolder(path) for path in paths if belongs_to_a_store(path) and _known(path)]
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -216,102 +216,90 @@ class JobStore:
             if _LEFT.fullmatch(path.name) and time.time() - path.stat().st_mtime > LEFT_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
 
+    def next_for(self, desk: Desk) -> RunFolder | None:
+        """The next run for a worker that has ended a job, which waits for one; None where it shall end."""
+        with self._locked():
+            desk.set_up()
+            self._advance()
+        run = desk.wait(bounds().idle_seconds)
+        if run is None:
+            with self._locked():  # nobody gives it one from now on
+                desk.clear()
+                run = desk.given()
+        return run
+
+    def others_wait(self, owner: str) -> bool:
+        """Whether jobs of other visitors than `owner` are queued."""
+        queued = (run for run in self._runs() if not run.ended() and not run.claimed())
+        return any(job_of(run.path).owner != owner for run in queued)
+
+    def release(self, run: RunFolder) -> None:
+        """Queue a job again whose worker lets others go first."""
+        with self._locked():
+            run.release()
+
     def _advance(self) -> None:
         """`advance`, under the lock."""
-        running, queued = 0, []
+        running, queued = Counter[str](), []
         for run in self._runs():
             if run.ended():
                 continue
             try:
                 worker = run.worker()
+                if worker is None:
+                    queued.append(run)
+                elif self._works_on(run, worker):
+                    running[job_of(run.path).owner] += 1
             except UnreadableFile:
                 run.mend()
-                continue
-            if worker is None:
-                queued.append(run)
-            elif worker.process.alive():
-                running += 1
-                asked = run.stop_asked()
-                if asked is not None and time.time() - asked > STOP_PATIENCE:
-                    worker.process.terminate()
-            elif not run.ended():  # it may have written its outcome between the two looks
+        self._start([run for run in queued if self._not_started[run.path] < MOST_STARTS], running)
+
+    def _works_on(self, run: RunFolder, worker: Worker) -> bool:
+        """Whether the worker of a run is alive; it is ended where it should have ended by itself."""
+        if not worker.process.alive():
+            if not run.ended():  # it may have written its outcome between the two looks
                 run.end(*how_it_died(run))
-        startable = [run for run in queued if self._not_started[run.path] < MOST_STARTS]
-        for run in sorted(startable, key=lambda run: job_of(run.path).created)[
-            : max(0, self.workers - running)
-        ]:
+            return False
+        asked = run.stop_asked()
+        if asked is not None and time.time() - asked > STOP_PATIENCE:
+            worker.process.terminate()
+        elif run.worked() > bounds().job_seconds + TIME_PATIENCE:
+            worker.process.terminate()
+            run.end("stopped", time_is_up(run, bounds().job_seconds))
+        return True
+
+    def _start(self, queued: list[RunFolder], running: Counter[str]) -> None:
+        """Have as many queued runs worked on as may be, in turn for each visitor, the longest wait first."""
+        while queued and running.total() < self.workers:
+            run = min(queued, key=lambda run: (running[job_of(run.path).owner], _waits_since(run)))
+            queued.remove(run)
             self._not_started[run.path] += 1
-            _launch(run, self.workers)
+            assign(run, job_of(run.path).threads, self.workers)
             del self._not_started[run.path]
-
-    def _make_room(self, owner: str) -> None:
-        """Drop the oldest ended jobs beyond the bounds; `JobError` where the owner has too many live ones."""
-        runs = sorted(self._runs(), key=lambda run: job_of(run.path).created)
-        own = [run for run in runs if job_of(run.path).owner == owner]
-        if sum(not run.ended() for run in own) >= LIVE_PER_OWNER:
-            raise JobError(f"You have {LIVE_PER_OWNER} runs waiting or running. Stop one of them first.")
-        for group, bound in ((own, KEEP_PER_OWNER), (runs, KEEP_IN_ALL)):
-            ended = [run for run in group if run.path.exists() and run.ended()]
-            for run in ended[: max(0, len(ended) + 1 - bound)]:
-                _remove(run)
+            running[job_of(run.path).owner] += 1
 
 
-_ID = re.compile(r"[0-9a-f]{32}")
 _LEFT = re.compile(r"\.(new|gone)-[0-9a-f]{16}")
 
 
-def belongs_to_a_store(path: Path) -> bool:
-    """Whether a run folder has a name that a store gave."""
-    return _ID.fullmatch(path.name) is not None
-
-
-def _known(path: str) -> bool:
+def _known(path: Path) -> bool:
     """Whether a folder holds a job that this version reads; one of another version is left alone."""
     try:
-        return bool(job_of(Path(path)).specs)
+        return bool(job_of(path).specs)
     except (OSError, ValueError):
         return False
 
 
-@lru_cache(maxsize=1024)
+def _waits_since(run: RunFolder) -> float:
+    """When a queued job was submitted, or last let others go first (seconds since 1970)."""
+    released = run.released()
+    return job_of(run.path).created if released is None else released
+
+
+@lru_cache(maxsize=4096)
 def _places(path: Path) -> dict[RunSpec, int]:
     """Spec -> its index in a job, the first where it stands there twice: that one is trained."""
     return {spec: index for index, spec in reversed(list(enumerate(job_of(path).specs)))}
-
-
-def _launch(run: RunFolder, workers: int) -> None:
-    """Start the worker of a run and write down which process it is; it will start the next one."""
-    threads = str(job_of(run.path).threads)
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
-    package = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
-    environment = os.environ | dict.fromkeys(names, threads)
-    environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
-    command = [sys.executable, "-m", "rankviz.experiments.worker", str(run.path)]
-    process = start(command, environment, run.log_file())
-    try:
-        run.claim(process)
-    except OSError:  # nobody would know of it, and another would be started at the next look
-        process.terminate()
-        raise
-
-
-def _remove(run: RunFolder) -> None:
-    """End the worker of a run folder, take the folder out of sight and remove the files.
-
-    In this order, for Windows renames no folder in which a file is open.
-    """
-    run.mend()
-    worker = run.worker()
-    if worker is not None:
-        worker.process.terminate()
-        worker.process.wait(END_PATIENCE)
-    gone = run.path.with_name(f".gone-{secrets.token_hex(8)}")
-    try:
-        run.path.rename(gone)
-    except PermissionError:
-        raise JobError("Files of this run are still in use. Try again in a moment.") from None
-    shutil.rmtree(gone, ignore_errors=True)
 
 
 def _default_folder() -> Path:

@@ -1,24 +1,35 @@
 """The work of a job once the libraries are there: to train what the folder's spec.json lists.
 
 It takes over records that other jobs have made, calls `execute_all` for one family of the other specs after
-the other, appends progress, saves each record when it is
-done, looks for the stop file meanwhile, at last writes how it ended, and lets the job store start the next.
+the other, appends progress, saves each record when it is done, looks for the stop file meanwhile, and at last
+writes how it ended. Between families it lets the jobs of other visitors go first once it had its turn, and
+goes on later where it left off. Then the process does the next job that the store gives it.
 What it does not expect ends it with a traceback in log.txt; the job store then says so.
 """
 
 from __future__ import annotations
 
+import math
+import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
+from rankviz.common.memory import resident_memory
 from rankviz.common.progress import Callback, Progress
 from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
+from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.estimate import check_budget, estimate
-from rankviz.experiments.jobs import JobStore, belongs_to_a_store
+from rankviz.experiments.job_files import belongs_to_a_store
+from rankviz.experiments.job_status import stopped_in_words, time_is_up
+from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
@@ -36,11 +47,18 @@ class Stopped(Exception):  # noqa: N818 - a request, not an error
     """The stop file is there."""
 
 
-class Listener:
-    """The callback of all that trains: writes progress, and raises `Stopped` once the stop file is there."""
+class TimeIsUp(Exception):  # noqa: N818 - a bound, not an error
+    """The job has worked as long as a job may."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+
+class Listener:
+    """The callback of all that trains: writes progress, and raises `Stopped` once the stop file is there.
+
+    It raises `TimeIsUp` after `seconds`.
+    """
+
+    def __init__(self, folder: RunFolder, seconds: float = math.inf) -> None:
+        self._folder, self._deadline = folder, time.monotonic() + seconds
         self._index, self._told = 0, ("", -1)
         self._next_look = self._next_tell = 0.0
 
@@ -52,6 +70,8 @@ class Listener:
     def __call__(self, progress: Progress) -> None:
         """Look for the stop file; write a new stage or Newton iteration at once, other news now and then."""
         now, record = time.monotonic(), progress.record
+        if now > self._deadline:
+            raise TimeIsUp
         if now >= self._next_look:
             self._next_look = now + LOOK_SECONDS
             if self._folder.stop_asked() is not None:
@@ -83,16 +103,46 @@ class Folds:
         return self._latest
 
 
+def serve(path: Path, process: ProcessId) -> None:
+    """Work on a job, then on those the store gives to this process, until it has none or wants another."""
+    if not belongs_to_a_store(path):
+        work(path)
+        return
+    store, most, run = JobStore(path.parent), bounds(), RunFolder(path)
+    desk = Desk(path.parent, process, kind_of(run.job().threads))
+    for done in count(1):
+        if run.claim(process):
+            print_to(run.log_file())
+            work(run.path)
+            print_to(Path(os.devnull))
+        if done >= most.worker_jobs or resident_memory() > most.worker_bytes:
+            store.advance()  # another process does what is next
+            return
+        following = store.next_for(desk)
+        if following is None:
+            return
+        run = following
+
+
+def print_to(path: Path) -> None:
+    """Have all that this process prints from now on, by whatever library, go to a file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with path.open("ab") as stream:
+        for descriptor in (1, 2):
+            os.dup2(stream.fileno(), descriptor)
+
+
 def work(path: Path) -> None:
-    """Do what the folder of a job asks for and write how it ended; then let the next job start."""
+    """Do what the folder of a job asks for and write how it ended, or queue it again after its turn."""
     folder = RunFolder(path)
     job = folder.job()
     limit_threads(job.threads)
-    state, reason = _trained(folder, job)
-    if not folder.ended():  # as where a file could not be read, which should not be forgotten
-        folder.end(state, reason)
-    if belongs_to_a_store(path):
-        JobStore(path.parent).advance()
+    ending = _trained(folder, job)
+    if ending is None:
+        JobStore(path.parent).release(folder)
+    elif not folder.ended():  # as where a file could not be read, which should not be forgotten
+        folder.end(*ending)
 
 
 def _records(
@@ -120,20 +170,36 @@ def _records(
         yield next(records)
 
 
-def _trained(folder: RunFolder, job: Job) -> tuple[str, str]:
-    """Train everything; state and reason."""
-    done, total = 0, len(job.specs)
-    listener, folds = Listener(folder), Folds(job.roots)
+def _trained(folder: RunFolder, job: Job) -> tuple[str, str] | None:
+    """Train everything; state and reason, None where the jobs of other visitors go first."""
+    total, most = len(job.specs), bounds()
+    listener, folds = Listener(folder, most.job_seconds - folder.worked()), Folds(job.roots)
+    turn_ends = time.monotonic() + most.turn_seconds
     try:
-        for family in families(job.specs):
+        for number, family in enumerate(_unfinished(folder, job)):
+            if number and time.monotonic() > turn_ends and _others_wait(folder, job):
+                return None
             for spec, record in _records(family, job, listener, folds, folder):
                 record.save(folder.record_file(job.specs.index(spec)))
                 listener.finish()
-                done += 1
         return "finished", f"{total} of {total} runs finished."
     except Stopped:
-        return "stopped", f"Stopped on request; {done} of {total} runs had finished."
+        return "stopped", stopped_in_words(folder)
+    except TimeIsUp:
+        return "stopped", time_is_up(folder, most.job_seconds)
     except (DataError, SettingError) as error:
         return "failed", str(error)
     except MemoryError:
         return "failed", "Memory ran out. Choose fewer features m, or close other programs."
+
+
+def _unfinished(folder: RunFolder, job: Job) -> Iterator[list[RunSpec]]:
+    """The families of a job, without the specs whose records an earlier turn has made."""
+    done = {job.specs[index] for index in folder.finished()}
+    for family in families(job.specs):
+        if left := [spec for spec in family if spec not in done]:
+            yield left
+
+
+def _others_wait(folder: RunFolder, job: Job) -> bool:
+    return belongs_to_a_store(folder.path) and JobStore(folder.path.parent).others_wait(job.owner)

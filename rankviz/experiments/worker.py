@@ -1,7 +1,8 @@
-"""The worker of a job: `python -m rankviz.experiments.worker RUN_DIR` trains what its spec.json lists.
+"""A worker: `python -m rankviz.experiments.worker RUN_DIR` trains what its spec.json lists, then other jobs.
 
 It says that it is there before it imports what it works with, for that takes a second, or several on a busy
-machine, and ends at once where it is asked to stop meanwhile; then `work` begins.
+machine, and ends at once where it is asked to stop meanwhile; then `work` begins. When the job has ended it
+waits for the next one of the same store.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m rankviz.experiments.worker RUN_DIR", file=sys.stderr)  # noqa: T201
         return 2
     folder = JobFiles(Path(arguments[0]))
-    if not any(folder.claim(ProcessId.of(pid)) for pid in _numbers()):
+    named = next((own for pid in _numbers() if folder.claim(own := ProcessId.of(pid))), None)
+    if named is None:
         print("another process works on this folder", file=sys.stderr)  # noqa: T201
         return 1
     folder.tell(0, STARTING)
     with _stopping_meanwhile(folder):
-        from rankviz.experiments.work import work
+        from rankviz.experiments.work import serve
 
-    work(folder.path)
+    serve(folder.path, named)
     return 0
 
 

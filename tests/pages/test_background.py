@@ -44,7 +44,7 @@ def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
 ) -> None:
     monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
     monkeypatch.setattr(
-        "rankviz.experiments.jobs.start", lambda command, *rest: start(["sleep", "60"], *rest)
+        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
     )
     app = open_page("train", m=10)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
