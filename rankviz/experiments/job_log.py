@@ -1,7 +1,7 @@
 """A line for each job that ended, in `jobs.log` of the store: who, what, how long, how it ended.
 
-Who is the beginning of a visitor's digest, which tells visitors apart and names nobody; data sets, settings
-and reasons, which may hold names that visitors gave, are left out.
+Who is the beginning of a visitor's digest, which tells visitors apart and names nobody; what is the methods
+that were trained. Titles, data sets and reasons, which may hold names that visitors gave, are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def note_end(run: Path, state: str) -> None:
 
 
 def _line(run: Path, state: str) -> str:
-    """Time, visitor, state, finished runs, seconds since it was asked for, the page's title."""
+    """Time, visitor, methods, finished runs, seconds since it was asked for, how it ended."""
     job = json.loads((run / "spec.json").read_text(encoding="utf-8"))
     finished = sum(1 for _ in run.glob("record-*.npz"))
     now = time.time()
@@ -38,9 +38,9 @@ def _line(run: Path, state: str) -> str:
         (
             time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
             f"visitor={str(job['owner'])[:WHO_DIGITS]}",
-            f"state={state}",
+            f"methods={','.join(sorted({str(spec['method']) for spec in job['specs']}))}",
             f"runs={finished}/{len(job['specs'])}",
             f"seconds={now - job['created']:.1f}",
-            f"title={json.dumps(str(job['title'])[:80])}",
+            f"state={state}",
         )
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 
 import streamlit as st
@@ -31,6 +33,7 @@ from ui.shared.runs import (
     run,
     twins,
 )
+from ui.shared.tabs import began_unasked, leave, wait_too
 from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, store, watch
 
@@ -38,8 +41,10 @@ LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
-UNASKED = "unasked-job"
-"""Where the session keeps the id of such a job, which ends when its visitor moves on."""
+REST_SECONDS = 1.5
+"""A job begins unasked once its visitor has left the controls alone for so long."""
+UNASKED, _RESTING = "unasked-job", "unasked-runs"
+"""Where the session keeps the id of such a job, which ends when its visitor moves on, and what may begin."""
 NOTE = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
 
 OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
@@ -93,6 +98,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     """Show the job that makes these records, or make them now, or offer to; returns those made now."""
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
+        wait_too(job.id)
         with watched:
             watch(job, place=title, note=_note_on(job))
         return {}
@@ -102,7 +108,8 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
-    if short and not _slow() & set(short):
+    tried = bool(short) and not _slow() & set(short)
+    if tried:
         try:
             run(*short, seconds=LIVE_LIMIT)
         except TookTooLong:
@@ -111,9 +118,10 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
         with watched:
             watch(job, place=title)
     late = [spec for spec in short if recall(spec) is None]
-    unasked = _goes_on(late, title) if late else None
-    if unasked is not None:
-        st.session_state[UNASKED] = unasked.id
+    if late and not tried and not _rested(late):
+        with watched:
+            _rest(time.monotonic())
+    elif late and (unasked := _goes_on(late, title)) is not None:
         with watched:
             watch(unasked, place=title, note=NOTE)
     elif left := [cost for spec, cost in costs.items() if recall(spec) is None]:
@@ -132,28 +140,46 @@ def _note_on(job: JobStatus) -> str:
 def _goes_on(late: list[RunSpec], title: str) -> JobStatus | None:
     """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
     try:
-        return _start(late, title)
+        job = _start(late, title)
     except StoreUnusable as error:
         st.warning(escaped(error), icon=":material/save:")
         run(*late)
     except JobError as error:
         st.toast(escaped(error), icon=":material/error:")
+    else:
+        st.session_state[UNASKED] = job.id
+        began_unasked(job.id, visitor())
+        return job
     return None
 
 
+def _rested(late: list[RunSpec]) -> bool:
+    """Whether the visitor has left the controls alone for a while since these runs were first missing."""
+    asked, since = st.session_state.get(_RESTING, (frozenset(), 0.0))
+    if asked != frozenset(late):
+        st.session_state[_RESTING] = frozenset(late), time.monotonic()
+        return False
+    return time.monotonic() - since >= REST_SECONDS
+
+
+@st.fragment(run_every=REST_SECONDS)
+def _rest(drawn: float) -> None:
+    """A line that has the page drawn anew when the visitor has left the controls alone for a while."""
+    st.caption("These runs take a while. They begin when the controls rest.")
+    if time.monotonic() - drawn >= REST_SECONDS:
+        st.rerun()
+
+
 def _let_go(wanted: list[RunSpec]) -> None:
-    """End the unasked job where the page needs none of its runs; forget it then, or when it is done."""
+    """Leave the unasked job where the page needs none of its runs; forget it then, or when it is done."""
     job_id = st.session_state.get(UNASKED)
     if job_id is None:
         return
-    try:
+    with suppress(JobError):  # it was deleted
         job = store().status(job_id)
         if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
             return
-        if job.live:
-            store().stop(job_id, visitor())
-    except JobError:
-        pass  # it was deleted, or is not this visitor's any more
+    leave(job_id)
     del st.session_state[UNASKED]
     if st.query_params.get(PARAMETER) == job_id:
         del st.query_params[PARAMETER]

@@ -1,0 +1,102 @@
+"""Jobs that nobody asked for wait until the controls rest, and end with the last tab that waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest_pages import words
+from streamlit.testing.v1 import AppTest
+
+from rankviz.experiments.job_errors import NoSuchJob
+from rankviz.experiments.jobs import JobStore
+from ui.shared import tabs
+
+Opener = Callable[..., AppTest]
+
+
+class Store:
+    """A store that only notes what was stopped, and for whom."""
+
+    def __init__(self) -> None:
+        self.stopped: list[tuple[str, str]] = []
+
+    def stop(self, job_id: str, owner: str) -> None:
+        self.stopped.append((job_id, owner))
+        if job_id == "deleted":
+            raise NoSuchJob
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
+    store = Store()
+    monkeypatch.setattr(tabs, "store", lambda: store)
+    monkeypatch.setattr(tabs, "WAITING", tabs.Waiting())
+    return store.stopped
+
+
+class Server:
+    """A server that knows which sessions are there."""
+
+    def __init__(self, *there: str) -> None:
+        self.there = there
+
+    def is_active_session(self, tab: str) -> bool:
+        return tab in self.there
+
+
+def test_the_last_tab_that_leaves_ends_the_job(stopped: list[tuple[str, str]]) -> None:
+    tabs.WAITING.begin("job", "owner", "first")
+    tabs.WAITING.join("job", "second")
+    tabs.leave("job", "first")
+    assert stopped == []
+    tabs.leave("job", "first")
+    assert stopped == []
+    tabs.leave("job", "second")
+    assert stopped == [("job", "owner")]
+    tabs.leave("job", "second")
+    assert len(stopped) == 1
+
+
+def test_a_job_that_somebody_asked_for_goes_on(stopped: list[tuple[str, str]]) -> None:
+    tabs.WAITING.join("asked for", "tab")
+    tabs.leave("asked for", "tab")
+    assert stopped == []
+
+
+def test_a_job_that_was_deleted_is_forgotten(stopped: list[tuple[str, str]]) -> None:
+    tabs.WAITING.begin("deleted", "owner", "tab")
+    tabs.leave("deleted", "tab")
+    assert tabs.WAITING.of("tab") == []
+
+
+@pytest.mark.parametrize(("there", "ended"), [((), ["a", "b"]), (("tab",), [])])
+def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does_not(
+    there: tuple[str, ...], ended: list[str], stopped: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for job in ("a", "b"):
+        tabs.WAITING.begin(job, "owner", "tab")
+    tabs.WAITING.begin("c", "owner", "another")
+    monkeypatch.setattr(tabs.runtime, "exists", lambda: True)
+    monkeypatch.setattr(tabs.runtime, "get_instance", lambda: Server(*there))
+    tabs._end_what_waited("tab")
+    assert [job for job, _ in stopped] == ended
+
+
+def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.shared.jobs.REST_SECONDS", 1e9)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    app = open_page("train", m=10)
+    assert "job" in app.query_params, "its visitor has waited while it was tried"
+    for job in JobStore().live():
+        JobStore().delete(job.id, job.owner)
+    app = open_page("train", m=10)
+    app.run()
+    assert "They begin when the controls rest" in words(app)
+    assert JobStore().live() == []
+    monkeypatch.setattr("ui.shared.jobs.REST_SECONDS", 0.0)
+    app.run()
+    assert "longer than predicted" in words(app)
+    assert app.query_params["job"]
