@@ -43,6 +43,8 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian install python3-venv." >&2; exit 1; }
 	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@echo 'Making the figures that pages open with, about 20 s'
+	@$(BIN)/python -m ui.defaults
 	@touch $(STAMP)
 
 app: install

@@ -1,6 +1,7 @@
 """The router: page configuration, navigation, shared sidebar. Start with `make app`."""
 
 from ui.data import uploads
+from ui.defaults import prepare
 from ui.shared.link import link_as_opened, say_what_was_not_offered
 from ui.shared.navigation import configure
 from ui.shared.runs import datasets, errors_as_sentences
@@ -19,3 +20,4 @@ try:
         page.run()
 finally:
     settle()
+    prepare()

@@ -120,14 +120,21 @@ def kind_of(threads: int) -> str:
     A job is given only to a process of the kind that would be started for it: after a change of the code
     or of the settings in the environment, those that wait are of another.
     """
-    files = sorted((str(path), path.stat().st_mtime_ns) for path in PACKAGE.rglob("*.py"))
     environment = sorted(
         (name, value)
         for name, value in os.environ.items()
         if name.startswith("RANKVIZ_") and name not in (THREADS_ENVIRONMENT, WORKERS_ENVIRONMENT)
     )
-    said = repr((threads, sys.executable, files, environment))
-    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+    return _digest((threads, sys.executable, code(), environment))
+
+
+def code() -> str:
+    """What stands for the code of this package as its files are now: another one after any change."""
+    return _digest(sorted((str(path), path.stat().st_mtime_ns) for path in PACKAGE.rglob("*.py")))
+
+
+def _digest(said: object) -> str:
+    return hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
 
 
 def assign(run: RunFolder, threads: int, workers: int) -> None:

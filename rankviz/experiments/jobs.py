@@ -39,7 +39,7 @@ from rankviz.experiments.job_status import (
 )
 from rankviz.experiments.processes import can_start
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.room import make_room, remove
+from rankviz.experiments.room import FOR_ALL, make_room, remove
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
 
@@ -106,6 +106,23 @@ class JobStore:
                 shutil.rmtree(run.path, ignore_errors=True)
                 raise
         return job_id
+
+    def keep(self, records: Sequence[RunRecord], title: str) -> None:
+        """Keep records for all visitors, in place of those that were kept so before."""
+        specs = tuple(record.spec for record in records)
+        job = Job(specs, FOR_ALL, title, (), 1, time.time())
+        with self._locked():
+            before = self._kept_for_all()
+            RunFolder.create(self.folder / secrets.token_hex(16), job, records)
+            for run in before:
+                remove(run)
+
+    def kept(self, title: str) -> bool:
+        """Whether records are kept for all visitors under this title."""
+        return any(job_of(run.path).title == title for run in self._kept_for_all())
+
+    def _kept_for_all(self) -> list[RunFolder]:
+        return [run for run in self._runs() if job_of(run.path).owner == FOR_ALL]
 
     def status(self, job_id: str) -> JobStatus:
         """Status of a job now; `NoSuchJob` where there is none of this id."""

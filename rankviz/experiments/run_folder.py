@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -75,12 +76,16 @@ class RunFolder(JobFiles):
     """The folder of one job; every method may be called by any process at any time."""
 
     @classmethod
-    def create(cls, path: Path, job: Job) -> RunFolder:
-        """A new folder with its job; it appears whole."""
+    def create(cls, path: Path, job: Job, records: Sequence[RunRecord] = ()) -> RunFolder:
+        """A new folder with its job; it appears whole. With the records of all its specs it has ended."""
         aside = path.with_name(f".new-{secrets.token_hex(8)}")
         aside.mkdir(mode=0o700)
         try:
             write_synced(aside / "spec.json", job.to_json())
+            for index, record in enumerate(records):
+                record.save(cls(aside).record_file(index))
+            if records:
+                cls(aside).end("finished", f"{len(records)} of {len(records)} runs finished.")
             aside.rename(path)
         except OSError:
             shutil.rmtree(aside, ignore_errors=True)

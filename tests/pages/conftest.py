@@ -74,6 +74,7 @@ def own_folders(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RANKVIZ_PREPARE", "no")
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()

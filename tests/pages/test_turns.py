@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -9,10 +10,11 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from rankviz import Fold, RunSpec, execute
-from rankviz.common.progress import Callback, Progress
+from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
 from rankviz.experiments.record import RunRecord
 from ui.shared import runs
+from ui.shared.turns import Turns
 
 FOLD = make_fold(n_queries=12, documents_per_query=(3, 8), n_features=3, seed=0)
 SPECS = [RunSpec("some", digest=FOLD.digest, feature_map="linear", C=C) for C in (0.5, 1.0, 2.0)]
@@ -82,4 +84,35 @@ def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
 
 def test_who_fails_lets_the_next_one_in(trainings: Trainings) -> None:
     assert at_once([SPECS] * 2, seconds=-1.0) == ["took too long"] * 2
-    assert not runs._TRAINING.locked()
+    assert at_once([SPECS], seconds=60.0) == [SPECS]
+
+
+def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
+    turns, came, served = Turns(0.005), list[int](), list[int]()
+    moved_on, first = threading.Event(), threading.Event()
+
+    def wait_as(number: int) -> None:
+        if number not in came:
+            came.append(number)
+        if number == 1 and moved_on.is_set():
+            raise StopRequested
+
+    def visit(number: int) -> None:
+        with contextlib.suppress(StopRequested), turns.taken(lambda: wait_as(number)):
+            served.append(number)
+            if number == 0:
+                came.append(0)
+                first.wait(10)
+
+    threads = []
+    for number in range(5):
+        threads.append(threading.Thread(target=visit, args=(number,)))
+        threads[-1].start()
+        while number not in came:  # each is in the queue before the next one comes
+            time.sleep(0.001)
+    moved_on.set()
+    threads[1].join(10)
+    first.set()
+    for thread in threads:
+        thread.join(10)
+    assert served == [0, 2, 3, 4]

@@ -28,6 +28,7 @@ from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from ui.shared.faults import show_fault
 from ui.shared.foreign import escaped
+from ui.shared.turns import Turns
 from ui.shared.visitors import visitor
 
 STAGES = {
@@ -67,6 +68,11 @@ class RunMemory:
             if spec in self._records:
                 self._records.move_to_end(spec)
             return self._records.get(spec)
+
+    def all(self) -> list[RunRecord]:
+        """The records that are here."""
+        with self._lock:
+            return list(self._records.values())
 
     def put(self, record: RunRecord) -> None:
         """Keep a record, and let the one not asked for longest go."""
@@ -162,6 +168,11 @@ def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
     ]
 
 
+def remembered() -> list[RunRecord]:
+    """All records that are remembered."""
+    return _memory().all()
+
+
 def remember(record: RunRecord) -> None:
     """Keep a record for whoever asks for its spec next."""
     _memory().put(record)
@@ -208,18 +219,18 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
 
 @contextmanager
 def _turn(line: DeltaGenerator) -> Iterator[float]:
-    """Wait until no other visitor's training goes on, and say so; yields the seconds that it took."""
+    """Wait until it is this visitor's turn to train, and say so; yields the seconds that it took."""
     began = time.monotonic()
-    while not _TRAINING.acquire(timeout=TELL_EVERY):
+
+    def wait() -> None:
         line.progress(0.0, "Waiting for the training of another visitor")  # ends here for who has moved on
-    try:
+
+    with _TRAINING.taken(wait):
         yield time.monotonic() - began
-    finally:
-        _TRAINING.release()
 
 
-_TRAINING = Lock()
-"""Held by the visitor whose runs are made while they wait."""
+_TRAINING = Turns(TELL_EVERY)
+"""Of the visitors whose runs are made while they wait: a family of runs is a turn."""
 
 
 @contextmanager

@@ -1,0 +1,94 @@
+"""The runs behind the figures that pages open with: made once, kept for all, made again after a change."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest_pages import figures
+from streamlit.testing.v1 import AppTest
+
+from rankviz.experiments import desks
+from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.room import FOR_ALL
+from ui import defaults
+from ui.shared import jobs
+from ui.shared.navigation import ENTRIES
+from ui.shared.runs import _memory
+
+Opener = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a process of its own would change for itself alone."""
+    for name in ("LIVE_SECONDS", "LIVE_IN_ALL", "LIVE_LIMIT"):
+        monkeypatch.setattr(jobs, name, getattr(jobs, name))
+    yield
+    logging.disable(logging.NOTSET)
+    defaults.prepare.cache_clear()
+
+
+def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults.main()
+    _memory.cache_clear()
+    monkeypatch.setattr("ui.shared.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
+    for entry in ENTRIES:
+        app = AppTest.from_file(defaults.APP, default_timeout=60).switch_page(entry.script).run()
+        assert not app.exception
+        assert figures(app), entry.title
+    assert [job.total > 30 for job in JobStore().jobs(FOR_ALL)] == [True]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(defaults, "ENTRIES", ENTRIES[2:3])
+
+
+@pytest.mark.usefixtures("small")
+def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    defaults.main()
+    (first,) = JobStore().jobs(FOR_ALL)
+    defaults.main()
+    assert [job.id for job in JobStore().jobs(FOR_ALL)] == [first.id]
+    monkeypatch.setattr(defaults, "code", lambda: "another")
+    defaults.main()
+    (second,) = JobStore().jobs(FOR_ALL)
+    assert second.id != first.id
+
+
+@pytest.mark.usefixtures("small")
+def test_where_nothing_can_be_kept_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "file" / "runs"))
+    defaults.main()
+    assert "made when they are asked for" in capsys.readouterr().err
+
+
+def test_a_server_has_them_made_once_by_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(defaults, "start", lambda command, *_: started.append(command))
+    defaults.prepare()
+    assert started == [], "nobody is to be asked"
+    defaults.prepare.cache_clear()
+    monkeypatch.delenv("RANKVIZ_PREPARE")
+    defaults.prepare()
+    defaults.prepare()
+    assert len(started) == 1
+    assert "ui.defaults" in started[0][-1]
+
+
+def test_nothing_is_made_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RANKVIZ_PREPARE")
+    monkeypatch.setattr(defaults, "start", lambda *_: pytest.fail("started"))
+    monkeypatch.setattr(JobStore, "kept", lambda *_: True)
+    defaults.prepare()
+    assert desks.code() == desks.code()
+    assert os.environ.get("RANKVIZ_PREPARE") is None
