@@ -26,6 +26,8 @@ ENVIRONMENT = "RANKVIZ_PREPARE"
 """With "no" here the app makes nothing before it is asked for."""
 APP = Path(__file__).resolve().parents[1] / "app.py"
 SECONDS = 600
+_MODESTLY = "getattr(os, 'nice', int)(10)"
+"""Visitors go first; Windows has no such order."""
 
 
 def main() -> None:
@@ -54,7 +56,7 @@ def prepare() -> None:
         return
     store = JobStore()
     if not store.kept(_title()):
-        command = [sys.executable, "-c", "import os; os.nice(10); from ui.defaults import main; main()"]
+        command = [sys.executable, "-c", f"import os; {_MODESTLY}; from ui.defaults import main; main()"]
         with suppress(OSError):  # nothing can be written there, which pages say where it matters
             start(command, os.environ | {"PYTHONPATH": str(APP.parent)}, store.folder / "defaults.log")
 
