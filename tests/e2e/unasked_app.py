@@ -1,0 +1,16 @@
+"""A page with runs that go on as a job which nobody asked for, for test_tabs.py."""
+
+import math
+
+import streamlit as st
+
+from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.experiments.spec import RunSpec
+from ui.shared import jobs
+from ui.shared.runs import errors_as_sentences
+
+jobs.LIVE_LIMIT, jobs.LIVE_IN_ALL = -1.0, math.inf  # all are short, and none is short enough
+specs = [RunSpec(DEMONSTRATION, n_components=100, gamma=0.25, seed=seed) for seed in range(1000)]
+with errors_as_sentences():
+    records = jobs.run_or_submit(specs, title="Many seeds")
+st.write(f"{sum(record is not None for record in records)} records are there")
