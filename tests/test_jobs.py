@@ -151,7 +151,7 @@ def test_too_many_live_jobs_of_one_owner(
     bounded(live_jobs_each=2)
     store = JobStore(folder, workers=1)
     ids = [submit(store) for _ in range(2)]
-    with pytest.raises(JobError, match="You have 2 jobs waiting or running"):
+    with pytest.raises(JobError, match="Of one visitor at most 2 jobs may wait"):
         submit(store)
     submit(store, owner="you")
     store.stop(ids[1], "me")

@@ -44,8 +44,18 @@ def test_live_jobs_of_all_visitors_are_bounded(folder: Path, bounded: Callable[.
     store = JobStore(folder)
     for number in range(3):
         store.submit([SPEC], owner=f"visitor {number}", title="A job")
-    with pytest.raises(JobError, match="3 jobs of all visitors are waiting or running"):
+    with pytest.raises(JobError, match="At most 3 jobs of all visitors"):
         store.submit([SPEC], owner="another", title="A job")
+
+
+def test_a_job_that_was_asked_to_stop_does_not_count(folder: Path, bounded: Callable[..., None]) -> None:
+    bounded(live_jobs=1, live_jobs_each=1)
+    store = JobStore(folder)
+    job = store.submit([SPEC], owner="me", title="A job")
+    RunFolder(folder / job).ask_to_stop()
+    assert store.submit([SPEC], owner="me", title="A job")
+    with pytest.raises(JobError, match="Of one visitor at most 1 job may wait"):
+        store.submit([SPEC], owner="me", title="A job")
 
 
 def test_made_up_visitors_do_not_delete_the_work_of_others(

@@ -31,3 +31,8 @@ def with_minus(value: float, form: str) -> str:
 def megabytes(size: float) -> str:
     """A size in MB or GB."""
     return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
+
+
+def counted(n: int, one: str) -> str:
+    """A number of things: "1 job", "3,000 jobs"."""
+    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"

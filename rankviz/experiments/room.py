@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rankviz.common.bounds import Bounds
-from rankviz.common.numbers import megabytes
+from rankviz.common.numbers import counted, megabytes
 from rankviz.experiments.job_errors import JobError
 from rankviz.experiments.job_files import UnreadableFile
 from rankviz.experiments.job_status import job_of
@@ -44,13 +44,21 @@ def make_room(runs: Sequence[RunFolder], owner: str, bounds: Bounds) -> None:
 
 def _refuse_too_many_live(runs: Sequence[RunFolder], own: Sequence[RunFolder], bounds: Bounds) -> None:
     """`JobError` where the owner, or all together, have as many jobs waiting or running as may be."""
-    if sum(not run.ended() for run in own) >= bounds.live_jobs_each:
-        raise JobError(f"You have {bounds.live_jobs_each} jobs waiting or running. Stop one of them first.")
-    if sum(not run.ended() for run in runs) >= bounds.live_jobs:
+    if sum(map(_lives, own)) >= bounds.live_jobs_each:
         raise JobError(
-            f"{bounds.live_jobs} jobs of all visitors are waiting or running, the most that this machine "
-            "takes. Try again when some have ended."
+            f"Of one visitor at most {counted(bounds.live_jobs_each, 'job')} may wait or run on this machine. "
+            "Stop one of yours first."
         )
+    if sum(map(_lives, runs)) >= bounds.live_jobs:
+        raise JobError(
+            f"At most {counted(bounds.live_jobs, 'job')} of all visitors may wait or run on this machine. Try "
+            "again when some have ended."
+        )
+
+
+def _lives(run: RunFolder) -> bool:
+    """Whether a job waits or runs, and is not about to end because it was asked to."""
+    return not run.ended() and run.stop_asked() is None
 
 
 def _make_room_for_all(ended: list[RunFolder], owner: str, bounds: Bounds) -> None:
@@ -66,7 +74,7 @@ def _make_room_for_all(ended: list[RunFolder], owner: str, bounds: Bounds) -> No
         remove(run)
     if number >= bounds.kept_jobs or size >= bounds.run_bytes:
         raise JobError(
-            f"This machine keeps at most {bounds.kept_jobs:,} jobs and {megabytes(bounds.run_bytes)} of "
+            f"This machine keeps at most {counted(bounds.kept_jobs, 'job')} and {megabytes(bounds.run_bytes)} of "
             "their runs, and those there are of other visitors and younger than a day. Try again tomorrow, "
             "or ask who runs it."
         )

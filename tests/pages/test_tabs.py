@@ -86,7 +86,7 @@ def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does
 def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.REST_SECONDS", 1e9)
+    monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 1e9)
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert "job" in app.query_params, "its visitor has waited while it was tried"
@@ -96,7 +96,7 @@ def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     app.run()
     assert "They begin when the controls rest" in words(app)
     assert JobStore().live() == []
-    monkeypatch.setattr("ui.shared.jobs.REST_SECONDS", 0.0)
+    monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 0.0)
     app.run()
     assert "longer than predicted" in words(app)
     assert app.query_params["job"]

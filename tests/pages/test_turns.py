@@ -51,15 +51,17 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
     return found
 
 
-def at_once(asked: list[list[RunSpec]], seconds: float) -> list[object]:
+def at_once(asked: list[list[RunSpec]], seconds: float, patience: float = 60.0) -> list[object]:
     """What visitors get who ask for runs at the same time."""
     got: list[object] = []
 
     def ask(specs: list[RunSpec]) -> None:
         try:
-            got.append([record.spec for record in runs.run(*specs, seconds=seconds)])
+            got.append([record.spec for record in runs.run(*specs, seconds=seconds, patience=patience)])
         except runs.TookTooLong:
             got.append("took too long")
+        except runs.NoTurn:
+            got.append("no turn")
 
     threads = [threading.Thread(target=ask, args=(specs,)) for specs in asked]
     for thread in threads:
@@ -80,6 +82,14 @@ def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
     each = [[spec] for spec in SPECS]
     assert sorted(at_once(each, seconds=0.9), key=lambda specs: specs[0].C) == each
     assert trainings.most == 1, "the last has waited for longer than any may train"
+
+
+def test_nobody_waits_for_longer_than_they_have_patience(trainings: Trainings) -> None:
+    trainings._seconds = 0.5
+    got = at_once([[spec] for spec in SPECS], seconds=60.0, patience=0.2)
+    assert got.count("no turn") == 2
+    assert len(trainings.trained) == 1
+    assert at_once([SPECS], seconds=60.0, patience=0.2) == [SPECS], "a turn that is free is taken at once"
 
 
 def test_who_fails_lets_the_next_one_in(trainings: Trainings) -> None:

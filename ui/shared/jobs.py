@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import cache
 
 import streamlit as st
@@ -24,8 +22,8 @@ from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import escaped
 from ui.shared.runs import (
+    NoTurn,
     TookTooLong,
-    data_roots_of_visitor,
     errors_as_sentences,
     fold_of,
     recall,
@@ -33,7 +31,8 @@ from ui.shared.runs import (
     run,
     twins,
 )
-from ui.shared.tabs import began_unasked, leave, wait_too
+from ui.shared.tabs import wait_too
+from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
 from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, store, watch
 
@@ -41,13 +40,8 @@ LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
-REST_SECONDS = 1.5
-"""A job begins unasked once its visitor has left the controls alone for so long."""
-UNASKED, _RESTING = "unasked-job", "unasked-runs"
-"""Where the session keeps the id of such a job, which ends when its visitor moves on, and what may begin."""
-NOTE = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
-
-OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
+TURN_PATIENCE = 1.0
+"""Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
 
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
@@ -70,7 +64,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
-    _let_go(known)
+    let_go(known)
     named = _named_job()  # before the records are looked for: what it has finished by now is found
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
@@ -100,7 +94,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     if job is not None and job.live:
         wait_too(job.id)
         with watched:
-            watch(job, place=title, note=_note_on(job))
+            watch(job, place=title, note=note_on(job))
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
@@ -108,81 +102,32 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
-    tried = bool(short) and not _slow() & set(short)
-    if tried:
-        try:
-            run(*short, seconds=LIVE_LIMIT)
-        except TookTooLong:
-            _slow().update(spec for spec in short if recall(spec) is None)
+    note = _make_now(short)
     if job is not None:
         with watched:
             watch(job, place=title)
     late = [spec for spec in short if recall(spec) is None]
-    if late and not tried and not _rested(late):
-        with watched:
-            _rest(time.monotonic())
-    elif late and (unasked := _goes_on(late, title)) is not None:
-        with watched:
-            watch(unasked, place=title, note=NOTE)
-    elif left := [cost for spec, cost in costs.items() if recall(spec) is None]:
+    with watched:
+        going_on = bool(late) and go_on(late, title, note)
+    left = [cost for spec, cost in costs.items() if recall(spec) is None]
+    if left and not going_on:
         with offered:
             _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
-def _note_on(job: JobStatus) -> str:
-    """What is said under a job's progress, beside what it is."""
-    if job.owner != visitor():
-        return OF_OTHERS
-    return NOTE if job.id == st.session_state.get(UNASKED) else ""
-
-
-def _goes_on(late: list[RunSpec], title: str) -> JobStatus | None:
-    """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
+def _make_now(short: list[RunSpec]) -> str:
+    """Make runs while the visitor waits, as far as that goes; why they go on as a job, "" if not tried."""
+    if _slow() & set(short):
+        return ""
     try:
-        job = _start(late, title)
-    except StoreUnusable as error:
-        st.warning(escaped(error), icon=":material/save:")
-        run(*late)
-    except JobError as error:
-        st.toast(escaped(error), icon=":material/error:")
-    else:
-        st.session_state[UNASKED] = job.id
-        began_unasked(job.id, visitor())
-        return job
-    return None
-
-
-def _rested(late: list[RunSpec]) -> bool:
-    """Whether the visitor has left the controls alone for a while since these runs were first missing."""
-    asked, since = st.session_state.get(_RESTING, (frozenset(), 0.0))
-    if asked != frozenset(late):
-        st.session_state[_RESTING] = frozenset(late), time.monotonic()
-        return False
-    return time.monotonic() - since >= REST_SECONDS
-
-
-@st.fragment(run_every=REST_SECONDS)
-def _rest(drawn: float) -> None:
-    """A line that has the page drawn anew when the visitor has left the controls alone for a while."""
-    st.caption("These runs take a while. They begin when the controls rest.")
-    if time.monotonic() - drawn >= REST_SECONDS:
-        st.rerun()
-
-
-def _let_go(wanted: list[RunSpec]) -> None:
-    """Leave the unasked job where the page needs none of its runs; forget it then, or when it is done."""
-    job_id = st.session_state.get(UNASKED)
-    if job_id is None:
-        return
-    with suppress(JobError):  # it was deleted
-        job = store().status(job_id)
-        if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
-            return
-    leave(job_id)
-    del st.session_state[UNASKED]
-    if st.query_params.get(PARAMETER) == job_id:
-        del st.query_params[PARAMETER]
+        run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE)
+    except TookTooLong:
+        _slow().update(spec for spec in short if recall(spec) is None)
+        return SLOW
+    except NoTurn:
+        return CROWDED
+    return ""
 
 
 @cache
@@ -252,15 +197,8 @@ def _offer(predicted: list[Estimate], title: str) -> None:
 def _submit(missing: list[RunSpec], title: str) -> None:
     """Start a job (a callback), or say why not: the visitor has too many, or it cannot be kept."""
     try:
-        _start(missing, title)
+        start(missing, title)
     except StoreUnusable as error:
         st.error(escaped(error), icon=":material/save:")
     except JobError as error:
         st.toast(escaped(error), icon=":material/error:")
-
-
-def _start(missing: list[RunSpec], title: str) -> JobStatus:
-    """Start a job and name it in the address."""
-    job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
-    st.query_params[PARAMETER] = job_id
-    return store().status(job_id)

@@ -182,12 +182,16 @@ class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
     """Raised where runs made while the visitor waits take longer than they may."""
 
 
-def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
+class NoTurn(Exception):  # noqa: N818 - a fact about other visitors, not an error
+    """Raised where the runs of other visitors take so long that a visitor's own do not begin."""
+
+
+def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) -> list[RunRecord]:
     """The records of specs: remembered, or trained now with progress shown meanwhile.
 
     Visitors take turns, for fits beside one another only slow each other down; what another visitor has had
     trained meanwhile is not trained again. Raises `TookTooLong` once training has taken this many seconds,
-    waiting apart; the records finished by then are kept.
+    waiting apart, and `NoTurn` after waiting for `patience` seconds; records finished by then are kept.
     """
     line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
     known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
@@ -206,8 +210,8 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
         line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
-        with _turn(line) as waited:
-            deadline += waited
+        with _turn(line, patience) as waited:
+            deadline, patience = deadline + waited, patience - waited
             found |= {spec: record for spec in family if (record := recall(spec)) is not None}
             left = [spec for spec in family if spec not in found]
             for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
@@ -218,11 +222,14 @@ def run(*specs: RunSpec, seconds: float = math.inf) -> list[RunRecord]:
 
 
 @contextmanager
-def _turn(line: DeltaGenerator) -> Iterator[float]:
+def _turn(line: DeltaGenerator, patience: float) -> Iterator[float]:
     """Wait until it is this visitor's turn to train, and say so; yields the seconds that it took."""
     began = time.monotonic()
 
     def wait() -> None:
+        if time.monotonic() - began > patience:
+            line.empty()
+            raise NoTurn
         line.progress(0.0, "Waiting for the training of another visitor")  # ends here for who has moved on
 
     with _TRAINING.taken(wait):

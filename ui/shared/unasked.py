@@ -1,0 +1,106 @@
+"""Jobs that nobody asked for: in them runs go on that are too long to wait for, until the visitor moves on."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import streamlit as st
+
+from rankviz.experiments.job_errors import JobError, StoreUnusable
+from rankviz.experiments.job_status import JobStatus
+from rankviz.experiments.spec import RunSpec
+from ui.shared.foreign import escaped
+from ui.shared.runs import data_roots_of_visitor, run
+from ui.shared.tabs import began_unasked, leave
+from ui.shared.visitors import visitor
+from ui.shared.watching import PARAMETER, store, watch
+
+REST_SECONDS = 1.5
+"""A job begins unasked once its visitor has left the controls alone for so long."""
+UNASKED, _RESTING = "unasked-job", "unasked-runs"
+"""Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
+CROWDED = (
+    "Other visitors are training too, so this takes its turn in the background. The figure appears when it "
+    "is done; changing a setting stops it."
+)
+SLOW = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
+
+OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
+
+
+def start(missing: list[RunSpec], title: str) -> JobStatus:
+    """Start a job and name it in the address."""
+    job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
+    st.query_params[PARAMETER] = job_id
+    return store().status(job_id)
+
+
+def note_on(job: JobStatus) -> str:
+    """What is said under a job's progress, beside what it is."""
+    if job.owner != visitor():
+        return OF_OTHERS
+    return SLOW if job.id == st.session_state.get(UNASKED) else ""
+
+
+def go_on(late: list[RunSpec], title: str, why: str) -> bool:
+    """Show the job in which runs go on; whether there is one, or will be.
+
+    `why` they could not be waited for is said under it. Without a reason, for they were not even tried, it
+    begins once the controls rest.
+    """
+    if not why and not _rested(late):
+        _rest(time.monotonic())
+        return True
+    job = _job_of(late, title)
+    if job is not None:
+        watch(job, place=title, note=why or SLOW)
+    return job is not None
+
+
+def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
+    """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
+    try:
+        job = start(late, title)
+    except StoreUnusable as error:
+        st.warning(escaped(error), icon=":material/save:")
+        run(*late)
+    except JobError as error:
+        st.toast(escaped(error), icon=":material/error:")
+    else:
+        st.session_state[UNASKED] = job.id
+        began_unasked(job.id, visitor())
+        return job
+    return None
+
+
+def _rested(late: list[RunSpec]) -> bool:
+    """Whether the visitor has left the controls alone for a while since these runs were first missing."""
+    asked, since = st.session_state.get(_RESTING, (frozenset(), 0.0))
+    if asked != frozenset(late):
+        st.session_state[_RESTING] = frozenset(late), time.monotonic()
+        return False
+    return time.monotonic() - since >= REST_SECONDS
+
+
+@st.fragment(run_every=REST_SECONDS)
+def _rest(drawn: float) -> None:
+    """A line that has the page drawn anew when the visitor has left the controls alone for a while."""
+    st.caption("These runs take a while. They begin when the controls rest.")
+    if time.monotonic() - drawn >= REST_SECONDS:
+        st.rerun()
+
+
+def let_go(wanted: list[RunSpec]) -> None:
+    """Leave the unasked job where the page needs none of its runs; forget it then, or when it is done."""
+    job_id = st.session_state.get(UNASKED)
+    if job_id is None:
+        return
+    with suppress(JobError):  # it was deleted
+        job = store().status(job_id)
+        if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
+            return
+    leave(job_id)
+    del st.session_state[UNASKED]
+    if st.query_params.get(PARAMETER) == job_id:
+        del st.query_params[PARAMETER]
