@@ -46,13 +46,13 @@ def _refuse_too_many_live(runs: Sequence[RunFolder], own: Sequence[RunFolder], b
     """`JobError` where the owner, or all together, have as many jobs waiting or running as may be."""
     if sum(map(_lives, own)) >= bounds.live_jobs_each:
         raise JobError(
-            f"Of one visitor at most {counted(bounds.live_jobs_each, 'job')} may wait or run on this machine. "
-            "Stop one of yours first."
+            f"Of one visitor at most {counted(bounds.live_jobs_each, 'job')} may wait or run on this "
+            "machine. Stop one of yours first."
         )
     if sum(map(_lives, runs)) >= bounds.live_jobs:
         raise JobError(
-            f"At most {counted(bounds.live_jobs, 'job')} of all visitors may wait or run on this machine. Try "
-            "again when some have ended."
+            f"At most {counted(bounds.live_jobs, 'job')} of all visitors may wait or run on this machine. "
+            "Try again when some have ended."
         )
 
 
@@ -74,8 +74,8 @@ def _make_room_for_all(ended: list[RunFolder], owner: str, bounds: Bounds) -> No
         remove(run)
     if number >= bounds.kept_jobs or size >= bounds.run_bytes:
         raise JobError(
-            f"This machine keeps at most {counted(bounds.kept_jobs, 'job')} and {megabytes(bounds.run_bytes)} of "
-            "their runs, and those there are of other visitors and younger than a day. Try again tomorrow, "
+            f"This machine keeps at most {counted(bounds.kept_jobs, 'job')} and "
+            f"{megabytes(bounds.run_bytes)} of their runs, and those there are of other visitors and younger than a day. Try again tomorrow, "
             "or ask who runs it."
         )
 

@@ -1,4 +1,4 @@
-"""Jobs that nobody asked for: in them runs go on that are too long to wait for, until the visitor moves on."""
+"""Jobs that nobody asked for: in them runs go on that are too long to wait for, till the visitor moves on."""
 
 from __future__ import annotations
 
