@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 import psutil
 
-from rankviz.experiments.jobs import belongs_to_a_store
+from benchmarks.soak_jobs import Jobs
 from tools.browser import Server, serving
 
 LOOK_SECONDS = 0.5
 """Between looks at processes and run folders."""
 MB = 1 << 20
-BEFORE_TRAINING = ("starting", "data", "finished")
-"""Stages that a job also tells of a run that it takes over from another job."""
 
 
 @dataclass(frozen=True)
@@ -77,80 +73,6 @@ def end(processes: list[psutil.Process]) -> None:
         process.kill()
 
 
-@dataclass
-class Jobs:
-    """The jobs that were ever seen in a run folder: they may be deleted while one looks."""
-
-    folder: Path
-    specs: dict[str, list[str]] = field(default_factory=dict)
-    records: dict[str, set[int]] = field(default_factory=dict)
-    trained: dict[str, set[int]] = field(default_factory=dict)
-    outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def look(self) -> None:
-        """Look at the jobs that are there and had not ended at the last look."""
-        if not self.folder.is_dir():
-            return
-        for job in self.folder.iterdir():
-            if belongs_to_a_store(job) and job.name not in self.outcomes:
-                self._look_at(job)
-
-    def _look_at(self, job: Path) -> None:
-        name, ended = job.name, _json(job / "outcome.json")
-        if name not in self.specs:
-            told = _json(job / "spec.json")
-            if told is None:
-                return
-            self.specs[name] = [json.dumps(spec, sort_keys=True) for spec in told["specs"]]
-        self.records[name] = {int(file.stem[-4:]) for file in job.glob("record-*.npz")}
-        self.trained[name] = {
-            row["index"] for row in _rows(job / "progress.jsonl") if row["stage"] not in BEFORE_TRAINING
-        }
-        if ended is not None:
-            self.outcomes[name] = ended
-
-    @property
-    def live(self) -> int:
-        """Jobs that have not ended."""
-        return len(self.specs) - len(self.outcomes)
-
-    def counts(self) -> dict[str, int]:
-        """Jobs; records in them; specs in all records, each once; runs begun in jobs; the most of one spec."""
-        made = [self.specs[job][place] for job, places in self.records.items() for place in places]
-        begun = Counter(self.specs[job][place] for job, places in self.trained.items() for place in places)
-        return {
-            "jobs": len(self.specs),
-            "records": len(made),
-            "specs": len(set(made)),
-            "trained": sum(begun.values()),
-            "most of one spec": max(begun.values(), default=0),
-            "failed jobs": sum(one["state"] == "failed" for one in self.outcomes.values()),
-        }
-
-    def last_end(self) -> float:
-        """When the last job ended (seconds since 1970); 0 where none did."""
-        return max((one["ended"] for one in self.outcomes.values()), default=0.0)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):  # not there yet, or just removed
-        return None
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError:
-        return
-    for line in lines:
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue  # half written
-
-
 @dataclass(frozen=True)
 class Sample:
     """What server and workers held at a time (seconds since the watch began); sizes in MB."""
@@ -188,9 +110,13 @@ class Watch:
         used = self._server.cpu_times()
         return float(used.user + used.system)
 
-    def peak(self) -> tuple[float, float]:
-        """The most MB that the server held, and that the workers held together."""
-        return max(one.server for one in self.samples), max(one.workers for one in self.samples)
+    def peaks(self, first: int = 0) -> dict[str, float]:
+        """The most MB that the server held, and that its workers held together, from a sample on."""
+        samples = self.samples[first:]
+        return {
+            "server, MB": max((one.server for one in samples), default=math.nan),
+            "workers, MB": max((one.workers for one in samples), default=math.nan),
+        }
 
     def _look_on(self) -> None:
         while not self._over.wait(LOOK_SECONDS):

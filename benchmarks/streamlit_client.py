@@ -1,14 +1,15 @@
 """A visitor of a Streamlit app without a browser: light enough that many of them measure the server alone.
 
-It does what costs the server something, as Chromium was seen to do it: on the first visit it fetches the files
-of Streamlit's frontend over six connections (114 requests, 8 MB; kept for later visits), then opens a session
-over the websocket with the cookies it was given, and sends with every rerun the address, the states of all widgets, and what it
-holds of large messages; it runs fragments again at their intervals, whether the script runs or not.
+It does what costs the server something, as Chromium does it (tests/e2e/test_soak.py compares both). On the
+first visit it fetches the files of Streamlit's frontend over six connections: 115 requests, 8 MB, kept for
+later visits. Then it opens a session over the websocket with the cookies it was given, and sends with every
+rerun the address, the states of all widgets, and what it holds of large messages. It runs fragments again at
+their intervals, whether the script runs or not.
 
-It leaves out what the browser itself takes: nothing is parsed, laid out or drawn, so "seconds to the figure" end
-when the figure's message has come. It sends a control's move at once (a browser waits up to 0.2 s for more), runs no JavaScript
-but a cookie that a page sets, fetches no icons or media of the page, draws no element of a kind that it does
-not know, and never reconnects.
+It leaves out what takes the browser's own time: nothing is parsed, laid out or drawn, so that a figure is
+there when its message is. It sends a control's move at once, where a browser waits up to 0.2 s for more. It
+runs no JavaScript but a cookie that a page sets, fetches no icons or media of the page, sends nothing of
+tabs, uploads and selections in figures and tables, and does not reconnect.
 """
 
 from __future__ import annotations
@@ -79,6 +80,10 @@ class Visitor:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def errors(self) -> list[str]:
+        """What was said to have gone wrong in all visits, each text once."""
+        return [text for level, text in self.page.said if level == "error"]
+
     @property
     def at_rest(self) -> bool:
         """Whether neither the script runs nor a fragment is waited for."""
@@ -87,7 +92,9 @@ class Visitor:
     async def open(self, query: str = "") -> Request:
         """Visit the app; returns once the session is asked for."""
         self.requests.append(Request("visit", time.monotonic()))
-        self.page = Page(f"{self.url}/", query)
+        self.failures = []
+        said, self.page = self.page.said, Page(f"{self.url}/", query)
+        self.page.said = said  # over all visits
         address = urlsplit(self.url)
         self._connections = Connections(str(address.hostname), int(address.port or 80))
         await self._fetch_frame(query)
@@ -117,6 +124,10 @@ class Visitor:
         message = self.page.turn_to(title)
         self._keep_time()
         return await self._ask(title, message)
+
+    async def press(self, key: str) -> Request:
+        """Press a button; returns once the rerun is asked for."""
+        return await self._ask("press", self.page.press(key))
 
     async def until(self, true: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is true of this visitor; whether it was within so many seconds."""

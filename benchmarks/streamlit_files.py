@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -64,20 +65,32 @@ class Connections:
         self.bytes = self.requests = 0
 
     async def get(self, path: str, headers: Mapping[str, str]) -> dict[str, str]:
-        """Fetch a file and throw it away; its headers, and its status under ":status"."""
+        """Fetch a file and throw it away; its headers, and its status under ":status".
+
+        Raises `ConnectionError`. A connection that the server has closed meanwhile is opened anew.
+        """
+        lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+        request = "\r\n".join([*lines, "", ""]).encode()
         async with self._free:
-            reader, writer = (
-                self._kept.pop() if self._kept else await asyncio.open_connection(self._host, self._port)
-            )
+            while self._kept:
+                with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+                    return await self._ask(request, *self._kept.pop())
             try:
-                lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-                writer.write("\r\n".join([*lines, "", ""]).encode())
-                found = await _headers(reader)
-                size = await _body(reader, found)
-            except BaseException:
-                writer.close()
-                raise
-            self._kept.append((reader, writer))
+                return await self._ask(request, *await asyncio.open_connection(self._host, self._port))
+            except asyncio.IncompleteReadError as error:
+                raise ConnectionError(f"the server closed the connection within {path}") from error
+
+    async def _ask(
+        self, request: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> dict[str, str]:
+        try:
+            writer.write(request)
+            found = await _headers(reader)
+            size = await _body(reader, found)
+        except BaseException:
+            writer.close()
+            raise
+        self._kept.append((reader, writer))
         self.requests, self.bytes = self.requests + 1, self.bytes + size
         return found
 
@@ -113,6 +126,6 @@ async def _skip(reader: asyncio.StreamReader, size: int) -> int:
     while left:
         part = await reader.read(min(left, 1 << 18))
         if not part:
-            raise ConnectionError("the server closed the connection within a file")
+            raise asyncio.IncompleteReadError(b"", left)
         left -= len(part)
     return size

@@ -1,9 +1,9 @@
 """What a browser keeps of what Streamlit sends it, and what it sends back: no network, no clock.
 
-Learned from Streamlit's own frontend: elements by their places, stale ones dropped when a script has ended; the
-state of every widget that is shown, sent along with each rerun; the address, to which widgets are bound; large
-messages that the server may refer to later; timers of fragments. Widgets of other kinds than `first_state` knows
-are drawn without a state, and nothing is laid out.
+Learned from Streamlit's own frontend: elements by their places, stale ones dropped when a script has ended;
+the states of the widgets that are shown, sent along with each rerun; the address, to which widgets are bound;
+large messages that the server may refer to later; timers of fragments. Widgets of other kinds than
+`first_state` knows are drawn without a state.
 """
 
 from __future__ import annotations
@@ -102,12 +102,15 @@ class Page:
         """The ids of the figures that are shown."""
         return [shown.proto.id for shown in self.elements.values() if shown.kind == FIGURE]
 
-    def find(self, key: str) -> Shown:
-        """The widget of a key that the app gave it; KeyError where it is not shown."""
-        for shown in self.elements.values():
-            if shown.id.startswith("$$ID-") and shown.id.split("-", 2)[2] == key:
-                return shown
-        raise KeyError(key)
+    def widgets(self) -> dict[str, Shown]:
+        """The widgets that are shown, by the keys that the app gave them."""
+        shown = (one for one in self.elements.values() if one.id.startswith("$$ID-"))
+        return {one.id.split("-", 2)[2]: one for one in shown}
+
+    @property
+    def title(self) -> str:
+        """The page of the app that is shown, as the menu calls it; "" before the menu is there."""
+        return next((title for title, script in self.pages.items() if script == self._script), "")
 
     def rerun(self, fragment: str = "", *, auto: bool = False, script: str | None = None) -> BackMsg:
         """The request to run the script again, or a fragment of it."""
@@ -123,9 +126,16 @@ class Page:
         asked.context_info.url, asked.context_info.color_scheme = self.url, "light"
         return message
 
+    def press(self, key: str) -> BackMsg:
+        """Press a button; KeyError where it is not shown."""
+        shown = self.widgets()[key]
+        message = self.rerun(shown.fragment)
+        message.rerun_script.widget_states.widgets.add(id=shown.id, trigger_value=True)
+        return message
+
     def move(self, key: str, value: float | str) -> BackMsg:
-        """Move a slider to a number, or to one of its words; the address follows."""
-        shown = self.find(key)
+        """Move a slider to a number, or to one of its words; the address follows. KeyError as `press`."""
+        shown = self.widgets()[key]
         state, text = self.states[shown.id], str(value)
         if isinstance(value, str):
             state.string_array_value.data[:] = [value]
