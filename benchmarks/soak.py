@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks import soak_report
+from benchmarks.report import RESULTS
 from benchmarks.soak_app import App, Watch, app_of
-from benchmarks.soak_report import slopes, summary
+from benchmarks.soak_report import keep, slopes, summary
 from benchmarks.soak_walk import arrive, wander
 from benchmarks.streamlit_client import Request, Visitor
 from tools.browser import REPOSITORY, isolated
@@ -222,6 +222,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the tables")
     parser.add_argument("--bounds", default="", help="RANKVIZ_BOUNDS of the app, such as class")
     chosen = parser.parse_args()
     visitors, minutes, data = DEFAULTS[chosen.what]
@@ -234,8 +235,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rows = measure(chosen)
     name = chosen.name or ("after" if chosen.app == REPOSITORY else "before")
-    soak_report.keep(chosen.what, name, rows, NOTES[chosen.what])
-    print((soak_report.RESULTS / "soak.md").read_text())
+    print(keep(chosen.results, chosen.what, name, rows, NOTES[chosen.what]).read_text())
     return 0
 
 

@@ -7,12 +7,13 @@ import platform
 import statistics
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.report import RESULTS, facts, markdown
+from benchmarks.report import facts, markdown
 from benchmarks.soak_app import Sample
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas")
@@ -46,28 +47,29 @@ def slopes(samples: Sequence[Sample]) -> dict[str, float]:
     }
 
 
-def keep(what: str, app: str, rows: Sequence[Mapping[str, Any]], notes: str) -> None:
-    """Put the rows of an app into the table of a measurement, and write all tables anew."""
+def keep(folder: Path, what: str, app: str, rows: Sequence[Mapping[str, Any]], notes: str) -> Path:
+    """Put the rows of an app into the table of a measurement; the path of soak.md, which is made anew."""
     new = pd.DataFrame([{"app": app, **row} for row in rows])
-    path = RESULTS / f"soak_{what}.csv"
+    path = folder / f"soak_{what}.csv"
     if path.exists():
         old = pd.read_csv(path, skiprows=1)
         same = set(new["case"])
         new = pd.concat([old[(old["app"] != app) | ~old["case"].isin(same)], new])
         new = new.sort_values(["case", "app"], ascending=[True, False], kind="stable")
     path.write_text(f"# {notes}\n" + new.to_csv(index=False, float_format="%.6g"))
-    write()
+    return _written(folder)
 
 
-def write() -> None:
-    """Make soak.md of the tables that are there."""
+def _written(folder: Path) -> Path:
+    """soak.md of the tables that are there."""
     text = ["# The app under load", "", *_made_on(), ""]
     for what, title in TITLES.items():
-        path = RESULTS / f"soak_{what}.csv"
+        path = folder / f"soak_{what}.csv"
         if path.exists():
             notes = path.read_text().splitlines()[0].removeprefix("# ")
             text += [f"## {title}", "", notes, "", markdown(pd.read_csv(path, skiprows=1)), ""]
-    (RESULTS / "soak.md").write_text("\n".join(text))
+    (folder / "soak.md").write_text("\n".join(text))
+    return folder / "soak.md"
 
 
 def _made_on() -> list[str]:

@@ -58,7 +58,7 @@ def _within(at: int, places: int, count: int) -> int:
 async def take(visitor: Visitor, step: Step) -> Request:
     """Take a step and wait until its script has ended; a failure of the visitor where it does not."""
     request = await getattr(visitor, step[0])(*step[1:])
-    if not await visitor.until(lambda: request.ended == request.ended, PATIENCE) and not visitor.failures:
+    if not await visitor.until(lambda: request.ended == request.ended, PATIENCE) and not visitor.broken:
         visitor.failures.append(f"{request.what}: no end after {PATIENCE:g} s")
     return request
 
@@ -72,6 +72,7 @@ async def arrive(visitors: Sequence[Visitor], within: float, seconds: float, que
             await visitor.open(query)
         except OSError as error:
             visitor.failures.append(f"{type(error).__name__}: {error}")
+            visitor.broken = True
         else:
             await visitor.rest(seconds)
 
@@ -86,7 +87,7 @@ async def wander(visitor: Visitor, seed: str, seconds: float, query: str, stay: 
     draw, moves = random.Random(seed), list[Request]()
     until = time.monotonic() + seconds
     await asyncio.sleep(draw.random() * EVERY)
-    while (due := time.monotonic()) < until and not visitor.failures:
+    while (due := time.monotonic()) < until and not visitor.broken:
         if stay and len(moves) % stay == stay - 1:
             await visitor.close()
             moves.append(await visitor.open(query))

@@ -64,6 +64,7 @@ class Visitor:
         self.page = Page(url)
         self.requests: list[Request] = []
         self.failures: list[str] = []
+        self.broken = False
         self.messages = self.bytes = self.scripts = self.fragments = 0
         self._cookies: dict[str, str] = {}
         self._have: set[str] = set()
@@ -92,8 +93,8 @@ class Visitor:
     async def open(self, query: str = "") -> Request:
         """Visit the app; returns once the session is asked for."""
         self.requests.append(Request("visit", time.monotonic()))
-        self.failures = []
-        said, self.page = self.page.said, Page(f"{self.url}/", query)
+        self.failures, self.broken = [], False
+        said, self.page = self.page.said, Page(self.url, query)
         self.page.said = said  # over all visits
         address = urlsplit(self.url)
         self._connections = Connections(str(address.hostname), int(address.port or 80))
@@ -132,7 +133,7 @@ class Visitor:
     async def until(self, true: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is true of this visitor; whether it was within so many seconds."""
         deadline = time.monotonic() + seconds
-        while not true() and not self.failures:
+        while not true() and not self.broken:
             self._news.clear()
             try:
                 await asyncio.wait_for(self._news.wait(), max(0.0, deadline - time.monotonic()))
@@ -180,6 +181,7 @@ class Visitor:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self.failures.append(f"{type(error).__name__}: {error}")
+            self.broken = True
             self._news.set()
 
     async def _fetch_frame(self, query: str) -> None:

@@ -77,7 +77,7 @@ class Page:
     """
 
     def __init__(self, url: str, query: str = "") -> None:
-        self.url, self.query = url, dict(parse_qsl(query))
+        self._root, self._path, self.query = url, "", dict(parse_qsl(query))
         self.elements: dict[tuple[int, ...], Shown] = {}
         self.states: dict[str, WidgetState] = {}
         self.timers: dict[str, float] = {}
@@ -123,7 +123,8 @@ class Page:
         asked.cached_message_hashes.extend(self._cached)
         asked.context_info.timezone, asked.context_info.locale = "UTC", "en-US"
         asked.context_info.timezone_offset, asked.context_info.is_embedded = 0, False
-        asked.context_info.url, asked.context_info.color_scheme = self.url, "light"
+        asked.context_info.url = f"{self._root}/{self._path}"
+        asked.context_info.color_scheme = "light"
         return message
 
     def press(self, key: str) -> BackMsg:
@@ -187,6 +188,8 @@ class Page:
     def _take_navigation(self, navigation: Any, _: Any) -> None:
         self.pages = {page.page_name: page.page_script_hash for page in navigation.app_pages}
         self._script = navigation.page_script_hash
+        paths = {one.page_script_hash: one.url_pathname for one in navigation.app_pages if not one.is_default}
+        self._path = paths.get(self._script, "")
 
     def _take_page_info_changed(self, info: Any, _: Any) -> None:
         self.query = dict(parse_qsl(info.query_string))
