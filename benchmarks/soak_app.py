@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import psutil
 
@@ -93,17 +95,18 @@ class Watch:
     def __init__(self, app: App) -> None:
         self._app, self._over, self._began = app, Event(), time.monotonic()
         self._server = psutil.Process(app.server.process.pid)
-        self._thread = Thread(target=self._look_on, daemon=True)
+        self._thread = ThreadPoolExecutor(1)
         self.jobs, self.samples = Jobs(app.runs), list[Sample]()
         self.workers: set[tuple[int, float]] = set()
 
     def __enter__(self) -> Watch:
-        self._thread.start()
+        self._looking = self._thread.submit(self._look_on)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._thread.join()
+        self._looking.result()
+        self._thread.shutdown()
 
     def cpu_seconds(self) -> float:
         """That the server has used, without its workers."""
@@ -135,7 +138,7 @@ class Watch:
                     self.workers.add((process.pid, process.create_time()))
                 except psutil.Error:
                     continue
-        sizes = [one.stat().st_size for one in _files(self._app.runs)]
+        sizes = list(_sizes(self._app.runs))
         return Sample(
             time.monotonic() - self._began,
             self._server.memory_info().rss / MB,
@@ -148,13 +151,9 @@ class Watch:
         )
 
 
-def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _files(Path(entry.path))
-                else:
-                    yield entry
-    except OSError:  # a job that was just deleted
-        return
+def _sizes(folder: Path) -> Iterator[int]:
+    """Bytes of all files below a folder; what is removed meanwhile is passed over."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                yield os.stat(os.path.join(path, name)).st_size

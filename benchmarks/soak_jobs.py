@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,7 +43,7 @@ class Jobs:
             if told is None:
                 return
             self.specs[name] = [json.dumps(spec, sort_keys=True) for spec in told["specs"]]
-        self.records[name] = {int(file.stem[-4:]) for file in job.glob("record-*.npz")}
+        self.records[name] = {int(file[7:-4]) for file in _names(job) if _RECORD.fullmatch(file)}
         self.trained[name] = {
             row["index"] for row in _rows(job / "progress.jsonl") if row["stage"] not in BEFORE_TRAINING
         }
@@ -69,6 +71,16 @@ class Jobs:
     def last_end(self) -> float:
         """When the last job ended (seconds since 1970); nan where none did."""
         return max((float(one["ended"]) for one in self.outcomes.values()), default=math.nan)
+
+
+_RECORD = re.compile(r"record-\d+\.npz")
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # just removed
+        return []
 
 
 def _json(path: Path) -> Any:
