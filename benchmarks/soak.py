@@ -16,14 +16,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchmarks.report import RESULTS
-from benchmarks.soak_app import App, Watch, app_of
-from benchmarks.soak_report import keep, slopes, summary
+from benchmarks.soak_app import App, Sample, Watch, app_of
+from benchmarks.soak_report import keep, keep_samples, slopes, summary, thinned
 from benchmarks.soak_walk import arrive, wander
 from benchmarks.streamlit_client import Request, Visitor
 from tools.browser import REPOSITORY, isolated
@@ -34,8 +34,8 @@ PATIENCE = 180.0
 """Seconds after which pages that have not come to rest, and jobs that have not ended, are left."""
 SETS = {"synthetic": "", "OHSUMED": "data=OHSUMED&m=500"}
 """Data sets by the addresses that ask for them."""
-WARM_UP, TICK = 300.0, 15.0
-"""Of the long measurement: seconds that count as warming up, seconds between samples."""
+WARM_UP, TICK, ROW = 300.0, 15.0, 300.0
+"""Of the long measurement: seconds that count as warming up, between samples kept, and between rows."""
 STAY = 12
 """Moves after which a visitor of the long measurement leaves and comes back."""
 
@@ -127,22 +127,16 @@ def _say_kinds(moves: list[Request]) -> None:
         print(f"  {len(seconds):4d} × {told}")
 
 
-def over_time(watch: Watch, case: str) -> list[dict[str, Any]]:
-    """What server, workers and run folder held at first, after warming up, at the end; how it grows."""
-    samples = watch.samples
-    warm = next((one for one in samples if one.seconds >= WARM_UP), samples[-1])
+def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
+    """What server, workers and run folder held every five minutes, and how all grows after the warming up."""
+    told = [samples[0], *thinned(samples, ROW), samples[-1]]
+    rows = [{"case": case, "minute": f"{one.seconds / 60:.0f}"} | _held(vars(one)) for one in told]
     grown = slopes([one for one in samples if one.seconds >= WARM_UP] or samples)
-    names = {name: name.replace("_", " ") for name in grown}
-    return [
-        {"case": f"{case}: {what}"} | {names[name]: value for name, value in values.items()}
-        for what, values in (
-            ("at first", vars(samples[0])),
-            (f"after {warm.seconds / 60:.0f} min", vars(warm)),
-            (f"after {samples[-1].seconds / 60:.0f} min", vars(samples[-1])),
-            ("an hour more, by the second half", grown),
-        )
-        for values in [{name: values[name] for name in grown}]
-    ]
+    return [*rows, {"case": case, "minute": "more in an hour"} | _held(grown)]
+
+
+def _held(values: Mapping[str, float]) -> dict[str, float]:
+    return {name.replace("_", " "): value for name, value in values.items() if name != "seconds"}
 
 
 @contextmanager
@@ -165,7 +159,8 @@ def running(chosen: argparse.Namespace, prepare: bool = False) -> Iterator[tuple
 
 def prepared(folder: Path, scratch: Path, environment: dict[str, str]) -> bool:
     """Whether the project has prepared its default figures, which it may not know how to."""
-    if not (folder / "ui" / "defaults.py").is_file():
+    module = folder / "ui" / "defaults"
+    if not (module.with_suffix(".py").is_file() or (module / "__main__.py").is_file()):
         print("This checkout prepares no default figures.")
         return False
     began = time.monotonic()
@@ -192,7 +187,11 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
             assert started is not None
             stay = STAY if chosen.what == "long" else 0
             found = asyncio.run(of_visitors(*started, case, chosen, stay))
-            rows += found if chosen.what == "visitors" else over_time(started[1], case)
+            if chosen.what == "long":
+                keep_samples(chosen.results, chosen.name, case, thinned(started[1].samples, TICK))
+                print(found)
+                found = over_time(started[1].samples, case)
+            rows += found
     return rows
 
 
@@ -233,9 +232,9 @@ def main() -> int:
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    chosen.name = chosen.name or ("after" if chosen.app == REPOSITORY else "before")
     rows = measure(chosen)
-    name = chosen.name or ("after" if chosen.app == REPOSITORY else "before")
-    print(keep(chosen.results, chosen.what, name, rows, NOTES[chosen.what]).read_text())
+    print(keep(chosen.results, chosen.what, chosen.name, rows, NOTES[chosen.what]).read_text())
     return 0
 
 

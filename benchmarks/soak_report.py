@@ -47,15 +47,30 @@ def slopes(samples: Sequence[Sample]) -> dict[str, float]:
     }
 
 
+def thinned(samples: Sequence[Sample], seconds: float) -> list[Sample]:
+    """The first sample of each so many seconds, but for the very first."""
+    kept: list[Sample] = []
+    for one in samples:
+        if one.seconds >= seconds * (len(kept) + 1):
+            kept.append(one)
+    return kept
+
+
+def keep_samples(folder: Path, app: str, case: str, samples: Sequence[Sample]) -> None:
+    """Write samples of a long measurement beside the tables."""
+    table = pd.DataFrame([vars(one) for one in samples])
+    table.to_csv(folder / f"soak_samples_{app}_{case}.csv", index=False, float_format="%.6g")
+
+
 def keep(folder: Path, what: str, app: str, rows: Sequence[Mapping[str, Any]], notes: str) -> Path:
     """Put the rows of an app into the table of a measurement; the path of soak.md, which is made anew."""
     new = pd.DataFrame([{"app": app, **row} for row in rows])
     path = folder / f"soak_{what}.csv"
     if path.exists():
         old = pd.read_csv(path, skiprows=1)
-        same = set(new["case"])
-        new = pd.concat([old[(old["app"] != app) | ~old["case"].isin(same)], new])
-        new = new.sort_values(["case", "app"], ascending=[True, False], kind="stable")
+        new = pd.concat([old[(old["app"] != app) | ~old["case"].isin(set(new["case"]))], new])
+    cases = list(dict.fromkeys(new["case"]))
+    new = new.iloc[sorted(range(len(new)), key=lambda at: cases.index(new["case"].iloc[at]))]
     path.write_text(f"# {notes}\n" + new.to_csv(index=False, float_format="%.6g"))
     return _written(folder)
 

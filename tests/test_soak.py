@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.proto.Slider_pb2 import Slider
 
-from benchmarks import soak_report
+from benchmarks import soak, soak_report
 from benchmarks.soak_app import Sample
 from benchmarks.soak_jobs import Jobs
 from benchmarks.soak_walk import TITLES, next_step
@@ -275,13 +275,22 @@ def test_growth_is_that_of_the_second_half() -> None:
     assert soak_report.slopes(samples)["threads"] == pytest.approx(0.0, abs=1e-9)
 
 
+def test_samples_of_a_long_visit_are_told_by_the_minute_with_their_growth() -> None:
+    samples = [Sample(30.0 * k, 100.0 + k, 0.0, 5, 9, 1, 4, 2.0) for k in range(24)]
+    rows = soak.over_time(samples, "synthetic")
+    assert [row["minute"] for row in rows] == ["0", "5", "10", "12", "more in an hour"]
+    assert [row["server"] for row in rows] == pytest.approx([100.0, 110.0, 120.0, 123.0, 120.0])
+
+
 def test_rows_replace_those_of_the_same_app_and_case(tmp_path: Path) -> None:
     soak_report.keep(tmp_path, "class", "before", [{"case": "cold", "seconds": 9.0}], "A note.")
     soak_report.keep(tmp_path, "class", "after", [{"case": "cold", "seconds": 5.0}], "A note.")
-    soak_report.keep(tmp_path, "class", "after", [{"case": "cold", "seconds": 4.0}], "A note.")
+    rows = [{"case": "warm", "seconds": 1.0}, {"case": "cold", "seconds": 4.0}]
+    soak_report.keep(tmp_path, "class", "after", rows, "A note.")
     text = (tmp_path / "soak.md").read_text()
     assert "A note." in text
-    assert [line for line in text.splitlines() if "cold" in line] == [
+    assert [line for line in text.splitlines() if "cold" in line or "warm" in line] == [
         "| before | cold | 9 |",
         "| after | cold | 4 |",
+        "| after | warm | 1 |",
     ]
