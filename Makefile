@@ -16,7 +16,7 @@ BENCH_STAMP := $(VENV)/.bench-installed
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens docs lint types wheel wheel-all bench clean
+.PHONY: help install app test e2e screens docs lint types wheel wheel-all bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -30,6 +30,7 @@ help:
 	@echo 'make wheel             wheel and source archive into dist/, installed and used on every Python that is found'
 	@echo 'make wheel-all         the same with the lowest and the newest versions on each'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
+	@echo 'make soak              the app under load: ARGS=class, ARGS=visitors or ARGS=long; ARGS="class --help" lists the options'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)
@@ -81,6 +82,9 @@ wheel-all: install
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: install
+	$(BIN)/python -m benchmarks.soak $(ARGS)
 
 $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-bench.txt
