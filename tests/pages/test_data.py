@@ -164,6 +164,19 @@ def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
     assert (recipe.queries, recipe.features) == (20, 3)
 
 
+def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bounds.toml").write_text(f"upload_bytes = {len(text(DATA))}")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
+    monkeypatch.setattr(Recipe, "make", lambda _: pytest.fail("made for nothing"))
+    app = upload(open_page("data"), ("own.txt", text(DATA)))
+    app.button(key="generate").click().run()
+    assert "more than 1 MB with the uploads of all visitors" in app.error[0].value
+    assert not app.error[0].value.endswith("..")
+    assert with_sidebar(app) == ["synthetic-demo", "own"]
+
+
 def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
     open_page: Opener, tmp_path: Path
 ) -> None:

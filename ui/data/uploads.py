@@ -10,6 +10,7 @@ from rankviz.datasets import DataError
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
+from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import LIMITS, accept, keep_fold
 from ui.shared.foreign import escaped
 from ui.shared.runs import datasets, look_again, own_root
@@ -57,7 +58,7 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
         if action.button("Generate it", key="generate-linked", width="stretch"):
             _choose(_generate(recipe))
     except ValueError as error:  # DataError is one
-        st.warning(f"{said} It cannot be generated: {escaped(error)}.", icon=":material/warning:")
+        st.warning(f"{said} It cannot be generated: {_sentence(error)}", icon=":material/warning:")
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
@@ -171,7 +172,7 @@ def _generator() -> None:
         try:
             _choose(datasets()[recipe.name].folder if present else _generate(recipe))
         except ValueError as error:  # DataError is one
-            st.error(f"{escaped(error)}.", icon=":material/error:")
+            st.error(_sentence(error), icon=":material/error:")
 
 
 def _knobs() -> Recipe:
@@ -218,8 +219,13 @@ def _knobs() -> Recipe:
     return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))
 
 
+def _sentence(error: ValueError) -> str:
+    return f"{escaped(error).rstrip('.')}."
+
+
 def _generate(recipe: Recipe) -> Path:
     """Make a recipe's data set the visitor's own; raises ValueError where it would be too large."""
+    room_of(own_root()).take(recipe.expected_bytes)  # before seconds are spent on what cannot be kept
     with st.spinner(f"Generating {recipe.name} …"):
         folder = keep_fold(recipe.make(), own_root(), recipe.name)
     look_again()
