@@ -1,4 +1,4 @@
-"""The app under AppTest: through app.py, with data folders and caches of the test's own."""
+"""The app under AppTest: through router.py, with data folders and caches of the test's own."""
 
 from __future__ import annotations
 

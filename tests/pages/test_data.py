@@ -43,8 +43,8 @@ def quiet_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
-    """Run app.py, which AppTest leaves out once it has switched pages, then the page; returns the menu."""
-    app.switch_page("app.py").run()
+    """Run router.py, which AppTest leaves out once it has switched pages, then the page; returns the menu."""
+    app.switch_page("router.py").run()
     menu = app.selectbox(key="data").options
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
@@ -52,7 +52,10 @@ def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
 
 
 def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
-    app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
+    """Choose files and press the button; given twice, for AppTest looks for bytes where the page has none."""
+    sent = [(name, content, "text/plain") for name, content in files]
+    app.file_uploader[0].set_value(sent).run()
+    app.file_uploader[0].set_value(sent)
     app.button(key="upload-add").click().run()
     assert not app.exception, app.exception
     if not app.error:
