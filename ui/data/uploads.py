@@ -14,7 +14,7 @@ from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import LIMITS, accept, keep_fold
 from ui.data import held
 from ui.shared.foreign import escaped
-from ui.shared.runs import datasets, look_again, own_root
+from ui.shared.runs import datasets, forget_folds, look_again, own_root
 from ui.shared.visitors import keep_visitor
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
@@ -179,6 +179,7 @@ def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
 def _remove(folder: Path) -> None:
     try:
         remove(folder, own_root())
+        forget_folds(folder)
     except DataError as error:
         st.toast(escaped(error), icon=":material/error:")
     look_again()
