@@ -1,23 +1,8 @@
-"""The router: page configuration, navigation, shared sidebar. Start with `make app`."""
+"""The app as a server: Streamlit's, with bounds on what uploads hold in its memory. Start with `make app`."""
 
-from ui.data import uploads
-from ui.defaults import prepare
-from ui.shared.link import link_as_opened, say_what_was_not_offered
-from ui.shared.navigation import configure
-from ui.shared.runs import datasets, errors_as_sentences
-from ui.shared.settings import go_where_asked
-from ui.shared.sidebar import sidebar
-from ui.shared.warm import settle
+from starlette.middleware import Middleware
+from streamlit.starlette import App
 
-page = configure()
-try:
-    with errors_as_sentences():
-        go_where_asked()
-        link = link_as_opened()
-        uploads.before_sidebar()
-        sidebar(datasets())
-        say_what_was_not_offered(link)
-        page.run()
-finally:
-    settle()
-    prepare()
+from ui.data.serving import BoundedUploads, giving_back
+
+app = App("router.py", middleware=[Middleware(BoundedUploads)], lifespan=giving_back)

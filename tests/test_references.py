@@ -19,7 +19,7 @@ def texts() -> list[Path]:
     """Sources whose docstrings cite, and the documents for readers."""
     sources = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     documents = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-    return [*sources, *documents, ROOT / "app.py", ROOT / "data" / "README.md"]
+    return [*sources, *documents, ROOT / "app.py", ROOT / "router.py", ROOT / "data" / "README.md"]
 
 
 def entries() -> dict[str, str]:

@@ -66,7 +66,7 @@ def test_made_up_visitors_do_not_delete_the_work_of_others(
     honest = kept(store, "honest", days=0.9)
     for number in range(3):
         kept(store, f"made up {number}")
-    with pytest.raises(JobError, match=r"at most 4 jobs .* younger than a day"):
+    with pytest.raises(JobError, match=r"At most 4 jobs .* younger than a day"):
         store.submit([SPEC], owner="made up 4", title="A job")
     assert there(store, "honest") == [honest]
 
@@ -97,7 +97,7 @@ def test_bytes_of_all_runs_are_bounded(folder: Path, bounded: Callable[..., None
     store.submit([SPEC], owner="me", title="A job")
     assert own not in there(store, "me")
     kept(store, "b", size=10_000)
-    with pytest.raises(JobError, match="of their runs"):
+    with pytest.raises(JobError, match="of runs are kept"):
         store.submit([SPEC], owner="c", title="A job")
 
 

@@ -24,7 +24,7 @@ from ui.shared.runs import remembered
 
 ENVIRONMENT = "RANKVIZ_PREPARE"
 """With "no" here the app makes nothing before it is asked for."""
-APP = Path(__file__).resolve().parents[1] / "app.py"
+ROUTER = Path(__file__).resolve().parents[1] / "router.py"
 SECONDS = 600
 _MODESTLY = "getattr(os, 'nice', int)(10)"
 """Visitors go first; Windows has no such order."""
@@ -41,7 +41,7 @@ def main() -> None:
     logging.disable(logging.WARNING)  # a page without a browser is what is wanted here
     jobs.LIVE_SECONDS = jobs.LIVE_IN_ALL = jobs.LIVE_LIMIT = math.inf  # nobody waits
     for entry in ENTRIES:
-        app = AppTest.from_file(APP, default_timeout=SECONDS)
+        app = AppTest.from_file(ROUTER, default_timeout=SECONDS)
         app.switch_page(entry.script).run()
     try:
         store.keep(remembered(), title)
@@ -58,7 +58,7 @@ def prepare() -> None:
     if not store.kept(_title()):
         command = [sys.executable, "-c", f"import os; {_MODESTLY}; from ui.defaults import main; main()"]
         with suppress(OSError):  # nothing can be written there, which pages say where it matters
-            start(command, os.environ | {"PYTHONPATH": str(APP.parent)}, store.folder / "defaults.log")
+            start(command, os.environ | {"PYTHONPATH": str(ROUTER.parent)}, store.folder / "defaults.log")
 
 
 def _title() -> str:

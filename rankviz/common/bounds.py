@@ -40,6 +40,8 @@ class Bounds:
         Data sets that were uploaded or generated: of all visitors, of one.
     held_bytes : int
         Uploads in the memory of the server that nobody has had checked yet: of all visitors together.
+    fold_bytes : int
+        Opened folds that the server keeps in memory, as read and as normalised.
     worker_jobs : int
         Jobs after which a worker process is replaced.
     worker_bytes : int
@@ -58,6 +60,7 @@ class Bounds:
     upload_bytes: int = 20 * GB
     upload_bytes_each: int = 4 * GB
     held_bytes: int = 1 * GB
+    fold_bytes: int = 2 * GB
     worker_jobs: int = 50
     worker_bytes: int = 1 * GB
     idle_seconds: float = 120.0

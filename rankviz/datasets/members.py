@@ -34,7 +34,7 @@ BROKEN = (
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may be uploaded at once.
+    """How much may be uploaded at once; what may be kept is bounded by the machine (`Bounds.upload_bytes`).
 
     Attributes
     ----------
@@ -46,8 +46,6 @@ class Limits:
         Unpacked bytes for each packed one; LETOR text has 5 to 15.
     entries : int
         Files and folders in an archive, and files sent at once.
-    kept_bytes : int
-        All uploads of one visitor together.
     cells : int
         Entries of all matrices together, documents times features; text of 1 GB lists about so many.
     """
@@ -56,7 +54,6 @@ class Limits:
     text_bytes: int = 1024 * MB
     ratio: int = 150
     entries: int = 500
-    kept_bytes: int = 4096 * MB
     cells: int = 1 << 27
 
 

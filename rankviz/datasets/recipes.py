@@ -15,6 +15,8 @@ from rankviz.datasets.types import Fold
 
 MAX_CELLS = 4_000_000
 """Documents times features that a recipe may come to; about ten seconds and 80 MB of text."""
+BYTES_PER_CELL, BYTES_PER_DOCUMENT = 21, 15
+"""Of the text: a space, the feature's number, a colon and 17 digits; grade, query and the line's end."""
 _NAME = re.compile(
     r"synthetic-q(\d{1,4})-d(\d{1,4})to(\d{1,4})-f(\d{1,3})-g(\d)-v(\d\.\d{1,2})-n(\d\.\d{1,2})-s(\d{1,10})"
 )
@@ -69,6 +71,11 @@ class Recipe:
             return 0.0
         width = self.largest + 1 - self.smallest
         return self.queries * width / math.log((self.largest + 1) / self.smallest)
+
+    @property
+    def expected_bytes(self) -> float:
+        """About how much text its data set takes."""
+        return self.expected_documents * (BYTES_PER_DOCUMENT + BYTES_PER_CELL * self.features)
 
     def check_size(self) -> None:
         """Raise ValueError for a recipe that comes to more than `MAX_CELLS`."""

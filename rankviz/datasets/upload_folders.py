@@ -11,7 +11,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -71,15 +71,20 @@ def remove(folder: Path, root: Path) -> None:
 def aside(root: Path) -> Iterator[Path]:
     """A hidden folder below `root`, gone afterwards unless it was moved."""
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for left in root.glob(".*.tmp"):
-        if left.stat().st_mtime < time.time() - STALE_SECONDS:
-            delete(left)
     made = root / f".{secrets.token_hex(8)}.tmp"
     made.mkdir(mode=0o700)
     try:
         yield made
     finally:
         delete(made)
+
+
+def clear_left() -> None:
+    """Remove what processes that died have left half-written, whoever's it was."""
+    for left in uploads_folder().glob("*/uploaded/.*.tmp"):
+        with suppress(FileNotFoundError):  # whoever made it is done just now
+            if left.stat().st_mtime < time.time() - STALE_SECONDS:
+                delete(left)
 
 
 def delete(path: Path) -> None:
@@ -103,5 +108,10 @@ def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
 
 
 def bytes_below(root: Path) -> int:
-    """Size of all files below a folder, which need not exist."""
-    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else 0
+    """Size of all files below a folder, which need not exist; they may come and go meanwhile."""
+    size = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += os.stat(os.path.join(folder, name)).st_size
+    return size

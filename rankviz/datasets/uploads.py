@@ -8,6 +8,7 @@ and appears with one rename: nothing half-written and nothing unusable is ever f
 
 from __future__ import annotations
 
+import io
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,16 +16,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rankviz.common.numbers import megabytes
 from rankviz.datasets.archives import members, unpacked
 from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.group_files import ENDINGS, told_apart
 from rankviz.datasets.letor import read_noting
-from rankviz.datasets.members import MB, Limits, Member, Upload, shown_name
+from rankviz.datasets.members import Limits, Member, Upload, shown_name
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
 from rankviz.datasets.sizes import check_room
 from rankviz.datasets.textfile import Progress
-from rankviz.datasets.types import DataError, Fold
-from rankviz.datasets.upload_folders import aside, bytes_below, moved
+from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.datasets.upload_folders import aside, moved
+from rankviz.datasets.upload_room import Room, writing
 from rankviz.datasets.write import write_letor
 
 LIMITS = Limits()
@@ -65,9 +68,10 @@ def accept(
     _require_parts(folds)
     called = _tidy(name or above or _name_of(uploads))
     with aside(root) as made:
-        files = _written(folds, made, limits, root, progress)
+        with writing(root) as room_on_disk:
+            files = _written(folds, made, limits, room_on_disk, progress)
         notes: list[str] = []
-        reading, room = _reading(progress), _Room(limits.cells)
+        reading, room = _reading(progress), _Cells(limits.cells)
         for number, (fold, parts) in enumerate(folds.items()):
             notes += _checked(parts, files[fold], room, _share_of(reading, number, len(folds)))
         whole = files["Fold1"].get(WHOLE)
@@ -78,12 +82,24 @@ def accept(
 
 
 def keep_fold(fold: Fold, root: Path, name: str) -> Path:
-    """Write a fold that was made here as the data set `name` below `root`, and return its folder."""
+    """Write a fold that was made here as the data set `name` below `root`, and return its folder.
+
+    Raises `DataError` where it would go beyond a bound on what is kept.
+    """
+    texts = {part: _text(data) for part, data in fold.parts.items()}
     with aside(root) as made:
         (made / "Fold1").mkdir()
-        for part, data in fold.parts.items():
-            write_letor(data, made / "Fold1" / f"{part}.txt")
+        with writing(root) as room:
+            for part, text in texts.items():
+                room.take(len(text))
+                (made / "Fold1" / f"{part}.txt").write_bytes(text)
         return moved(made, root, _tidy(name), "")
+
+
+def _text(data: RankingData) -> bytes:
+    stream = io.BytesIO()
+    write_letor(data, stream)
+    return stream.getvalue()
 
 
 # What the files are: their names say which fold and part.
@@ -156,11 +172,15 @@ def _unclear(member: Member, found: str, remedy: str) -> DataError:
 
 
 def _written(
-    folds: _Folds, aside: Path, limits: Limits, root: Path, progress: Progress | None
+    folds: _Folds, aside: Path, limits: Limits, on_disk: Room, progress: Progress | None
 ) -> dict[str, dict[str, Path]]:
     """Unpack all members below `aside`; returns the files by fold and part."""
     files: dict[str, dict[str, Path]] = {}
-    room = min(limits.text_bytes, limits.kept_bytes - bytes_below(root))
+    at_once = Room(
+        limits.text_bytes,
+        f"more than {megabytes(limits.text_bytes)} unpacked",
+        "Upload fewer folds, or use a data folder.",
+    )
     packed = sum(member.packed for parts in folds.values() for member in parts.values())
     done = 0
     for fold, parts in folds.items():
@@ -168,32 +188,23 @@ def _written(
         for part, member in parts.items():
             name, ending = _split_group(part)
             files.setdefault(fold, {})[part] = path = aside / fold / f"{name}.txt{ending}"
-            room -= _write(member, path, limits, room)
+            _write(member, path, limits, (at_once, on_disk))
             done += member.packed
             if progress is not None:
                 progress(_SHARE_OF_UNPACKING * done / max(packed, 1))
     return files
 
 
-def _write(member: Member, path: Path, limits: Limits, room: int) -> int:
-    size = 0
+def _write(member: Member, path: Path, limits: Limits, rooms: Sequence[Room]) -> None:
     with open(path, "xb") as stream:
         for block in unpacked(member, limits):
-            size += len(block)
-            if size > room:
-                raise DataError(
-                    f"more than {limits.text_bytes / MB:,.0f} MB unpacked, or more than "
-                    f"{limits.kept_bytes / MB:,.0f} MB with your earlier uploads",
-                    expected="less text",
-                    remedy="Upload fewer folds, remove an earlier upload, or use a data folder.",
-                    path=member.shown,
-                )
+            for room in rooms:
+                room.take(len(block), member.shown)
             stream.write(block)
-    return size
 
 
 def _checked(
-    parts: Mapping[str, Member], files: Mapping[str, Path], room: _Room, progress: Progress | None
+    parts: Mapping[str, Member], files: Mapping[str, Path], room: _Cells, progress: Progress | None
 ) -> Iterator[str]:
     """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file."""
     files = {part: path for part, path in files.items() if not _split_group(part)[1]}
@@ -211,22 +222,22 @@ def _checked(
 
 
 @dataclass
-class _Room:
+class _Cells:
     """Entries that an upload may have: a fold is opened as wide as its widest part."""
 
     of: int
     taken: int = 0
 
-    def of_fold(self) -> _FoldRoom:
+    def of_fold(self) -> _FoldCells:
         """The room of the next fold."""
-        return _FoldRoom(self, self.taken)
+        return _FoldCells(self, self.taken)
 
 
 @dataclass
-class _FoldRoom:
+class _FoldCells:
     """What the parts of a fold take of the room of its upload."""
 
-    room: _Room
+    room: _Cells
     before: int
     documents: int = 0
     width: int = 0

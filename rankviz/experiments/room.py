@@ -74,8 +74,8 @@ def _make_room_for_all(ended: list[RunFolder], owner: str, bounds: Bounds) -> No
         remove(run)
     if number >= bounds.kept_jobs or size >= bounds.run_bytes:
         raise JobError(
-            f"This machine keeps at most {counted(bounds.kept_jobs, 'job')} and "
-            f"{megabytes(bounds.run_bytes)} of their runs, and those there are of other visitors and younger than a day. Try again tomorrow, "
+            f"At most {counted(bounds.kept_jobs, 'job')} and {megabytes(bounds.run_bytes)} of runs are kept "
+            "here, and those there are of other visitors and younger than a day. Try again tomorrow, "
             "or ask who runs it."
         )
 

@@ -17,6 +17,7 @@ from rankviz.datasets import DataError, find_datasets, open_fold
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.upload_folders import (
     KEEP_DAYS,
+    STALE_SECONDS,
     note_use,
     remove,
     remove_expired,
@@ -196,13 +197,19 @@ def test_folders_of_visitors(tmp_path, monkeypatch):
     assert one == visitor_root("a" * 32)
 
 
-def test_what_dead_processes_left_is_cleared(tmp_path, monkeypatch):
-    left = tmp_path / ".0123.tmp"
-    left.mkdir()
-    (left / "all.txt").write_bytes(b"half")
-    monkeypatch.setattr("rankviz.datasets.upload_folders.STALE_SECONDS", -1)
-    send(tmp_path, ("own.txt", WHOLE))
-    assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+def test_what_dead_processes_left_is_cleared_whoever_it_was_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
+    mine, theirs = visitor_root("mine"), visitor_root("theirs")
+    dead, alive = theirs / ".0123.tmp", theirs / ".4567.tmp"
+    for left in (dead, alive):
+        left.mkdir(parents=True)
+        (left / "all.txt").write_bytes(b"half")
+    before = time.time() - STALE_SECONDS - 60
+    os.utime(dead, (before, before))
+    send(mine, ("own.txt", WHOLE))
+    assert [path.name for path in theirs.iterdir()] == [alive.name]
 
 
 def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(

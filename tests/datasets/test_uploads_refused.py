@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from conftest_uploads import DATA, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, zipped
 
-from rankviz.datasets import DataError, find_datasets
+from rankviz.datasets import DataError
 from rankviz.datasets.members import Limits
 from rankviz.datasets.upload_folders import remove
 
-SMALL = Limits(upload_bytes=1 << 20, text_bytes=40 << 20, ratio=20, entries=20, kept_bytes=60 << 20)
+SMALL = Limits(upload_bytes=1 << 20, text_bytes=40 << 20, ratio=20, entries=20)
 
 
 def refused(root, *files: tuple[str, bytes], **keywords) -> str:
@@ -147,14 +147,6 @@ def test_bombs_are_refused_before_they_grow(tmp_path):
 def test_all_files_together_are_limited(tmp_path):
     loose = Limits(text_bytes=1000, ratio=1000)
     assert "less text" in refused(tmp_path / "root", ("a.zip", zipped(fold_at(""))), limits=loose)
-
-
-def test_what_a_visitor_keeps_is_limited(tmp_path):
-    tight = Limits(kept_bytes=len(WHOLE) + 10)
-    send(tmp_path, ("own.txt", WHOLE), limits=tight)
-    with pytest.raises(DataError, match="your earlier uploads"):
-        send(tmp_path, ("more.txt", WHOLE), limits=tight)
-    assert list(find_datasets([tmp_path])) == ["own"]
 
 
 def test_overlapping_entries_are_bounded_by_what_they_unpack_to(tmp_path):

@@ -186,7 +186,7 @@ def test_the_theme_follows_the_system(server: Server, page: Page) -> None:
 def test_a_link_to_a_page_may_be_the_first_visit_of_all(
     page: Page, start_server: Callable[..., Server]
 ) -> None:
-    """Streamlit runs `pages/train.py` without app.py then, until a navigation has been announced."""
+    """Streamlit runs `pages/train.py` without router.py then, until a navigation has been announced."""
     open_page(page, f"{start_server().url}/train?m=25")
     assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 25"
     assert_no_errors_shown(page)

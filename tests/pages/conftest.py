@@ -1,4 +1,4 @@
-"""The app under AppTest: through app.py, with data folders and caches of the test's own."""
+"""The app under AppTest: through router.py, with data folders and caches of the test's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import write_letor
 from ui.shared.faults import LOG
 from ui.shared.jobs import _slow
-from ui.shared.runs import _memory
+from ui.shared.runs import _folds, _memory
 from ui.shared.watching import store
 
 
@@ -78,7 +78,7 @@ def own_folders(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
-    for kept in (_memory, _slow, store):
+    for kept in (_memory, _folds, _slow, store):
         kept.cache_clear()
 
 

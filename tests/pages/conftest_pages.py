@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import RankingData, make_data
 
-APP = Path(__file__).parents[2] / "app.py"
+APP = Path(__file__).parents[2] / "router.py"
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:

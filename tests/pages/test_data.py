@@ -43,8 +43,8 @@ def quiet_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
-    """Run app.py, which AppTest leaves out once it has switched pages, then the page; returns the menu."""
-    app.switch_page("app.py").run()
+    """Run router.py, which AppTest leaves out once it has switched pages, then the page; returns the menu."""
+    app.switch_page("router.py").run()
     menu = app.selectbox(key="data").options
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
@@ -52,7 +52,10 @@ def with_sidebar(app: AppTest, page: str = "data") -> list[str]:
 
 
 def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
-    app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
+    """Choose files and press the button; given twice, for AppTest looks for bytes where the page has none."""
+    sent = [(name, content, "text/plain") for name, content in files]
+    app.file_uploader[0].set_value(sent).run()
+    app.file_uploader[0].set_value(sent)
     app.button(key="upload-add").click().run()
     assert not app.exception, app.exception
     if not app.error:
@@ -162,6 +165,19 @@ def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
     recipe = Recipe.named(app.session_state["data"])
     assert recipe is not None
     assert (recipe.queries, recipe.features) == (20, 3)
+
+
+def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bounds.toml").write_text(f"upload_bytes = {len(text(DATA))}")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
+    monkeypatch.setattr(Recipe, "make", lambda _: pytest.fail("made for nothing"))
+    app = upload(open_page("data"), ("own.txt", text(DATA)))
+    app.button(key="generate").click().run()
+    assert "more than 1 MB with the uploads of all visitors" in app.error[0].value
+    assert not app.error[0].value.endswith("..")
+    assert with_sidebar(app) == ["synthetic-demo", "own"]
 
 
 def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(

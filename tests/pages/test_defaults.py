@@ -37,7 +37,7 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     _memory.cache_clear()
     monkeypatch.setattr("ui.shared.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
-        app = AppTest.from_file(defaults.APP, default_timeout=60).switch_page(entry.script).run()
+        app = AppTest.from_file(defaults.ROUTER, default_timeout=60).switch_page(entry.script).run()
         assert not app.exception
         assert figures(app), entry.title
     assert [job.total > 30 for job in JobStore().jobs(FOR_ALL)] == [True]

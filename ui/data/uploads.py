@@ -10,12 +10,15 @@ from rankviz.datasets import DataError
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
+from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import LIMITS, accept, keep_fold
+from ui.data import held
 from ui.shared.foreign import escaped
-from ui.shared.runs import datasets, look_again, own_root
+from ui.shared.runs import datasets, forget_folds, look_again, own_root
 from ui.shared.visitors import keep_visitor
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
+_FAILED = "upload-failed"  # since the last success: the form stays open
 _LINKED = "data-linked"
 _KNOBS = Recipe()
 
@@ -57,7 +60,7 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
         if action.button("Generate it", key="generate-linked", width="stretch"):
             _choose(_generate(recipe))
     except ValueError as error:  # DataError is one
-        st.warning(f"{said} It cannot be generated: {escaped(error)}.", icon=":material/warning:")
+        st.warning(f"{said} It cannot be generated: {_sentence(error)}", icon=":material/warning:")
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
@@ -70,7 +73,7 @@ def add_data() -> None:
     """The place to bring data: upload files, or generate them."""
     if own_root().is_dir():
         keep_visitor()
-    failed = _ERROR in st.session_state
+    failed = _FAILED in st.session_state
     with st.expander("Bring your own data: upload or generate", icon=":material/upload:", expanded=failed):
         upload, generate = st.tabs(["Upload", "Generate"])
         with upload:
@@ -98,16 +101,21 @@ def own_data(dataset: str) -> None:
 
 def _upload_form() -> None:
     version = st.session_state.setdefault(_VERSION, 0)
+    key = f"upload-files-{version}"
+    chosen = st.session_state.get(key, [])
+    held.empty(chosen)  # before the widget copies them
     files = st.file_uploader(
         "train.txt, vali.txt and test.txt of a fold; or one file; or a zip archive of folds",
         accept_multiple_files=True,
-        key=f"upload-files-{version}",
+        key=key,
         on_change=_forget_error,
         help="LETOR / SVMlight text (grade qid:query index:value …), plain or compressed with gzip; in folds "
         "also rows without qid beside group files (train.txt.query: one count a line). One file alone is "
         "split by query: 60 % training, 20 % validation, 20 % test, in five folds. At most "
         f"{LIMITS.upload_bytes // MB} MB as sent and {LIMITS.text_bytes // MB} MB unpacked.",
     )
+    if len(files) < len(chosen):  # the browser shows files that are not here
+        _start_over(held.why_not_here())
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
         "Name",
@@ -116,10 +124,23 @@ def _upload_form() -> None:
         help="What the data set is called in the menu on the left.",
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
-        _accept([Upload(file.name, file) for file in files], name)
+        _accept(held.uploads([file.file_id for file in files]), name)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption("Nothing was added. The data set shown is still the one chosen before.")
+
+
+def _start_over(why: str) -> None:
+    """Run again with an empty form and a sentence."""
+    _empty_form()
+    _fail(why)
+    st.rerun()
+
+
+def _empty_form() -> None:
+    """Let go the files of this page, which a form with other keys does not do."""
+    held.let_go()
+    st.session_state[_VERSION] += 1
 
 
 def _accept(files: list[Upload], name: str) -> None:
@@ -130,11 +151,16 @@ def _accept(files: list[Upload], name: str) -> None:
             files, own_root(), name=name, progress=lambda f: line.progress(f, "Reading every line …")
         )
     except DataError as error:
-        st.session_state[_ERROR] = str(error)
+        _fail(str(error))
     else:
-        st.session_state[_VERSION] += 1
+        _empty_form()
+        st.session_state.pop(_FAILED, None)
         _choose(accepted.folder, accepted.notes)
     line.empty()
+
+
+def _fail(why: str) -> None:
+    st.session_state[_ERROR], st.session_state[_FAILED] = why, True
 
 
 def _forget_error() -> None:
@@ -153,6 +179,7 @@ def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
 def _remove(folder: Path) -> None:
     try:
         remove(folder, own_root())
+        forget_folds(folder)
     except DataError as error:
         st.toast(escaped(error), icon=":material/error:")
     look_again()
@@ -171,7 +198,7 @@ def _generator() -> None:
         try:
             _choose(datasets()[recipe.name].folder if present else _generate(recipe))
         except ValueError as error:  # DataError is one
-            st.error(f"{escaped(error)}.", icon=":material/error:")
+            st.error(_sentence(error), icon=":material/error:")
 
 
 def _knobs() -> Recipe:
@@ -218,8 +245,13 @@ def _knobs() -> Recipe:
     return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))
 
 
+def _sentence(error: ValueError) -> str:
+    return f"{escaped(error).rstrip('.')}."
+
+
 def _generate(recipe: Recipe) -> Path:
     """Make a recipe's data set the visitor's own; raises ValueError where it would be too large."""
+    room_of(own_root()).take(recipe.expected_bytes)  # before seconds are spent on what cannot be kept
     with st.spinner(f"Generating {recipe.name} …"):
         folder = keep_fold(recipe.make(), own_root(), recipe.name)
     look_again()

@@ -100,7 +100,7 @@ def _announced() -> None:
     """Announce the navigation if nobody has.
 
     The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`
-    alone, without app.py. Announcing the navigation ends that for good, and the run starts again with app.py.
+    alone, without router.py. Announcing the navigation ends that for good, and the run starts again with it.
     """
     if "data" not in st.session_state:
         configure()

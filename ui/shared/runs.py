@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import FragmentHandledException
 
+from rankviz.common.bounds import bounds
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
@@ -27,6 +28,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from ui.shared.faults import show_fault
+from ui.shared.fold_memory import FoldKey, FoldMemory
 from ui.shared.foreign import escaped
 from ui.shared.turns import Turns
 from ui.shared.visitors import visitor
@@ -127,25 +129,36 @@ def _found(roots: tuple[str, ...]) -> dict[str, Dataset]:
 def fold_of(spec: RunSpec) -> Fold:
     """The fold a spec names, as read; opened again when one of its files changes."""
     dataset = datasets()[spec.dataset]
-    files = dataset.folds[spec.fold].values()
-    stamp = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-    return _opened(stamp, spec.fold, dataset)
 
+    def read() -> Fold:
+        with st.spinner("Reading the fold …"):
+            return open_fold(dataset, spec.fold)
 
-@st.cache_resource(max_entries=8, show_spinner="Reading the fold …")
-def _opened(stamp: tuple[tuple[str, int, int], ...], fold: str, _dataset: Dataset) -> Fold:
-    return open_fold(_dataset, fold)
+    return _folds().get(_fold_key(dataset, spec.fold), read)
 
 
 def normalised(spec: RunSpec) -> Fold:
     """The spec's fold with the spec's normalisation."""
-    fold = fold_of(spec)
-    return _normalised(fold.digest, spec.normalisation, fold)
+    fold, key = fold_of(spec), _fold_key(datasets()[spec.dataset], spec.fold)
+    return _folds().get(
+        replace(key, normalisation=spec.normalisation), lambda: normalise(fold, spec.normalisation)
+    )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _normalised(digest: str, how: str, _fold: Fold) -> Fold:
-    return normalise(_fold, how)
+def forget_folds(folder: Path) -> None:
+    """Let go the opened folds of a data set that was removed."""
+    _folds().forget(folder)
+
+
+def _fold_key(dataset: Dataset, fold: str) -> FoldKey:
+    files = [(str(path), path.stat()) for path in dataset.folds[fold].values()]
+    return FoldKey(tuple((path, seen.st_size, seen.st_mtime_ns) for path, seen in files), fold)
+
+
+@cache
+def _folds() -> FoldMemory:
+    """One for the server, as `_memory` is."""
+    return FoldMemory(lambda: bounds().fold_bytes)
 
 
 def recall(spec: RunSpec) -> RunRecord | None:

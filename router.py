@@ -1,0 +1,23 @@
+"""The router: page configuration, navigation, shared sidebar. `app.py` serves it."""
+
+from ui.data import uploads
+from ui.defaults import prepare
+from ui.shared.link import link_as_opened, say_what_was_not_offered
+from ui.shared.navigation import configure
+from ui.shared.runs import datasets, errors_as_sentences
+from ui.shared.settings import go_where_asked
+from ui.shared.sidebar import sidebar
+from ui.shared.warm import settle
+
+page = configure()
+try:
+    with errors_as_sentences():
+        go_where_asked()
+        link = link_as_opened()
+        uploads.before_sidebar()
+        sidebar(datasets())
+        say_what_was_not_offered(link)
+        page.run()
+finally:
+    settle()
+    prepare()

@@ -1,0 +1,161 @@
+"""Bounds on uploads, each tried from two visitors at once: one is told why not, and can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from helpers import assert_no_errors_shown, sidebar
+from playwright.sync_api import Browser, Locator, Page, expect
+from test_uploads import GOOD
+
+from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.upload_folders import bytes_below
+from tools.browser import Server, open_page, wait_settled
+
+PADDED = GOOD + "# padding\n" * 100_000
+"""About 1 MB, as sent and on the disk."""
+
+
+@pytest.fixture
+def bounded(start_server: Callable[..., Server], tmp_path: Path) -> Callable[..., tuple[Server, Path]]:
+    """Starts an app with bounds by their names; its uploads lie in the folder that is returned too."""
+
+    def start(**bounds: int) -> tuple[Server, Path]:
+        path, uploads = tmp_path / "bounds.toml", tmp_path / "uploads"
+        path.write_text("".join(f"{name} = {value}\n" for name, value in bounds.items()))
+        return start_server(RANKVIZ_BOUNDS=str(path), RANKVIZ_UPLOADS=str(uploads)), uploads
+
+    return start
+
+
+@pytest.fixture
+def other(page: Page, browser: Browser) -> Iterator[Page]:
+    """A page of a second visitor."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def chosen(page: Page, server: Server, name: str) -> Page:
+    """Open the form and give it a file, without waiting for what comes of it."""
+    open_page(page, f"{server.url}/data")
+    form(page).locator("summary").click()
+    expect(button(page)).to_be_visible()
+    hand_over(page, name)
+    return page
+
+
+def form(page: Page) -> Locator:
+    return page.get_by_test_id("stExpander").filter(has_text="Bring your own data")
+
+
+def hand_over(page: Page, name: str) -> None:
+    form(page).locator('input[type="file"]').set_input_files(
+        {"name": name, "mimeType": "text/plain", "buffer": PADDED.encode()}
+    )
+
+
+def button(page: Page) -> Locator:
+    return form(page).get_by_role("button", name="Check and add")
+
+
+def error(page: Page) -> Locator:
+    return form(page).get_by_test_id("stAlertContentError")
+
+
+def has(page: Page, name: str) -> bool:
+    return sidebar(page).get_by_role("combobox", name="Data set").input_value() == name
+
+
+def add(page: Page) -> None:
+    expect(button(page)).to_be_enabled()
+    wait_settled(page)
+    button(page).click()
+    wait_settled(page)
+
+
+def in_place(uploads: Path) -> list[str]:
+    """Names of the data sets of all visitors, half-written ones included."""
+    return sorted(path.name for path in uploads.glob("*/uploaded/*"))
+
+
+def test_of_two_uploads_at_once_one_is_kept_where_the_disk_has_room_for_one(
+    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
+) -> None:
+    most = len(PADDED) * 3 // 2
+    server, uploads = bounded(upload_bytes=most)
+    pages = {"mine.txt": page, "yours.txt": other}
+    for name, one in pages.items():
+        chosen(one, server, name)
+    for one in pages.values():
+        expect(button(one)).to_be_enabled()
+        wait_settled(one)
+    for one in pages.values():  # a click is not waited for: both are under way
+        button(one).click()
+    for one in pages.values():
+        wait_settled(one)
+    (kept,) = in_place(uploads)
+    assert bytes_below(uploads) <= most
+    first, second = pages.pop(kept), next(iter(pages.values()))
+    assert has(first, Path(kept).stem)
+    assert_no_errors_shown(first)
+    expect(error(second)).to_contain_text("with the uploads of all visitors")
+    assert has(second, "synthetic-demo")
+
+    first.get_by_role("button", name="Remove it").click()
+    wait_settled(first)
+    add(second)  # the form has kept the file
+    assert in_place(uploads) == [{"mine.txt": "yours.txt", "yours.txt": "mine.txt"}[kept]]
+    assert_no_errors_shown(second)
+
+
+def test_what_is_generated_counts_too(
+    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
+) -> None:
+    server, uploads = bounded(upload_bytes=len(PADDED) + 1000)
+    add(chosen(page, server, "mine.txt"))
+    name = Recipe(queries=20, smallest=2, largest=5, features=3).name
+    open_page(other, f"{server.url}/data?data={name}")
+    other.get_by_role("button", name="Generate it").click()
+    wait_settled(other)
+    expect(other.get_by_test_id("stAlertContentWarning").last).to_contain_text(
+        "with the uploads of all visitors"
+    )
+    assert in_place(uploads) == ["mine.txt"]
+
+
+def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(
+    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
+) -> None:
+    server, uploads = bounded(held_bytes=len(PADDED) * 3 // 2)
+    pages = [chosen(page, server, "mine.txt"), chosen(other, server, "yours.txt")]
+    for one in pages:
+        wait_settled(one)
+    refused = [error(one).count() for one in pages]
+    assert sorted(refused) == [0, 1]
+    second, first = (pages[at] for at in (refused.index(1), refused.index(0)))
+    expect(error(second)).to_contain_text("Files that wait to be checked take 1 MB of memory")
+    expect(button(second)).to_be_disabled()
+    expect(form(second).get_by_test_id("stFileUploaderFile")).to_have_count(0)
+    add(first)
+    assert_no_errors_shown(first)
+    hand_over(second, "again.txt")  # what was checked is not held any more
+    expect(error(second)).to_have_count(0)
+    add(second)
+    assert has(second, "again")
+    assert len(in_place(uploads)) == 2
+
+
+def test_a_file_that_is_taken_out_of_the_form_makes_room(
+    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
+) -> None:
+    server, uploads = bounded(held_bytes=len(PADDED) * 3 // 2)
+    chosen(page, server, "mine.txt")
+    expect(button(page)).to_be_enabled()
+    form(page).get_by_role("button", name="Remove mine.txt").click()
+    expect(button(page)).to_be_disabled()
+    wait_settled(page)
+    add(chosen(other, server, "yours.txt"))
+    assert in_place(uploads) == ["yours.txt"]

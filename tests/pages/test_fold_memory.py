@@ -1,0 +1,102 @@
+"""Opened folds are bounded by their bytes, opened once for all who ask, and let go with their data set."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest_pages import part
+from test_data import Opener, text, upload, with_sidebar
+
+from rankviz.datasets import Dataset, Fold, make_data, normalise, open_fold
+from ui.shared.fold_memory import FoldKey, FoldMemory, nbytes
+
+
+def fold(first: int) -> Fold:
+    return Fold(*(part([20], [0, 1], first=first + k) for k in range(3)))
+
+
+def key(name: str, normalisation: str = "") -> FoldKey:
+    return FoldKey(((f"/data/{name}/Fold1/train.txt", 1, 1),), "Fold1", normalisation)
+
+
+ONE = nbytes([fold(1)])
+
+
+def test_a_normalised_fold_shares_all_but_its_features() -> None:
+    read = fold(1)
+    scaled = normalise(read, "query_minmax")
+    features = sum(part.X.nbytes for part in read.parts.values())
+    assert nbytes([read, read]) == ONE
+    assert nbytes([read, scaled]) == ONE + features
+
+
+@pytest.mark.parametrize(("most", "stay"), [(4 * ONE, 4), (4 * ONE - 1, 3), (0, FoldMemory.LATEST)])
+def test_as_many_stay_as_the_bound_allows_and_the_latest(most: int, stay: int) -> None:
+    memory = FoldMemory(lambda: most)
+    made = [weakref.ref(memory.get(key(f"set{k}"), lambda k=k: fold(k))) for k in range(5)]
+    gc.collect()
+    assert [one() is not None for one in made] == [k >= 5 - stay for k in range(5)]
+
+
+def test_the_one_asked_for_longest_ago_goes_first() -> None:
+    memory = FoldMemory(lambda: 3 * ONE)
+    for name in ("a", "b", "c", "a", "d"):
+        memory.get(key(name), lambda: fold(1))
+    memory.get(key("a"), lambda: pytest.fail("a is here"))
+    made = []
+    memory.get(key("b"), lambda: made.append("b") or fold(1))
+    assert made == ["b"]
+
+
+def test_two_at_once_have_it_made_once() -> None:
+    memory, made = FoldMemory(lambda: 3 * ONE), []
+    asked = threading.Barrier(2)
+
+    def ask(_: int) -> Fold:
+        asked.wait(10)
+        return memory.get(key("a"), lambda: made.append("a") or fold(1))
+
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(ask, range(2))
+    assert one is other
+    assert made == ["a"]
+
+
+def test_what_cannot_be_made_is_asked_for_again() -> None:
+    memory = FoldMemory(lambda: 3 * ONE)
+    with pytest.raises(ZeroDivisionError):
+        memory.get(key("a"), lambda: 1 // 0)
+    assert memory.get(key("a"), lambda: fold(1))
+
+
+def test_folds_of_a_removed_set_are_let_go_and_no_others() -> None:
+    memory = FoldMemory(lambda: 9 * ONE)
+    for name in ("a", "ab"):
+        memory.get(key(name), lambda: fold(1))
+        memory.get(key(name, "query_minmax"), lambda: fold(2))
+    memory.forget(Path("/data/a"))
+    assert len(memory) == 2
+    memory.get(key("ab"), lambda: pytest.fail("ab is here"))
+
+
+def test_removing_an_upload_lets_its_folds_go(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[weakref.ref[Fold]] = []
+
+    def open_and_note(dataset: Dataset, name: str) -> Fold:
+        fold = open_fold(dataset, name)
+        if dataset.name == "own":
+            opened.append(weakref.ref(fold))
+        return fold
+
+    monkeypatch.setattr("ui.shared.runs.open_fold", open_and_note)
+    app = upload(open_page("data"), ("own.txt", text(make_data(n_queries=10, seed=1))))
+    assert [one() is not None for one in opened] == [True]
+    app.button(key="remove-upload").click()
+    with_sidebar(app)
+    gc.collect()
+    assert [one() is not None for one in opened] == [False]

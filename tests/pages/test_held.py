@@ -1,0 +1,198 @@
+"""What uploads hold in memory: counted before it arrives, bounded, and given back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, MutableMapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from rankviz.datasets.uploads import LIMITS
+from ui.data import held, serving
+from ui.data.held import AWAY_SECONDS, WAITING_SECONDS, Held
+
+MOST = 1000
+
+
+@pytest.fixture(autouse=True)
+def bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bounds.toml").write_text(f"held_bytes = {MOST}")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
+
+
+class Files(MemoryUploadedFileManager):
+    """Streamlit's keeper of files, for some sessions that are there or have left."""
+
+    def __init__(self) -> None:
+        super().__init__("/_stcore/upload_file")
+        self.active = {"me", "you"}
+        self.uploaded_file_mgr = self
+
+    def is_active_session(self, session: str) -> bool:
+        return session in self.active
+
+    def keep(self, session: str, file: str, size: int) -> None:
+        self.add_file(session, UploadedFileRec(file, "a.txt", "text/plain", b"0" * size))
+
+    def here(self) -> dict[str, list[str]]:
+        return {session: sorted(files) for session, files in self.file_storage.items() if files}
+
+
+def took(counted: Held, files: Files, session: str, file: str, size: int) -> bool:
+    """Upload a file; whether it was admitted."""
+    if counted.admit(session, file, size) is not None:
+        return False
+    files.keep(session, file, size)
+    return counted.settle(session, file, there=True)
+
+
+def test_files_of_all_visitors_are_bounded_together_also_those_on_their_way() -> None:
+    counted, files = Held(), Files()
+    assert counted.admit("me", "a", 600) is None
+    why = counted.admit("you", "b", 401)
+    assert why is not None
+    assert "Try again in some minutes" in why
+    assert (counted.refusal("me"), counted.refusal("you"), counted.refusal("you")) == (None, why, None)
+    assert not counted.settle("me", "a", there=False)
+    assert took(counted, files, "you", "b", 1000)
+    assert not took(counted, files, "me", "a", 1)
+
+
+def test_one_page_holds_no_more_than_can_be_checked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RANKVIZ_BOUNDS")
+    counted = Held()
+    half = LIMITS.upload_bytes // 2
+    assert [counted.admit("me", name, half + 1) is None for name in "abc"] == [True, False, False]
+    assert counted.admit("you", "a", half + 1) is None
+    assert "at once" in str(counted.refusal("me"))
+
+
+def test_a_file_that_is_here_is_not_taken_again() -> None:
+    counted = Held()
+    assert counted.admit("me", "a", 1) is None
+    assert counted.admit("me", "a", 1) == "This file is here already."
+
+
+def test_what_is_let_go_makes_room_and_what_was_on_its_way_does_not_stay() -> None:
+    counted, files = Held(), Files()
+    assert took(counted, files, "me", "a", 400)
+    assert took(counted, files, "you", "c", 100)
+    assert counted.admit("me", "b", 500) is None
+    counted.let_go("me", files)
+    assert files.here() == {"you": ["c"]}
+    assert not took(counted, files, "you", "d", 401), "b is still on its way"
+    files.keep("me", "b", 500)
+    assert not counted.settle("me", "b", there=True)
+    assert took(counted, files, "you", "d", 401)
+
+
+def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() -> None:
+    counted, files = Held(), Files()
+    for session in ("me", "you"):
+        assert took(counted, files, session, "a", 400)
+    now = time.monotonic()
+    counted.look(files.is_active_session, files, now)
+    files.active = {"you"}
+    counted.look(files.is_active_session, files, now + AWAY_SECONDS)
+    assert files.here() == {"me": ["a"], "you": ["a"]}
+    counted.look(files.is_active_session, files, now + AWAY_SECONDS + 1)
+    assert files.here() == {"you": ["a"]}
+    assert took(counted, files, "you", "b", 600)
+    counted.look(files.is_active_session, files, now + WAITING_SECONDS + 60)
+    assert files.here() == {}
+    assert took(counted, files, "me", "c", MOST)
+
+
+def test_a_page_that_comes_back_in_time_keeps_its_files() -> None:
+    counted, files = Held(), Files()
+    assert took(counted, files, "me", "a", 400)
+    now = time.monotonic()
+    for seconds in range(0, 10 * AWAY_SECONDS, AWAY_SECONDS):
+        files.active = {"me"} if seconds // AWAY_SECONDS % 2 == 0 else set()
+        counted.look(files.is_active_session, files, now + seconds)
+    assert files.here() == {"me": ["a"]}
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Files:
+    files = Files()
+    monkeypatch.setattr(serving.runtime, "get_instance", lambda: files)
+    monkeypatch.setattr(serving, "HELD", Held())
+    return files
+
+
+def asked(
+    files: Files, method: str, session: str, file: str, size: int | None, keeps: Callable[[], Any] = bool
+) -> tuple[int, int]:
+    """Send a file in two blocks through the middleware; the status, and how many blocks were read off."""
+    answers: list[Message] = []
+    blocks = [{"type": "http.request", "more_body": True}, {"type": "http.request", "more_body": False}]
+    waiting = list(blocks)
+
+    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+        if keeps() is None and method == "PUT":
+            files.keep(session, file, size or 0)
+        await Response(status_code=204)(scope, receive, send)
+
+    async def receive() -> MutableMapping[str, Any]:
+        return waiting.pop(0)
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    headers = [] if size is None else [(b"content-length", str(size).encode())]
+    path = f"/base/_stcore/upload_file/{session}/{file}"
+    scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    asyncio.run(serving.BoundedUploads(streamlit)(scope, receive, send))
+    return answers[0]["status"], len(blocks) - len(waiting)
+
+
+def kept() -> None:
+    """What Streamlit does with a file that it keeps."""
+
+
+def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
+    assert asked(served, "PUT", "me", "a", 600, kept) == (204, 0)
+    assert asked(served, "PUT", "you", "b", 600, kept) == (202, 2)
+    assert "Try again" in str(serving.HELD.refusal("you"))
+    assert served.here() == {"me": ["a"]}
+    assert asked(served, "DELETE", "me", "a", None) == (204, 0)
+    assert asked(served, "PUT", "you", "b", 600, kept) == (204, 0)
+
+
+def test_an_upload_that_fails_or_is_refused_by_streamlit_does_not_count(served: Files) -> None:
+    def fails() -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        asked(served, "PUT", "me", "a", 600, fails)
+    assert asked(served, "PUT", "me", "b", 600, lambda: "no") == (204, 0)
+    assert asked(served, "PUT", "nobody", "c", 600, lambda: "no") == (204, 0)
+    assert asked(served, "PUT", "me", "d", MOST, kept) == (204, 0)
+
+
+def test_an_upload_must_say_how_long_it_is(served: Files) -> None:
+    assert asked(served, "PUT", "me", "a", None, kept)[0] == 411
+    assert served.here() == {}
+
+
+def test_an_upload_that_was_let_go_on_its_way_is_removed_when_it_arrives(served: Files) -> None:
+    asked(served, "PUT", "me", "a", 600, lambda: serving.HELD.let_go("me", served))
+    assert served.here() == {}
+    assert asked(served, "PUT", "you", "b", MOST, kept) == (204, 0)
+
+
+def test_bytes_are_taken_out_of_what_a_widget_has(served: Files) -> None:
+    file = BytesIO(b"text")
+    held.empty([file, object()])
+    assert file.getvalue() == b""

@@ -1,0 +1,75 @@
+"""What the server does with uploads beside what Streamlit does: see `ui.data.held`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.starlette import App
+
+from ui.data.held import HELD
+
+LOOK_SECONDS = 5
+_UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
+
+
+class BoundedUploads:
+    """Middleware that counts uploads as they arrive."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take an upload, or throw it away; pass on whatever else is asked."""
+        found = _UPLOAD.search(scope["path"]) if scope["type"] == "http" else None
+        if found is None:
+            await self.app(scope, receive, send)
+        elif scope["method"] == "PUT" and runtime.get_instance().is_active_session(found["session"]):
+            await self._put(found["session"], found["file"], scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+            if scope["method"] == "DELETE":
+                HELD.forget(found["session"], found["file"])
+
+    async def _put(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
+        size = Headers(scope=scope).get("content-length", "")
+        if not size.isdecimal():
+            await PlainTextResponse("Say how long the file is.", 411)(scope, receive, send)
+            return
+        why = HELD.admit(session, file, int(size))
+        if why is not None:
+            while (await receive()).get("more_body"):  # a browser reads no answer before it has sent all
+                pass
+            # a success for the browser: only then does it ask for the page again, which says why
+            await PlainTextResponse(why, 202)(scope, receive, send)
+            return
+        manager = runtime.get_instance().uploaded_file_mgr
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            if not HELD.settle(session, file, bool(manager.get_files(session, [file]))):
+                manager.remove_file(session, file)
+
+
+@asynccontextmanager
+async def giving_back(_: App) -> AsyncIterator[None]:
+    """While the server runs, look every few seconds for files to let go."""
+    watch = asyncio.create_task(_look_again_and_again())
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
+async def _look_again_and_again() -> None:
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        server = runtime.get_instance()
+        HELD.look(server.is_active_session, server.uploaded_file_mgr, time.monotonic())

@@ -1,0 +1,81 @@
+"""The folds that were opened latest, as read and as normalised: as many as a bound of bytes allows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from rankviz.datasets import Fold
+
+
+@dataclass(frozen=True)
+class FoldKey:
+    """What a fold is kept by.
+
+    Attributes
+    ----------
+    files : tuple of (path, bytes, time in ns)
+        Its files, as they were when it was read.
+    fold, normalisation : str
+        Its name, and what was done to its features; nothing to those that are as read.
+    """
+
+    files: tuple[tuple[str, int, int], ...]
+    fold: str
+    normalisation: str = ""
+
+
+class FoldMemory:
+    """Folds by their keys, shared by all visitors; the one asked for longest ago goes first.
+
+    The latest `LATEST` stay however large they are: the fold that a page is about, as read and normalised.
+    """
+
+    LATEST = 2
+
+    def __init__(self, most_bytes: Callable[[], float]) -> None:
+        self._most_bytes, self._lock = most_bytes, Lock()
+        self._folds: OrderedDict[FoldKey, Fold] = OrderedDict()
+        self._making: WeakValueDictionary[FoldKey, Lock] = WeakValueDictionary()
+
+    def get(self, key: FoldKey, make: Callable[[], Fold]) -> Fold:
+        """The fold of a key, made where it is not here; whoever else asks for it meanwhile waits for it."""
+        with self._lock:
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                found = self._folds.get(key)
+            return self._put(key, make() if found is None else found)
+
+    def forget(self, folder: Path) -> None:
+        """Let go the folds whose files lie at or below a path."""
+        with self._lock:
+            for key in list(self._folds):
+                if any(Path(path).is_relative_to(folder) for path, _, _ in key.files):
+                    del self._folds[key]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._folds)
+
+    def _put(self, key: FoldKey, fold: Fold) -> Fold:
+        most = self._most_bytes()
+        with self._lock:
+            self._folds[key] = fold
+            self._folds.move_to_end(key)
+            while len(self._folds) > self.LATEST and nbytes(self._folds.values()) > most:
+                self._folds.popitem(last=False)
+        return fold
+
+
+def nbytes(folds: Iterable[Fold]) -> int:
+    """Bytes that folds take together: a normalised one shares with the one as read all but its features."""
+    parts = [part for fold in folds for part in fold.parts.values()]
+    arrays = [array for part in parts for array in vars(part).values() if isinstance(array, np.ndarray)]
+    return sum({id(array): array.nbytes for array in arrays}.values())
