@@ -48,7 +48,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@touch $(STAMP)
 
 app: install
-	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run serve.py --server.port $(PORT)
 
 # Lines are counted in the core's own tests only: counting makes a page under test two thirds slower, and a
 # core that only pages try would not be tried. With ARGS, one of the two may have nothing to run (status 5).

@@ -12,7 +12,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 TOP = Path(__file__).parent
-SHIPPED = ("app.py", "pages", "ui", ".streamlit", "static", "data")
+SHIPPED = ("app.py", "serve.py", "pages", "ui", ".streamlit", "static", "data")
 
 
 class BuildWithApp(build_py):

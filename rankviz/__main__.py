@@ -81,7 +81,7 @@ def _command(chosen: Namespace) -> list[str]:
     """The command line of Streamlit: it reads the settings in .streamlit beside the script it runs."""
     port = [] if chosen.port is None else [f"--server.port={chosen.port}"]
     folders = [word for folder in chosen.data_dir for word in ("--data-dir", folder)]
-    return ["streamlit", "run", str(shipped("app.py")), *port, "--", *folders]
+    return ["streamlit", "run", str(shipped("serve.py")), *port, "--", *folders]
 
 
 def _run_app(command: list[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORE = sorted((REPOSITORY / "rankviz").rglob("*.py"))
 APP = sorted(p for folder in ("pages", "ui") for p in (REPOSITORY / folder).rglob("*.py"))
-APP += [p for p in [REPOSITORY / "app.py"] if p.is_file()]
+APP += [p for p in [REPOSITORY / "app.py", REPOSITORY / "serve.py"] if p.is_file()]
 
 LAYERS = (
     {"common"},

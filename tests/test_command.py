@@ -28,7 +28,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 @pytest.mark.parametrize("arguments", [[], ["app"]])
 def test_it_starts_the_app(arguments: list[str], started: list[list[str]]) -> None:
     command.main(arguments)
-    assert started == [["streamlit", "run", str(REPOSITORY / "app.py"), "--"]]
+    assert started == [["streamlit", "run", str(REPOSITORY / "serve.py"), "--"]]
 
 
 def test_port_and_folders_are_handed_on(
@@ -88,7 +88,7 @@ def test_streamlit_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command.runpy, "run_module", lambda name, run_name: ran.append((name, run_name)))
     command.main(["app", "--port", "8600"])
     assert ran == [("streamlit", "__main__")]
-    assert sys.argv == ["streamlit", "run", str(REPOSITORY / "app.py"), "--server.port=8600", "--"]
+    assert sys.argv == ["streamlit", "run", str(REPOSITORY / "serve.py"), "--server.port=8600", "--"]
 
 
 def test_a_wrong_port_is_refused(capsys: pytest.CaptureFixture[str], started: list[list[str]]) -> None:

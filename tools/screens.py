@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", help="names of pages as in their address; all by default")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "screens")
     parser.add_argument("--data", help="a folder with data sets, as for `make app DATA=`")
-    parser.add_argument("--script", type=Path, default=REPOSITORY / "app.py")
+    parser.add_argument("--script", type=Path, default=REPOSITORY / "serve.py")
     chosen = parser.parse_args()
     environment = {"RANKVIZ_DATA": chosen.data} if chosen.data else {}
     with (

@@ -34,7 +34,7 @@ VERSION = PROJECT["version"]
 TESTED = tuple(re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"])))
 """The Pythons that the lowest versions are made for: they may have no wheels for later ones."""
 
-SHIPPED = ("app.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
+SHIPPED = ("app.py", "serve.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
 DOCUMENTATION = "static/docs/"
 """What `make docs` makes is shipped where it is, though not under version control."""
 

@@ -97,7 +97,7 @@ def own_root() -> Path:
 
 
 def roots_of_all() -> tuple[Path, ...]:
-    """The data roots: those after `streamlit run app.py --` as `--data-dir folder`, or the default ones."""
+    """The data roots: those after `streamlit run serve.py --` as `--data-dir folder`, or the default ones."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data-dir", action="append", default=[])
     return data_roots(parser.parse_known_args()[0].data_dir)
