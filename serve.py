@@ -1,4 +1,7 @@
-"""What `make app` and `rankviz app` start: app.py, behind the response headers of ui/shared/headers.py."""
+"""What `make app` and `rankviz app` start: app.py, with the response headers of ui/shared/headers.py.
+
+Importing `ui` imports the libraries: what is missing shows when the server starts, not to its first visitor.
+"""
 
 from starlette.middleware import Middleware
 from streamlit.starlette import App

@@ -64,20 +64,27 @@ class Server:
 
 @contextmanager
 def app_server(
-    folder: Path, environment: Mapping[str, str] | None = None, script: Path = REPOSITORY / "serve.py"
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    script: Path = REPOSITORY / "serve.py",
+    port: int | None = None,
 ) -> Iterator[Server]:
-    """Run the app on a free port with its caches and user data below `folder`; end it afterwards."""
+    """Run the app on this port, or a free one, with caches and data below `folder`; end it afterwards."""
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.fileWatcherType=none"]
-    with serving([*command, "--server.port"], folder, REPOSITORY, environment) as server:
+    with serving([*command, "--server.port"], folder, REPOSITORY, environment, port) as server:
         yield server
 
 
 @contextmanager
 def serving(
-    command: Sequence[str], folder: Path, cwd: Path, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    folder: Path,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Iterator[Server]:
     """Run a command that serves the app on the port that is appended to it; as `app_server`."""
-    port = free_port()
+    port = port or free_port()
     log_file = folder / "app.log"
     with log_file.open("wb") as log:
         process = subprocess.Popen(
