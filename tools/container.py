@@ -78,12 +78,13 @@ class Podman:
     """Podman with images and containers below one folder, so that it leaves nothing and finds nothing."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         kept = ["--root", str(folder / "root"), "--runroot", str(folder / "run")]
         self._command = ["podman", *kept, "--cgroup-manager=cgroupfs", "--runtime=runc", "--log-level=fatal"]
 
     def __call__(self, *arguments: str, status: int = 0) -> str:
         """What it prints; raises `ContainerError` where it ends in another way than it should."""
-        return _run([*self._command, *arguments], status)
+        return _run([*self._command, *arguments], status, self._folder)
 
 
 def build(podman: Podman, folder: Path) -> None:
@@ -161,8 +162,8 @@ def use(podman: Podman, volume: Path) -> None:
         python(name, LEFT, f"kept {job}")
 
 
-def _run(command: Sequence[str], status: int = 0) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(command: Sequence[str], status: int = 0, folder: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != status:
         said = f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         raise ContainerError(f"{' '.join(command)[:300]} ended with {done.returncode}:\n{said}")
