@@ -16,7 +16,7 @@ BENCH_STAMP := $(VENV)/.bench-installed
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens docs lint types wheel wheel-all bench soak clean
+.PHONY: help install app test e2e screens docs lint types wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -29,13 +29,14 @@ help:
 	@echo 'make types             mypy --strict on rankviz/'
 	@echo 'make wheel             wheel and source archive into dist/, installed and used on every Python that is found'
 	@echo 'make wheel-all         the same with the lowest and the newest versions on each'
+	@echo 'make container         the container of deploy/, built and used (root; Debian packages podman, runc, mmdebstrap)'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make soak              the app under load: ARGS=class, ARGS=visitors or ARGS=long; ARGS="class --help" lists the options'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)
 
-$(STAMP): requirements.txt requirements-dev.txt
+$(STAMP): requirements.txt requirements-login.txt requirements-dev.txt
 	@command -v "$(PYTHON)" >/dev/null || \
 		{ echo "There is no $(PYTHON) here. Name a Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -79,6 +80,9 @@ wheel: install
 
 wheel-all: install
 	$(BIN)/python -m tools.wheel --all
+
+container: install
+	$(BIN)/python -m tools.container
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -1,8 +1,13 @@
-"""The app as a server: Streamlit's, with bounds on what uploads hold in its memory. Start with `make app`."""
+"""The app as a server: Streamlit's, with headers of ours and bounds on what uploads hold.
+
+Start with `make app`. Importing `ui` imports the libraries: what is missing shows when the server starts, not
+to its first visitor.
+"""
 
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from ui.data.serving import BoundedUploads, giving_back
+from ui.shared.headers import Headers
 
-app = App("router.py", middleware=[Middleware(BoundedUploads)], lifespan=giving_back)
+app = App("router.py", middleware=[Middleware(Headers), Middleware(BoundedUploads)], lifespan=giving_back)

@@ -2,6 +2,7 @@
 
 from ui.data import uploads
 from ui.defaults import prepare
+from ui.shared.accounts import ask_to_log_in, offer_to_log_out
 from ui.shared.link import link_as_opened, say_what_was_not_offered
 from ui.shared.navigation import configure
 from ui.shared.runs import datasets, errors_as_sentences
@@ -12,10 +13,12 @@ from ui.shared.warm import settle
 page = configure()
 try:
     with errors_as_sentences():
+        ask_to_log_in()
         go_where_asked()
         link = link_as_opened()
         uploads.before_sidebar()
         sidebar(datasets())
+        offer_to_log_out()
         say_what_was_not_offered(link)
         page.run()
 finally:

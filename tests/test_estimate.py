@@ -229,14 +229,6 @@ def test_free_memory_here_and_where_the_system_does_not_tell(monkeypatch: pytest
     assert free_memory() > 1e6
 
 
-def test_free_memory_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"meminfo": "MemAvailable:  1000000 kB\n", "memory.max": "5000\n", "memory.current": "2000\n"}
-    monkeypatch.setattr(Path, "read_text", lambda path: texts[path.name])
-    assert free_memory() == 3000
-    texts["memory.max"] = "max\n"
-    assert free_memory() == 1_024_000_000
-
-
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_is_estimated(solver: str, feature_map: str) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Page, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
@@ -34,7 +34,6 @@ CHROMIUM_ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
 
@@ -65,20 +64,27 @@ class Server:
 
 @contextmanager
 def app_server(
-    folder: Path, environment: Mapping[str, str] | None = None, script: Path = REPOSITORY / "app.py"
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    script: Path = REPOSITORY / "app.py",
+    port: int | None = None,
 ) -> Iterator[Server]:
-    """Run the app on a free port with its caches and user data below `folder`; end it afterwards."""
+    """Run the app on this port, or a free one, with caches and data below `folder`; end it afterwards."""
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.fileWatcherType=none"]
-    with serving([*command, "--server.port"], folder, REPOSITORY, environment) as server:
+    with serving([*command, "--server.port"], folder, REPOSITORY, environment, port) as server:
         yield server
 
 
 @contextmanager
 def serving(
-    command: Sequence[str], folder: Path, cwd: Path, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    folder: Path,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Iterator[Server]:
     """Run a command that serves the app on the port that is appended to it; as `app_server`."""
-    port = _free_port()
+    port = port or free_port()
     log_file = folder / "app.log"
     with log_file.open("wb") as log:
         process = subprocess.Popen(
@@ -98,7 +104,8 @@ def serving(
         _end(process)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -142,15 +149,22 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, or the program that BROWSER_PATH names."""
-    program = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
-    if program is None:
-        raise AppError("no Chromium: install Debian's package chromium, or name a browser in BROWSER_PATH")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_ARGUMENTS))
+        browser = launch(playwright.chromium)
         try:
             yield browser
         finally:
             browser.close()
+
+
+def launch(kind: BrowserType, *rules: str) -> Browser:
+    """Start it; host names lead nowhere, but where `rules` say ("MAP name 127.0.0.1:port")."""
+    program = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
+    if program is None:
+        raise AppError("no Chromium: install Debian's package chromium, or name a browser in BROWSER_PATH")
+    resolve = ", ".join([*rules, "MAP * ~NOTFOUND", "EXCLUDE 127.0.0.1"])
+    arguments = [*CHROMIUM_ARGUMENTS, f"--host-resolver-rules={resolve}"]
+    return kind.launch(executable_path=program, args=arguments)
 
 
 _LOOK = """() => {

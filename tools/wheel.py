@@ -246,7 +246,8 @@ def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
 
 
 @contextmanager
-def _timed(words: str) -> Iterator[None]:
+def timed(words: str) -> Iterator[None]:
+    """Say how long it took."""
     started = time.monotonic()
     yield
     print(f"{words}: {time.monotonic() - started:.0f} s", flush=True)
@@ -260,15 +261,15 @@ def main() -> None:
     chosen = parser.parse_args()
     shutil.rmtree(chosen.out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
-        with _timed("built"):
+        with timed("built"):
             built = build(chosen.out)
         check_contents(built)
         check_description(built)
-        with _timed("tests of the source archive"):
+        with timed("tests of the source archive"):
             try_sdist(built, Path(scratch) / "sdist")
 
         def tried(number: int, words: str, program: str, pins: list[str]) -> None:
-            with _timed(words):
+            with timed(words):
                 try_wheel(built, program, pins, Path(scratch) / str(number))
 
         with ThreadPoolExecutor(AT_ONCE) as pool:  # most of each is waiting for pip

@@ -35,8 +35,10 @@ def main() -> None:
     store, title = JobStore(), _title()
     if store.kept(title):
         return
+    from streamlit import config
     from streamlit.testing.v1 import AppTest  # takes long, and the app has no use for it
 
+    config.set_option("secrets.files", [])  # where visitors log in nobody does so here
     os.environ[ENVIRONMENT] = "no"  # the app does not start this again
     logging.disable(logging.WARNING)  # a page without a browser is what is wanted here
     jobs.LIVE_SECONDS = jobs.LIVE_IN_ALL = jobs.LIVE_LIMIT = math.inf  # nobody waits

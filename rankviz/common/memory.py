@@ -12,6 +12,8 @@ import os
 import sys
 from pathlib import Path
 
+from rankviz.common.groups import left_in_groups
+
 BUDGET_SHARE = 0.7
 """Of the memory that is free one thing may take this much."""
 UNTOLD = 1 << 30
@@ -48,13 +50,14 @@ def resident_memory() -> float:
 
 
 def free_memory() -> int:
-    """Bytes that a program may still take: what the system has available, or its group of processes."""
-    available = _available()
-    limit = _number(Path("/sys/fs/cgroup/memory.max"))
-    used = _number(Path("/sys/fs/cgroup/memory.current"))
-    if limit is not None and used is not None:
-        available = min(available, max(0, limit - used))
-    return available
+    """Bytes that a program may still take: what the system has available, or a control group it is in."""
+    return min([_available(), *left_in_groups()])
+
+
+def go_first() -> None:
+    """Where memory runs out, have the system end this process before larger ones (Linux)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def _peak_of_linux() -> int | None:
@@ -101,10 +104,3 @@ def _half_of_all() -> int:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNTOLD
     except (AttributeError, OSError, ValueError):
         return UNTOLD
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from rankviz.common.memory import go_first
 from rankviz.common.system import WINDOWS
 from rankviz.experiments.job_files import STARTING, JobFiles
 from rankviz.experiments.processes import ProcessId
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
     if named is None:
         print("another process works on this folder", file=sys.stderr)  # noqa: T201
         return 1
+    go_first()  # the server stays, whose visitors' other work would be lost
     folder.tell(0, STARTING)
     with _stopping_meanwhile(folder):
         from rankviz.experiments.work import serve

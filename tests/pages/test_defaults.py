@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest_pages import figures
+from streamlit import config
+from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
 
 from rankviz.experiments import desks
@@ -27,7 +29,10 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process of its own would change for itself alone."""
     for name in ("LIVE_SECONDS", "LIVE_IN_ALL", "LIVE_LIMIT"):
         monkeypatch.setattr(jobs, name, getattr(jobs, name))
+    files = config.get_option("secrets.files")
     yield
+    config.set_option("secrets.files", files)
+    secrets_singleton._reset()
     logging.disable(logging.NOTSET)
     defaults.prepare.cache_clear()
 
@@ -46,6 +51,18 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(defaults, "ENTRIES", ENTRIES[2:3])
+
+
+@pytest.mark.usefixtures("small")
+def test_they_are_made_where_visitors_log_in(tmp_path: Path) -> None:
+    (tmp_path / "secrets.toml").write_text('[auth]\ncookie_secret = "x"')
+    config.set_option("secrets.files", [str(tmp_path / "secrets.toml")])
+    secrets_singleton._reset()
+    assert "Log in" in [b.label for b in AppTest.from_file(defaults.APP, default_timeout=60).run().button]
+    secrets_singleton._reset()
+    defaults.main()
+    (job,) = JobStore().jobs(FOR_ALL)
+    assert job.total > 0
 
 
 @pytest.mark.usefixtures("small")

@@ -1,4 +1,4 @@
-"""Who a visitor is: whoever holds a secret that their browser keeps.
+"""Who a visitor is: an account, where the server asks for one; else who holds a secret that a browser keeps.
 
 The server draws the secret when a visitor first starts something that outlives the page. It lives in the
 session and, so that it outlives a reload and a restart of the server, in a cookie of the browser, which is
@@ -16,6 +16,8 @@ import secrets
 
 import streamlit as st
 
+from ui.shared.accounts import account
+
 COOKIE = "rankviz_visitor"
 _SECRET = re.compile(r"[0-9a-f]{32}")
 _KEEP = """<script>
@@ -26,11 +28,13 @@ document.cookie = "{cookie}={secret}; path=/; max-age=31536000; SameSite=Strict"
 
 def visitor() -> str:
     """The digest that stands for this visitor; the same in all their tabs, after reloads and restarts."""
-    return hashlib.blake2b(_secret().encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b((account() or _secret()).encode(), digest_size=16).hexdigest()
 
 
 def keep_visitor() -> None:
-    """Have the browser keep the visitor's secret, if it does not yet."""
+    """Have the browser keep the visitor's secret, if it does not yet and no account stands for it."""
+    if account() is not None:
+        return
     secret = _secret()
     if st.context.cookies.get(COOKIE) != secret:
         st.html(_KEEP.format(cookie=COOKIE, secret=secret), unsafe_allow_javascript=True)

@@ -1,0 +1,169 @@
+"""The app as deploy/ configures it for a class: behind nginx, by TLS, with its limits; framed by nobody."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from helpers import assert_no_errors_shown, sidebar, tile
+from playwright.sync_api import Browser, Page, expect
+from proxy import HOST, PROGRAM, Proxy, class_environment, proxy
+from test_uploads import upload
+
+from rankviz.datasets import make_data, write_letor
+from tools.browser import Server, app_server, launch, open_page, wait_settled
+from ui.shared.headers import HEADERS
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no nginx: install Debian's package nginx-light")
+MB = 1 << 20
+LIMIT = 200 * MB
+UPLOAD = "/_stcore/upload_file/nobody/nothing"
+LARGE = 5 * MB  # nginx takes 1 MB unless it is told otherwise
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with app_server(tmp_path_factory.mktemp("class"), class_environment()) as running:
+        yield running
+        assert "Traceback" not in running.log(), running.log()
+
+
+@pytest.fixture
+def proxied(app: Server, tmp_path: Path) -> Iterator[Proxy]:
+    """One of the test's own: its limits count anew."""
+    with proxy(app, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def visitor(proxied: Proxy, browser: Browser) -> Iterator[Page]:
+    """A browser that finds the host by its name; faults in its console fail the test."""
+    own = launch(browser.browser_type, f"MAP {HOST}:443 127.0.0.1:{proxied.port}")
+    page = own.new_context(ignore_https_errors=True, reduced_motion="reduce").new_page()
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    yield page
+    own.close()
+    assert not faults
+
+
+def test_home_shows_its_figure_through_tls(visitor: Page, proxied: Proxy) -> None:
+    sockets: list[str] = []
+    visitor.on("websocket", lambda socket: sockets.append(socket.url))
+    open_page(visitor, f"https://{HOST}/")
+    assert_no_errors_shown(visitor)
+    assert visitor.locator(".js-plotly-plot").first.is_visible()
+    assert sockets == [f"wss://{HOST}/_stcore/stream"]
+    assert len(proxied.paths()) <= 125  # of forty who start at once burst= in nginx.conf lets all through
+
+
+def test_every_answer_has_the_headers(proxied: Proxy) -> None:
+    for path in ("/", "/train", "/_stcore/health", "/static/nothing.js", "/app/static/nothing"):
+        headers = proxied.ask("GET", path, {}).headers
+        assert {name: headers.get_all(name) for name in HEADERS} == {n: [v] for n, v in HEADERS.items()}, path
+        assert headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_without_tls_it_only_says_where_it_is(proxied: Proxy) -> None:
+    with closing(HTTPConnection("127.0.0.1", proxied.plain_port, timeout=30)) as connection:
+        connection.request("GET", "/train?m=25", headers={"Host": HOST})
+        with connection.getresponse() as answer:
+            assert (answer.status, answer.headers["Location"]) == (301, f"https://{HOST}/train?m=25")
+
+
+def test_it_says_how_it_is_and_keeps_its_numbers_to_itself(proxied: Proxy) -> None:
+    healthy = proxied.ask("GET", "/_stcore/health", {})
+    assert (healthy.status, healthy.body) == (200, b"ok")
+    assert proxied.ask("GET", "/_stcore/metrics", {}).status == 404
+
+
+def handshake(proxied: Proxy, **headers: str) -> int:
+    """The status of an answer to who wants to open a session."""
+    asked = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    return proxied.ask("GET", "/_stcore/stream", asked | headers).status
+
+
+def test_a_page_of_another_site_opens_no_session(proxied: Proxy) -> None:
+    assert handshake(proxied, Origin=f"https://{HOST}") == 101
+    assert handshake(proxied, Origin=f"https://{HOST}", Host="elsewhere.example.net") == 403
+    assert handshake(proxied, Origin="https://elsewhere.example.net") == 403
+
+
+def test_files_up_to_the_limit_come_to_the_app_and_larger_ones_do_not(proxied: Proxy) -> None:
+    """The proxy refuses by the length that is said, before it takes anything."""
+    assert proxied.ask("PUT", UPLOAD, {"Content-Length": str(LIMIT + 2 * MB)}).status == 413
+    arrived = proxied.ask("PUT", UPLOAD, {"Content-Length": str(LIMIT)}, bytes(LIMIT))
+    assert arrived.status == 403  # by the app: nobody has opened a session
+    assert b"XSRF" in arrived.body
+
+
+def test_a_large_data_set_is_uploaded_and_a_too_large_one_refused_in_a_sentence(
+    visitor: Page, tmp_path: Path
+) -> None:
+    data = make_data(n_queries=300, documents_per_query=(20, 20), n_features=100, seed=0)
+    large = write_letor(data, tmp_path / "large.txt")
+    assert (tmp_path / "large.txt").stat().st_size > LARGE, large
+    open_page(visitor, f"https://{HOST}/")
+    visitor.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+    visitor.wait_for_url("**/data*")
+    wait_settled(visitor)
+    upload(visitor, "large.txt", (tmp_path / "large.txt").read_text())
+    expect(sidebar(visitor).get_by_role("combobox", name="Data set")).to_have_value("large")
+    assert tile(visitor, "Queries") == "180"
+    assert_no_errors_shown(visitor)
+    with (tmp_path / "huge.txt").open("wb") as file:
+        file.truncate(LIMIT + 1)
+    form = visitor.get_by_test_id("stExpander").filter(has_text="Bring your own data")
+    form.locator("summary").click()
+    form.locator('input[type="file"]').set_input_files(tmp_path / "huge.txt")
+    expect(form).to_contain_text("File must be 200.0MB or smaller.")
+
+
+def let_through(ask: Callable[[], int], passed: int) -> int:
+    """How many requests in a row come through before one is told that they are too many."""
+    for number in range(1000):
+        if (status := ask()) == 429:
+            return number
+        assert status == passed
+    raise AssertionError("a thousand requests in a row came through")
+
+
+def test_who_asks_too_often_is_told_so(proxied: Proxy) -> None:
+    """Sessions and uploads, which take memory, by their own rates."""
+    assert let_through(lambda: handshake(proxied, Origin=f"https://{HOST}"), 101) >= 80
+    assert let_through(lambda: proxied.ask("PUT", UPLOAD, {}).status, 403) >= 40
+
+
+@contextmanager
+def site_that_frames(url: str, folder: Path) -> Iterator[str]:
+    """Another site, whose page has the app in a frame."""
+    (folder / "index.html").write_text(f'<iframe src="{url}" width="900" height="600"></iframe>')
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    handler.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{other.server_port}/"
+        other.shutdown()
+
+
+def test_no_other_site_frames_the_app(app: Server, browser: Browser, tmp_path: Path) -> None:
+    """Whether there is a proxy or not: the app says so itself."""
+    said: list[str] = []
+    page = browser.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    with site_that_frames(app.url, tmp_path) as url:
+        page.goto(url, wait_until="networkidle")
+        assert page.frames[1].locator('[data-testid="stApp"]').count() == 0
+    page.close()
+    assert any("frame-ancestors" in text for text in said), said

@@ -1,0 +1,190 @@
+"""Build the container of deploy/Containerfile and use it as a server's owner would: `make container`.
+
+It needs root and Debian's packages podman, runc and mmdebstrap. The image that the file starts from comes
+from no registry: Debian's own Python stands in for it, under the same name. What is tried: the app answers
+/_stcore/health, as an ordinary user without capabilities, a network and a file system to write on; a job is
+trained, and kept on the volume by the next container; a fit beyond the container's memory is refused in a
+sentence; and where memory runs out, a worker is ended while the server goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.browser import REPOSITORY
+from tools.wheel import timed
+
+CONTAINERFILE = REPOSITORY / "deploy" / "Containerfile"
+BASE = """FROM scratch
+ADD base.tar /
+RUN ["/bin/ln", "-s", "python3", "/usr/bin/python"]
+"""
+PACKAGES = "dash,coreutils,python3-venv,libstdc++6"
+"""What the base has of use here; NumPy's wheels need the last."""
+AS_HERE = ("/etc/ssl/certs", "/etc/pip.conf")
+"""What a package index is reached with, where there is such a thing."""
+SUITES = {"3.11": "bookworm", "3.13": "trixie"}
+"""Debian's releases by their Python."""
+START_SECONDS = 60
+MEMORY = "1g"
+KILLED = 137
+
+JOB = """
+import sys, time
+from rankviz import RunSpec
+from rankviz.experiments.jobs import JobStore
+store = JobStore()
+job = store.submit([RunSpec("synthetic-demo", feature_map="linear")], owner="me", title="A job")
+while store.status(job).live:
+    time.sleep(0.1)
+assert store.record(job, 0) is not None, store.status(job)
+print("trained", job)
+"""
+LEFT = """
+from rankviz.experiments.jobs import JobStore
+print("kept", *[job.id for job in JobStore().jobs("me")])
+"""
+TOO_LARGE = """
+from rankviz import DataError, RankSVM
+from rankviz.datasets import make_data
+data = make_data(n_queries=4000, documents_per_query=(10, 10), n_features=5, seed=0)
+try:
+    RankSVM(feature_map="nystroem", n_components=5000).fit(data.X, data.y, qid=data.qid)
+except DataError as error:
+    print("refused:", error)
+"""
+ENDED = """
+from rankviz.common.memory import go_first
+go_first()
+taken = []
+while True:
+    taken.append(b"1" * (10 << 20))
+"""
+
+
+class ContainerError(RuntimeError):
+    """The container is not what it should be."""
+
+
+class Podman:
+    """Podman with images and containers below one folder, so that it leaves nothing and finds nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        kept = ["--root", str(folder / "root"), "--runroot", str(folder / "run")]
+        self._command = ["podman", *kept, "--cgroup-manager=cgroupfs", "--runtime=runc", "--log-level=fatal"]
+
+    def __call__(self, *arguments: str, status: int = 0) -> str:
+        """What it prints; raises `ContainerError` where it ends in another way than it should."""
+        return _run([*self._command, *arguments], status, self._folder)
+
+
+def build(podman: Podman, folder: Path) -> None:
+    """Build the image `rankviz`, on Debian's Python under the name of the image that the file starts from."""
+    text = CONTAINERFILE.read_text(encoding="utf-8")
+    version = re.search(r"^ARG PYTHON=(\S+)$", text, re.MULTILINE)
+    if version is None or "FROM python:${PYTHON}-slim" not in text:
+        raise ContainerError("the Containerfile does not start from python:${PYTHON}-slim")
+    folder.mkdir()
+    packages = f"--include={PACKAGES}"
+    _run(
+        ["mmdebstrap", "--quiet", "--variant=extract", packages, SUITES[version[1]], str(folder / "base.tar")]
+    )
+    (folder / "Containerfile").write_text(BASE, encoding="utf-8")
+    podman("build", "--isolation=chroot", "-q", "-t", f"localhost/python:{version[1]}-slim", str(folder))
+    shared = [word for path in AS_HERE if Path(path).exists() for word in ("-v", f"{path}:{path}:ro")]
+    where = ["-t", "rankviz", "-f", str(CONTAINERFILE), str(REPOSITORY)]
+    podman(
+        "build",
+        "--isolation=chroot",
+        "-q",
+        "--pull=never",
+        "--format=docker",
+        "--layers=false",
+        *shared,
+        *where,
+    )
+
+
+@contextmanager
+def running(podman: Podman, volume: Path) -> Iterator[str]:
+    """A container of the image, by its own command; ended and removed afterwards."""
+    kept = ["--read-only", "--tmpfs=/tmp", "-v", f"{volume}:/var/lib/rankviz"]
+    locked = ["--network=none", "--cap-drop=all", "--security-opt=no-new-privileges", f"--memory={MEMORY}"]
+    limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096"]
+    name = podman("run", "-d", *kept, *locked, *limits, "rankviz").split()[0]
+    try:
+        yield name
+    finally:
+        podman("rm", "-f", "-t", "10", name)
+
+
+def wait_for_health(podman: Podman, name: str) -> None:
+    """Wait until the file's own HEALTHCHECK is content."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            podman("healthcheck", "run", name)
+            return
+        except ContainerError as error:
+            if time.monotonic() > deadline:
+                raise ContainerError(f"{error}\n{podman('logs', name)}") from error
+            time.sleep(0.5)
+
+
+def use(podman: Podman, volume: Path) -> None:
+    """Do what a server's owner and a class would; raises `ContainerError` where something is amiss."""
+
+    def python(name: str, code: str, says: str, status: int = 0) -> str:
+        said = podman("exec", name, "python", "-c", code, status=status)
+        if says not in said:
+            raise ContainerError(f"{says!r} is not in {said!r}")
+        return said
+
+    with running(podman, volume) as name:
+        wait_for_health(podman, name)
+        python(name, "import os; print('user', os.getuid())", "user 10001")
+        python(name, "open('/opt/rankviz/new', 'w')", "", status=1)
+        job = python(name, JOB, "trained ").split()[-1]
+        python(name, TOO_LARGE, "refused: training on 40,000 documents")
+        python(name, ENDED, "", status=KILLED)
+        wait_for_health(podman, name)
+    with running(podman, volume) as name:
+        wait_for_health(podman, name)
+        python(name, LEFT, f"kept {job}")
+
+
+def _run(command: Sequence[str], status: int = 0, folder: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        said = f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+        raise ContainerError(f"{' '.join(command)[:300]} ended with {done.returncode}:\n{said}")
+    return done.stdout + done.stderr
+
+
+def main() -> None:
+    """Build, use, say how long it took."""
+    missing = [name for name in ("podman", "runc", "mmdebstrap") if shutil.which(name) is None]
+    if missing or os.getuid() != 0:
+        raise SystemExit(f"make container needs root and Debian's packages {', '.join(missing)}")
+    with tempfile.TemporaryDirectory() as scratch:
+        podman, volume = Podman(Path(scratch)), Path(scratch) / "volume"
+        volume.mkdir()
+        os.chown(volume, 10001, 10001)
+        with timed("built"):
+            build(podman, Path(scratch) / "base")
+        with timed("used"):
+            use(podman, volume)
+        podman("rmi", "-a", "-f")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Accounts, on a server whose secrets have a section [auth]: its visitors log in before they see anything.
+
+Who they are is what their provider says by OpenID Connect, kept by Streamlit in a signed cookie.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+
+ASKED = (
+    "This server asks its visitors to log in. Your data sets and jobs then belong to your account, in any "
+    "browser; who runs the server can see them."
+)
+
+
+def account() -> str | None:
+    """The account of this visitor; None on a server that has none, or before they have logged in.
+
+    Raises `SettingError` where the provider does not say whose it is.
+    """
+    if not st.user.get("is_logged_in"):
+        return None
+    issuer, subject = st.user.get("iss"), st.user.get("sub")
+    if not issuer or not subject:
+        raise SettingError("the login provider names no account (iss, sub): it should speak OpenID Connect")
+    return f"{issuer}\n{subject}"
+
+
+def ask_to_log_in() -> None:
+    """Where accounts are asked for, show the way in and nothing else to who has not logged in."""
+    if st.user.get("is_logged_in", True):
+        return
+    st.title("rankviz")
+    st.write(ASKED)
+    st.button("Log in", key="log-in", type="primary", on_click=st.login)
+    st.stop()
+
+
+def offer_to_log_out() -> None:
+    """Say in the sidebar who is logged in, with the way out."""
+    if account() is None:
+        return
+    with st.sidebar:
+        st.caption("Logged in as")
+        st.text(str(st.user.get("name") or st.user.get("email") or st.user.get("sub")))
+        st.button("Log out", key="log-out", on_click=st.logout)
