@@ -98,8 +98,8 @@ async def of_a_class(app: App, watch: Watch, case: str, number: int) -> list[dic
 
 async def of_visitors(
     app: App, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
-) -> list[dict[str, Any]]:
-    """Visitors who move controls, each by a seed of their own."""
+) -> tuple[dict[str, Any], list[Sample]]:
+    """Visitors who move controls, each by a seed of their own: the row, and samples until they stopped."""
     visitors, query = [Visitor(app.server.url) for _ in range(chosen.visitors)], SETS[case]
     await arrive(visitors, WITHIN, PATIENCE, query)
     part = Part(watch, visitors)
@@ -111,10 +111,10 @@ async def of_visitors(
     moves = [move for walk in await asyncio.gather(*walks) for move in walk]
     row = {"case": case, "moves": len(moves), **summary([move.ended for move in moves], "script's end")}
     _say_kinds(moves)
-    rows = [row | await part.row()]
+    samples, row = list(watch.samples), row | await part.row()
     for visitor in visitors:
         await visitor.close()
-    return rows
+    return row, samples
 
 
 def _say_kinds(moves: list[Request]) -> None:
@@ -140,11 +140,12 @@ def _held(values: Mapping[str, float]) -> dict[str, float]:
 
 
 @contextmanager
-def running(chosen: argparse.Namespace, prepare: bool = False) -> Iterator[tuple[App, Watch] | None]:
+def running(
+    chosen: argparse.Namespace, prepare: bool = False, data: str = ""
+) -> Iterator[tuple[App, Watch] | None]:
     """The app with empty folders, or with what it prepares by itself; None where it prepares nothing."""
-    letor = os.environ.get("RANKVIZ_LETOR", "")
-    environment = {"RANKVIZ_DATA": letor} if letor else {}
-    environment |= {"RANKVIZ_BOUNDS": chosen.bounds} if chosen.bounds else {}
+    told = {"RANKVIZ_DATA": data, "RANKVIZ_BOUNDS": chosen.bounds}
+    environment = {name: value for name, value in told.items() if value}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         scratch = Path(name)
         if prepare and not prepared(chosen.app, scratch, environment):
@@ -180,18 +181,18 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
                     rows += asyncio.run(of_a_class(*started, case, chosen.visitors))
         return rows
     for case in chosen.data:
-        if case == "OHSUMED" and not os.environ.get("RANKVIZ_LETOR"):
+        data = os.environ.get("RANKVIZ_LETOR", "") if case == "OHSUMED" else ""
+        if case == "OHSUMED" and not data:
             print("OHSUMED is left out: RANKVIZ_LETOR names the folder of the real sets.")
             continue
-        with running(chosen) as started:
+        with running(chosen, data=data) as started:
             assert started is not None
             stay = STAY if chosen.what == "long" else 0
-            found = asyncio.run(of_visitors(*started, case, chosen, stay))
+            row, samples = asyncio.run(of_visitors(*started, case, chosen, stay))
             if chosen.what == "long":
-                keep_samples(chosen.results, chosen.name, case, thinned(started[1].samples, TICK))
-                print(found)
-                found = over_time(started[1].samples, case)
-            rows += found
+                keep_samples(chosen.results, chosen.name, case, thinned(samples, TICK))
+                print(row)
+            rows += over_time(samples, case) if chosen.what == "long" else [row]
     return rows
 
 
