@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import pytest
 
 from rankviz import Fold, RunSpec, execute
+from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, Progress
 from rankviz.datasets import make_fold
 from rankviz.experiments.record import RunRecord
+from ui.data import uploads
 from ui.shared import runs
 
 FOLD = make_fold(n_queries=12, documents_per_query=(3, 8), n_features=3, seed=0)
@@ -83,3 +86,26 @@ def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
 def test_who_fails_lets_the_next_one_in(trainings: Trainings) -> None:
     assert at_once([SPECS] * 2, seconds=-1.0) == ["took too long"] * 2
     assert not runs._TRAINING.locked()
+
+
+def test_uploads_are_checked_in_turn_also_after_one_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    both, checks = threading.Barrier(2), Trainings(0.0)
+
+    def accept(*_: object, **__: object) -> None:
+        checks.at_once += 1
+        checks.most = max(checks.most, checks.at_once)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(1)  # met only where another one is checked meanwhile
+        checks.at_once -= 1
+        raise DataError("nothing", expected="something", remedy="Try.")
+
+    monkeypatch.setattr(uploads, "accept", accept)
+    monkeypatch.setattr(uploads, "own_root", lambda: None)
+    monkeypatch.setattr(uploads, "_fail", lambda why: None)
+    threads = [threading.Thread(target=uploads._accept, args=([], "")) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert checks.most == 1
+    assert not uploads._CHECKING.locked()
