@@ -18,8 +18,9 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
 from ui.shared.faults import LOG
+from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
-from ui.shared.runs import _folds, _memory
+from ui.shared.runs import _memory
 from ui.shared.watching import store
 
 
@@ -78,8 +79,9 @@ def own_folders(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
-    for kept in (_memory, _folds, _slow, store):
+    for kept in (_memory, _slow, store):
         kept.cache_clear()
+    FOLDS.clear()
 
 
 @pytest.fixture

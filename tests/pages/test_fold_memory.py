@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +14,7 @@ from conftest_pages import part
 from test_data import Opener, text, upload, with_sidebar
 
 from rankviz.datasets import Dataset, Fold, make_data, normalise, open_fold
-from ui.shared.fold_memory import FoldKey, FoldMemory, nbytes
+from ui.shared.fold_memory import IDLE_SECONDS, FoldKey, FoldMemory, nbytes
 
 
 def fold(first: int) -> Fold:
@@ -82,6 +83,17 @@ def test_folds_of_a_removed_set_are_let_go_and_no_others() -> None:
     memory.forget(Path("/data/a"))
     assert len(memory) == 2
     memory.get(key("ab"), lambda: pytest.fail("ab is here"))
+
+
+def test_folds_that_nobody_asks_for_are_let_go() -> None:
+    memory, start = FoldMemory(lambda: 9 * ONE), time.monotonic()
+    for name in ("a", "b"):
+        memory.get(key(name), lambda: fold(1))
+    memory.look(start + IDLE_SECONDS)
+    assert len(memory) == 2
+    memory.look(time.monotonic() + IDLE_SECONDS + 1)
+    assert len(memory) == 0
+    assert memory.get(key("a"), lambda: fold(1))
 
 
 def test_removing_an_upload_lets_its_folds_go(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,9 +103,9 @@ def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() ->
     now = time.monotonic()
     counted.look(files.is_active_session, files, now)
     files.active = {"you"}
-    counted.look(files.is_active_session, files, now + AWAY_SECONDS)
+    assert not counted.look(files.is_active_session, files, now + AWAY_SECONDS)
     assert files.here() == {"me": ["a"], "you": ["a"]}
-    counted.look(files.is_active_session, files, now + AWAY_SECONDS + 1)
+    assert counted.look(files.is_active_session, files, now + AWAY_SECONDS + 1)
     assert files.here() == {"you": ["a"]}
     assert took(counted, files, "you", "b", 600)
     counted.look(files.is_active_session, files, now + WAITING_SECONDS + 60)

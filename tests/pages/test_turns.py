@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import pytest
 
 from rankviz import Fold, RunSpec, execute
+from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
 from rankviz.experiments.record import RunRecord
+from ui.data import uploads
 from ui.shared import runs
 from ui.shared.turns import Turns
 
@@ -108,7 +110,7 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
             raise StopRequested
 
     def visit(number: int) -> None:
-        with contextlib.suppress(StopRequested), turns.taken(lambda: wait_as(number)):
+        with suppress(StopRequested), turns.taken(lambda: wait_as(number)):
             served.append(number)
             if number == 0:
                 came.append(0)
@@ -126,3 +128,25 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
     for thread in threads:
         thread.join(10)
     assert served == [0, 2, 3, 4]
+
+
+def test_uploads_are_checked_in_turn_also_after_one_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    both, checks = threading.Barrier(2), Trainings(0.0)
+
+    def accept(*_: object, **__: object) -> None:
+        checks.at_once += 1
+        checks.most = max(checks.most, checks.at_once)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(1)  # met only where another one is checked meanwhile
+        checks.at_once -= 1
+        raise DataError("nothing", expected="something", remedy="Try.")
+
+    monkeypatch.setattr(uploads, "accept", accept)
+    monkeypatch.setattr(uploads, "own_root", lambda: None)
+    monkeypatch.setattr(uploads, "_fail", lambda why: None)
+    threads = [threading.Thread(target=uploads._accept, args=([], "")) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert checks.most == 1

@@ -103,8 +103,8 @@ class Held:
         with self._lock:
             return self._refused.pop(session, None)
 
-    def look(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> None:
-        """Let go what nobody has had checked for a while, and what visitors who have left have left here."""
+    def look(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
+        """Let go what nobody has had checked for a while, and files of who has left; whether any were."""
         with self._lock:
             arrived: dict[str, float] = {}
             for (session, _), one in self._files.items():
@@ -114,8 +114,10 @@ class Held:
             self._seen = {of: now if of in here else self._seen.get(of, now) for of in arrived}
             away = [of for of in arrived if now - self._seen[of] > AWAY_SECONDS]
             waited = [of for of in arrived if now - arrived[of] > WAITING_SECONDS]
-        for session in {*away, *waited}:
+        gone = {*away, *waited}
+        for session in gone:
             self.let_go(session, manager)
+        return bool(gone)
 
 
 HELD = Held()

@@ -1,4 +1,4 @@
-"""What the server does with uploads beside what Streamlit does: see `ui.data.held`."""
+"""What the server does beside what Streamlit does: it counts uploads and lets go what nobody uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.starlette import App
 
+from rankviz.common.memory import return_freed_memory
 from ui.data.held import HELD
+from ui.shared.fold_memory import FOLDS
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
@@ -60,7 +62,7 @@ class BoundedUploads:
 
 @asynccontextmanager
 async def giving_back(_: App) -> AsyncIterator[None]:
-    """While the server runs, look every few seconds for files to let go."""
+    """While the server runs, look every few seconds for files and folds to let go."""
     watch = asyncio.create_task(_look_again_and_again())
     try:
         yield
@@ -71,5 +73,7 @@ async def giving_back(_: App) -> AsyncIterator[None]:
 async def _look_again_and_again() -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
-        server = runtime.get_instance()
-        HELD.look(server.is_active_session, server.uploaded_file_mgr, time.monotonic())
+        server, now = runtime.get_instance(), time.monotonic()
+        files = HELD.look(server.is_active_session, server.uploaded_file_mgr, now)
+        if FOLDS.look(now) or files:
+            await asyncio.to_thread(return_freed_memory)

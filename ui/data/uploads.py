@@ -5,22 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
 from rankviz.datasets.upload_room import room_of
-from rankviz.datasets.uploads import LIMITS, accept, keep_fold
+from rankviz.datasets.uploads import LIMITS, Accepted, accept, keep_fold
 from ui.data import held
+from ui.shared.fold_memory import FOLDS
 from ui.shared.foreign import escaped
-from ui.shared.runs import datasets, forget_folds, look_again, own_root
+from ui.shared.runs import TELL_EVERY, datasets, look_again, own_root, turn
+from ui.shared.turns import Turns
 from ui.shared.visitors import keep_visitor
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
 _FAILED = "upload-failed"  # since the last success: the form stays open
 _LINKED = "data-linked"
 _KNOBS = Recipe()
+_CHECKING = Turns(TELL_EVERY)
+"""Of the visitors whose uploads are checked: reading takes several times the memory of what is read."""
 
 
 def before_sidebar() -> None:
@@ -147,9 +153,7 @@ def _accept(files: list[Upload], name: str) -> None:
     line = st.progress(0.0, "Unpacking and reading every line …")
     _forget_error()
     try:
-        accepted = accept(
-            files, own_root(), name=name, progress=lambda f: line.progress(f, "Reading every line …")
-        )
+        accepted = _check(files, name, line)
     except DataError as error:
         _fail(str(error))
     else:
@@ -157,6 +161,17 @@ def _accept(files: list[Upload], name: str) -> None:
         st.session_state.pop(_FAILED, None)
         _choose(accepted.folder, accepted.notes)
     line.empty()
+
+
+def _check(files: list[Upload], name: str, line: DeltaGenerator) -> Accepted:
+    """Have an upload accepted when it is its turn."""
+    with turn(_CHECKING, line, "Waiting for the upload of another visitor"):
+        try:
+            return accept(
+                files, own_root(), name=name, progress=lambda f: line.progress(f, "Reading every line …")
+            )
+        finally:
+            return_freed_memory()
 
 
 def _fail(why: str) -> None:
@@ -179,7 +194,8 @@ def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
 def _remove(folder: Path) -> None:
     try:
         remove(folder, own_root())
-        forget_folds(folder)
+        FOLDS.forget(folder)
+        return_freed_memory()
     except DataError as error:
         st.toast(escaped(error), icon=":material/error:")
     look_again()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +12,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from rankviz.common.bounds import bounds
 from rankviz.datasets import Fold
+
+IDLE_SECONDS = 600
+"""A fold that nobody has asked for in so long is let go: whoever does so next has it opened again."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class FoldMemory:
     def __init__(self, most_bytes: Callable[[], float]) -> None:
         self._most_bytes, self._lock = most_bytes, Lock()
         self._folds: OrderedDict[FoldKey, Fold] = OrderedDict()
+        self._asked: dict[FoldKey, float] = {}
         self._making: WeakValueDictionary[FoldKey, Lock] = WeakValueDictionary()
 
     def get(self, key: FoldKey, make: Callable[[], Fold]) -> Fold:
@@ -55,23 +61,40 @@ class FoldMemory:
 
     def forget(self, folder: Path) -> None:
         """Let go the folds whose files lie at or below a path."""
-        with self._lock:
-            for key in list(self._folds):
-                if any(Path(path).is_relative_to(folder) for path, _, _ in key.files):
-                    del self._folds[key]
+        self._let_go(lambda key: any(Path(path).is_relative_to(folder) for path, _, _ in key.files))
+
+    def look(self, now: float) -> bool:
+        """Let go the folds that nobody has asked for in a while, by the monotonic clock; whether any were."""
+        return self._let_go(lambda key: now - self._asked[key] > IDLE_SECONDS)
+
+    def clear(self) -> None:
+        """Let go all."""
+        self._let_go(lambda _: True)
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self._folds)
 
+    def _let_go(self, which: Callable[[FoldKey], bool]) -> bool:
+        with self._lock:
+            gone = [key for key in self._folds if which(key)]
+            for key in gone:
+                del self._folds[key], self._asked[key]
+        return bool(gone)
+
     def _put(self, key: FoldKey, fold: Fold) -> Fold:
         most = self._most_bytes()
         with self._lock:
-            self._folds[key] = fold
+            self._folds[key], self._asked[key] = fold, time.monotonic()
             self._folds.move_to_end(key)
             while len(self._folds) > self.LATEST and nbytes(self._folds.values()) > most:
-                self._folds.popitem(last=False)
+                oldest, _ = self._folds.popitem(last=False)
+                del self._asked[oldest]
         return fold
+
+
+FOLDS = FoldMemory(lambda: bounds().fold_bytes)
+"""One for the server, and no cache of Streamlit's: these any visitor's browser may ask to empty."""
 
 
 def nbytes(folds: Iterable[Fold]) -> int:

@@ -17,7 +17,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import FragmentHandledException
 
-from rankviz.common.bounds import bounds
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
@@ -28,7 +27,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from ui.shared.faults import show_fault
-from ui.shared.fold_memory import FoldKey, FoldMemory
+from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
 from ui.shared.turns import Turns
 from ui.shared.visitors import visitor
@@ -134,31 +133,20 @@ def fold_of(spec: RunSpec) -> Fold:
         with st.spinner("Reading the fold …"):
             return open_fold(dataset, spec.fold)
 
-    return _folds().get(_fold_key(dataset, spec.fold), read)
+    return FOLDS.get(_fold_key(dataset, spec.fold), read)
 
 
 def normalised(spec: RunSpec) -> Fold:
     """The spec's fold with the spec's normalisation."""
     fold, key = fold_of(spec), _fold_key(datasets()[spec.dataset], spec.fold)
-    return _folds().get(
+    return FOLDS.get(
         replace(key, normalisation=spec.normalisation), lambda: normalise(fold, spec.normalisation)
     )
-
-
-def forget_folds(folder: Path) -> None:
-    """Let go the opened folds of a data set that was removed."""
-    _folds().forget(folder)
 
 
 def _fold_key(dataset: Dataset, fold: str) -> FoldKey:
     files = [(str(path), path.stat()) for path in dataset.folds[fold].values()]
     return FoldKey(tuple((path, seen.st_size, seen.st_mtime_ns) for path, seen in files), fold)
-
-
-@cache
-def _folds() -> FoldMemory:
-    """One for the server, as `_memory` is."""
-    return FoldMemory(lambda: bounds().fold_bytes)
 
 
 def recall(spec: RunSpec) -> RunRecord | None:
@@ -223,7 +211,8 @@ def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) 
         line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
-        with _turn(line, patience) as waited:
+        words = "Waiting for the training of another visitor"
+        with turn(_TRAINING, line, words, patience) as waited:
             deadline, patience = deadline + waited, patience - waited
             found |= {spec: record for spec in family if (record := recall(spec)) is not None}
             left = [spec for spec in family if spec not in found]
@@ -235,17 +224,17 @@ def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) 
 
 
 @contextmanager
-def _turn(line: DeltaGenerator, patience: float) -> Iterator[float]:
-    """Wait until it is this visitor's turn to train, and say so; yields the seconds that it took."""
+def turn(turns: Turns, line: DeltaGenerator, words: str, patience: float = math.inf) -> Iterator[float]:
+    """Wait until it is this visitor's turn, and say so; yields the seconds that it took, or raises `NoTurn`."""
     began = time.monotonic()
 
     def wait() -> None:
         if time.monotonic() - began > patience:
             line.empty()
             raise NoTurn
-        line.progress(0.0, "Waiting for the training of another visitor")  # ends here for who has moved on
+        line.progress(0.0, words)  # ends here for who has moved on
 
-    with _TRAINING.taken(wait):
+    with turns.taken(wait):
         yield time.monotonic() - began
 
 
