@@ -61,6 +61,7 @@ def test_workers_that_cannot_be_written_down_are_ended_and_few(
         later.setattr(jobs_module, "assign", lambda *_: None)
         job = submit(store)
     monkeypatch.setattr(job_files, "write_synced", full)
+    monkeypatch.setattr(jobs_module, "LOOK_SECONDS", 0.0)
     for _ in range(20):
         assert store.status(job).state == "queued"
     assert len(started) == len(ended) == jobs_module.MOST_STARTS

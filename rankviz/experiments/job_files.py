@@ -36,9 +36,14 @@ STATES = ("finished", "stopped", "failed")
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
+def is_id(name: str) -> bool:
+    """Whether this is a name that a store gives to a job."""
+    return _ID.fullmatch(name) is not None
+
+
 def belongs_to_a_store(path: Path) -> bool:
     """Whether a run folder has a name that a store gave."""
-    return _ID.fullmatch(path.name) is not None
+    return is_id(path.name)
 
 
 class UnreadableFile(ValueError):  # noqa: N818 - reads as what it says

@@ -8,6 +8,7 @@ queued and notes who has died, under one file lock. A worker that ends does so t
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import secrets
@@ -15,7 +16,6 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
 from rankviz.experiments.desks import WORKERS_ENVIRONMENT, Desk, assign
 from rankviz.experiments.job_errors import JobError, NoSuchJob, NotTheOwner, StoreUnusable
-from rankviz.experiments.job_files import UnreadableFile, Worker, belongs_to_a_store
+from rankviz.experiments.job_files import UnreadableFile, Worker, belongs_to_a_store, is_id
 from rankviz.experiments.job_status import (
     JobStatus,
     how_it_died,
@@ -37,6 +37,7 @@ from rankviz.experiments.job_status import (
     stopped_in_words,
     time_is_up,
 )
+from rankviz.experiments.places import Places
 from rankviz.experiments.processes import can_start
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.room import FOR_ALL, make_room, remove
@@ -45,6 +46,8 @@ from rankviz.experiments.spec import RunSpec
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 LOCK = ".lock"
+LOOK_SECONDS = 0.25
+"""At most this often who looks at jobs also sees to them."""
 STOP_PATIENCE = 1.5
 """Seconds after which a worker that was asked to stop is ended by the system."""
 TIME_PATIENCE = 10.0
@@ -70,6 +73,7 @@ class JobStore:
         self.folder = _default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
         self._not_started: Counter[Path] = Counter()
+        self._places, self._advanced = Places(), -math.inf
         with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._clear_away()
@@ -148,9 +152,15 @@ class JobStore:
             self._advance()
 
     def _advance_if_possible(self) -> None:
-        """`advance`, before jobs are read: that they cannot be written to is no reason not to."""
-        with contextlib.suppress(StoreUnusable):
-            self.advance()
+        """`advance`, before jobs are read: that they cannot be written to is no reason not to.
+
+        Not more often than is worth it, for every visitor who watches a job looks several times a second.
+        """
+        now = time.monotonic()
+        if now - self._advanced >= LOOK_SECONDS:
+            self._advanced = now
+            with contextlib.suppress(StoreUnusable):
+                self.advance()
 
     def progress(self, job_id: str) -> list[dict[str, Any]]:
         """All progress messages of a job: time, index of the spec, stage, fraction, trace record."""
@@ -162,13 +172,15 @@ class JobStore:
 
     def find_records(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
         """The records that any job here has already made of these specs (equal in all fields)."""
-        wanted, found = set(specs), dict[RunSpec, RunRecord]()
-        for run in self._runs():
-            places = _places(run.path)
-            for spec in wanted & places.keys() - found.keys():
+        wanted, found = dict.fromkeys(specs), dict[RunSpec, RunRecord]()
+        if wanted:
+            self._places.update([run.path for run in self._runs()])
+        for spec in wanted:
+            for path, index in self._places.of(spec):
                 with contextlib.suppress(DataError):  # a record of another version is as good as none
-                    if (record := run.record(places[spec])) is not None:
+                    if (record := RunFolder(path).record(index)) is not None:
                         found[spec] = record
+                        break
         return found
 
     def stop(self, job_id: str, owner: str) -> None:
@@ -199,11 +211,11 @@ class JobStore:
             return status_of(run)
 
     def _find(self, job_id: str) -> RunFolder:
-        """Look an id up among the folders there are; it never becomes part of a path before."""
-        run = next((run for run in self._runs() if run.path.name == job_id), None)
-        if run is None:
+        """The folder of an id; it becomes part of a path only where it is one that a store gives."""
+        path = self.folder / job_id if is_id(job_id) else None
+        if path is None or path.is_symlink() or not path.is_dir() or not _known(path):
             raise NoSuchJob("There is no run of this id; it may have been deleted.")
-        return run
+        return RunFolder(path)
 
     def _owned(self, job_id: str, owner: str) -> RunFolder:
         run = self._find(job_id)
@@ -311,12 +323,6 @@ def _waits_since(run: RunFolder) -> float:
     """When a queued job was submitted, or last let others go first (seconds since 1970)."""
     released = run.released()
     return job_of(run.path).created if released is None else released
-
-
-@lru_cache(maxsize=4096)
-def _places(path: Path) -> dict[RunSpec, int]:
-    """Spec -> its index in a job, the first where it stands there twice: that one is trained."""
-    return {spec: index for index, spec in reversed(list(enumerate(job_of(path).specs)))}
 
 
 def _default_folder() -> Path:

@@ -40,7 +40,7 @@ LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
-TURN_PATIENCE = 1.0
+TURN_PATIENCE = 0.3
 """Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
 
 

@@ -225,7 +225,7 @@ def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) 
 
 @contextmanager
 def turn(turns: Turns, line: DeltaGenerator, words: str, patience: float = math.inf) -> Iterator[float]:
-    """Wait until it is this visitor's turn, and say so; yields the seconds that it took, or raises `NoTurn`."""
+    """Wait until it is this visitor's turn, and say so; yields the seconds it took, or raises `NoTurn`."""
     began = time.monotonic()
 
     def wait() -> None:

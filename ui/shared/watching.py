@@ -13,7 +13,9 @@ from ui.shared.foreign import escaped
 from ui.shared.runs import errors_as_sentences, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
-POLL_SECONDS = 0.3
+POLL_SECONDS, LATER_SECONDS = 0.3, 1.0
+"""A job is looked at this often, at first and once it has run for a while: many visitors may watch one."""
+A_WHILE = 10.0
 REDRAW_SECONDS = 2.0
 """At most this often the page is drawn anew because a job has more records."""
 PARAMETER = "job"
@@ -31,7 +33,8 @@ def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
 
     `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
     """
-    shown = st.fragment(_progress, run_every=POLL_SECONDS if job.live else None)
+    often = POLL_SECONDS if job.seconds < A_WHILE else LATER_SECONDS
+    shown = st.fragment(_progress, run_every=often if job.live else None)
     shown(job.id, place, note, job.live, len(job.finished))
     if job.owner == visitor():
         keep_visitor()
