@@ -67,4 +67,5 @@ def _stopping_meanwhile(folder: JobFiles) -> Iterator[None]:
 
 
 if __name__ == "__main__":
+    getattr(os, "nice", int)(10)  # the server answers first; Windows has no such order
     sys.exit(main(sys.argv[1:]))

@@ -27,9 +27,11 @@ def of_look(found: Iterable[RunRecord], look: str, m: int | None = None) -> list
 
 def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
     """A metric by fold and query, the mean over seeds."""
-    each = {(r.spec.fold, r.spec.get("seed", 0)): r.metrics[part][metric] for r in found}
-    long = pd.concat(each, names=["fold", "seed"])
-    return long.groupby(level=["fold", "query"], sort=False).mean()
+    each: dict[str, dict[int, pd.Series[float]]] = {}
+    for r in found:
+        each.setdefault(r.spec.fold, {})[r.spec.get("seed", 0)] = r.metrics[part][metric]
+    means = {fold: pd.DataFrame(seeds).mean(axis=1) for fold, seeds in each.items()}
+    return pd.concat(means, names=["fold", "query"])
 
 
 def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> list[str]:

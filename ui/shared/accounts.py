@@ -5,6 +5,8 @@ Who they are is what their provider says by OpenID Connect, kept by Streamlit in
 
 from __future__ import annotations
 
+from functools import cache
+
 import streamlit as st
 
 from rankviz.common.errors import SettingError
@@ -15,12 +17,18 @@ ASKED = (
 )
 
 
+@cache
+def asked_for() -> bool:
+    """Whether this server asks for accounts, looked up once: Streamlit looks for secrets each time."""
+    return "is_logged_in" in st.user
+
+
 def account() -> str | None:
     """The account of this visitor; None on a server that has none, or before they have logged in.
 
     Raises `SettingError` where the provider does not say whose it is.
     """
-    if not st.user.get("is_logged_in"):
+    if not asked_for() or not st.user.get("is_logged_in"):
         return None
     issuer, subject = st.user.get("iss"), st.user.get("sub")
     if not issuer or not subject:
@@ -30,7 +38,7 @@ def account() -> str | None:
 
 def ask_to_log_in() -> None:
     """Where accounts are asked for, show the way in and nothing else to who has not logged in."""
-    if st.user.get("is_logged_in", True):
+    if not asked_for() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")
     st.write(ASKED)

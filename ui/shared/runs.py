@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from argparse import ArgumentParser
 from collections import OrderedDict
@@ -99,9 +100,15 @@ def own_root() -> Path:
 
 def roots_of_all() -> tuple[Path, ...]:
     """The data roots: those after `streamlit run app.py --` as `--data-dir folder`, or the default ones."""
+    return data_roots(_named_roots(tuple(sys.argv[1:])))
+
+
+@cache
+def _named_roots(arguments: tuple[str, ...]) -> list[str]:
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data-dir", action="append", default=[])
-    return data_roots(parser.parse_known_args()[0].data_dir)
+    named: list[str] = parser.parse_known_args(arguments)[0].data_dir
+    return named
 
 
 def data_roots_of_visitor() -> tuple[Path, ...]:
