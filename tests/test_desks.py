@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, ended, pid_of, states, wait_for
+from conftest_jobs import SPEC, ended, idle, pid_of, states, wait_for
 
 from rankviz.experiments import desks, jobs
-from rankviz.experiments.desks import Desk, kind_of, waiting
+from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.job_status import job_of
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId, start
@@ -21,10 +21,6 @@ MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
 SHORT = {"idle_seconds": 30.0}
 
 pytestmark = pytest.mark.usefixtures("own_cache")
-
-
-def idle(folder: Path) -> list[Desk]:
-    return list(waiting(folder))
 
 
 def test_a_worker_stays_and_takes_the_next_job(folder: Path, submit: Callable[..., str]) -> None:
@@ -140,15 +136,6 @@ def test_who_is_ended_between_two_steps_of_giving_leaves_a_worker_that_begins(
         ended_here.setattr(Desk, "clear", lambda _: None)
         job = submit(store, (SPEC.but(C=0.125),))
     assert ended(store, job).state == "finished"
-
-
-def test_a_desk_whose_files_are_damaged_is_cleared(folder: Path) -> None:
-    store = JobStore(folder)
-    (folder / ".desks").mkdir()
-    for number, text in enumerate(("", "{}", "[", '{"process": 3, "kind": 1}')):
-        (folder / ".desks" / f"{number}.idle").write_text(text)
-    assert idle(store.folder) == []
-    assert not list((folder / ".desks").iterdir())
 
 
 # --- turns --------------------------------------------------------------------------------------------------
