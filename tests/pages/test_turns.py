@@ -94,6 +94,19 @@ def test_nobody_waits_for_longer_than_they_have_patience(trainings: Trainings) -
     assert at_once([SPECS], seconds=60.0, patience=0.2) == [SPECS], "a turn that is free is taken at once"
 
 
+def test_who_wants_what_is_being_made_waits_for_it(trainings: Trainings) -> None:
+    trainings._seconds = 0.3
+    assert at_once([SPECS] * 3, seconds=60.0, patience=0.05) == [SPECS] * 3
+    assert len(trainings.trained) == 3
+
+
+def test_a_turn_that_is_needed_no_more_is_not_taken(trainings: Trainings) -> None:
+    with pytest.raises(runs.NoTurn):
+        runs.run(*SPECS, unless=lambda: True)
+    assert trainings.trained == []
+    assert at_once([SPECS], seconds=60.0) == [SPECS], "the next one is let in"
+
+
 def test_who_fails_lets_the_next_one_in(trainings: Trainings) -> None:
     assert at_once([SPECS] * 2, seconds=-1.0) == ["took too long"] * 2
     assert at_once([SPECS], seconds=60.0) == [SPECS]

@@ -92,9 +92,8 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     """Show the job that makes these records, or make them now, or offer to; returns those made now."""
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
-        wait_too(job.id)
         with watched:
-            watch(job, place=title, note=note_on(job))
+            _follow(job, title)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
@@ -108,7 +107,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
             watch(job, place=title)
     late = [spec for spec in short if recall(spec) is None]
     with watched:
-        going_on = bool(late) and go_on(late, title, note)
+        going_on = bool(late) and (_share(late, title) or go_on(late, title, note))
     left = [cost for spec, cost in costs.items() if recall(spec) is None]
     if left and not going_on:
         with offered:
@@ -116,12 +115,27 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
+def _share(late: list[RunSpec], title: str) -> bool:
+    """Show the live job that makes these runs too; whether there is one by now."""
+    job = _job_for(late, None)
+    if job is not None:
+        _follow(job, title)
+    return job is not None
+
+
+def _follow(job: JobStatus, title: str) -> None:
+    """Show a job that makes what this page needs, and keep it going."""
+    wait_too(job.id)
+    watch(job, place=title, note=note_on(job))
+
+
 def _make_now(short: list[RunSpec]) -> str:
     """Make runs while the visitor waits, as far as that goes; why they go on as a job, "" if not tried."""
     if _slow() & set(short):
         return ""
     try:
-        run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE)
+        # where another visitor has tried meanwhile, they go on in that one's job
+        run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
     except TookTooLong:
         _slow().update(spec for spec in short if recall(spec) is None)
         return SLOW

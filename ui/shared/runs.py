@@ -7,10 +7,10 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 
@@ -194,12 +194,18 @@ class NoTurn(Exception):  # noqa: N818 - a fact about other visitors, not an err
     """Raised where the runs of other visitors take so long that a visitor's own do not begin."""
 
 
-def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) -> list[RunRecord]:
+def run(
+    *specs: RunSpec,
+    seconds: float = math.inf,
+    patience: float = math.inf,
+    unless: Callable[[], bool] = lambda: False,
+) -> list[RunRecord]:
     """The records of specs: remembered, or trained now with progress shown meanwhile.
 
     Visitors take turns, for fits beside one another only slow each other down; what another visitor has had
     trained meanwhile is not trained again. Raises `TookTooLong` once training has taken this many seconds,
-    waiting apart, and `NoTurn` after waiting for `patience` seconds; records finished by then are kept.
+    waiting apart, and `NoTurn` after waiting for `patience` seconds, those apart in which another visitor has
+    the same trained, or where `unless` says so when the turn comes; records finished by then are kept.
     """
     line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
     known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
@@ -219,24 +225,40 @@ def run(*specs: RunSpec, seconds: float = math.inf, patience: float = math.inf) 
 
     for family in families(spec for spec in known if spec not in found):
         words = "Waiting for the training of another visitor"
-        with turn(_TRAINING, line, words, patience) as waited:
+        with turn(_TRAINING, line, words, patience, partial(_MAKING.issuperset, family)) as waited:
             deadline, patience = deadline + waited, patience - waited
+            if unless():
+                raise NoTurn
             found |= {spec: record for spec in family if (record := recall(spec)) is not None}
             left = [spec for spec in family if spec not in found]
-            for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
-                remember(record)
-                found[spec] = record
+            with _making(spec for spec in known if spec not in found):
+                for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
+                    remember(record)
+                    found[spec] = record
     line.empty()
     return [found[spec] for spec in known]
 
 
 @contextmanager
-def turn(turns: Turns, line: DeltaGenerator, words: str, patience: float = math.inf) -> Iterator[float]:
-    """Wait until it is this visitor's turn, and say so; yields the seconds it took, or raises `NoTurn`."""
-    began = time.monotonic()
+def turn(
+    turns: Turns,
+    line: DeltaGenerator,
+    words: str,
+    patience: float = math.inf,
+    shared: Callable[[], bool] = lambda: False,
+) -> Iterator[float]:
+    """Wait until it is this visitor's turn, and say so; yields the seconds it took, or raises `NoTurn`.
+
+    What is waited while the other's work is `shared` costs no patience.
+    """
+    began = idle = time.monotonic()
 
     def wait() -> None:
-        if time.monotonic() - began > patience:
+        nonlocal idle
+        now = time.monotonic()
+        if shared():
+            idle = now
+        elif now - idle > patience:
             line.empty()
             raise NoTurn
         line.progress(0.0, words)  # ends here for who has moved on
@@ -245,6 +267,18 @@ def turn(turns: Turns, line: DeltaGenerator, words: str, patience: float = math.
         yield time.monotonic() - began
 
 
+@contextmanager
+def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
+    """Whose turn it is makes these, in this turn and the next ones."""
+    _MAKING.update(specs)
+    try:
+        yield
+    finally:
+        _MAKING.clear()
+
+
+_MAKING: set[RunSpec] = set()
+"""What the visitor is after whose turn it is."""
 _TRAINING = Turns(TELL_EVERY)
 """Of the visitors whose runs are made while they wait: a family of runs is a turn."""
 
