@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rankviz import RunSpec
-from rankviz.experiments.desks import waiting
+from rankviz.common.locks import locked
+from rankviz.experiments.desks import Desk, waiting
 from rankviz.experiments.job_files import belongs_to_a_store
-from rankviz.experiments.jobs import JobStatus, JobStore
+from rankviz.experiments.jobs import LOCK, JobStatus, JobStore
 from rankviz.experiments.run_folder import RunFolder
 
 SPEC = RunSpec("small", feature_map="linear", C=0.5)
@@ -37,11 +38,17 @@ def ended(store: JobStore, job_id: str) -> JobStatus:
     return wait_for(status)
 
 
+def idle(folder: Path) -> list[Desk]:
+    """Where workers of a store wait."""
+    with locked(folder / LOCK):
+        return list(waiting(folder))
+
+
 def end_workers(folder: Path) -> None:
     """End the processes that work or wait in a store."""
     runs = [RunFolder(path) for path in folder.iterdir() if belongs_to_a_store(path)]
     working = [worker.process for run in runs if (worker := run.worker()) is not None]
-    for process in [*working, *(desk.process for desk in waiting(folder))]:
+    for process in [*working, *(desk.process for desk in idle(folder))]:
         process.terminate()
         assert wait_for(lambda process=process: not process.alive())
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, ended, pid_of, states, wait_for
+from conftest_jobs import SPEC, ended, idle, pid_of, states, wait_for
 
 from rankviz.experiments import desks, jobs
-from rankviz.experiments.desks import Desk, kind_of, waiting
+from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.job_status import job_of
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId, start
@@ -21,10 +23,6 @@ MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
 SHORT = {"idle_seconds": 30.0}
 
 pytestmark = pytest.mark.usefixtures("own_cache")
-
-
-def idle(folder: Path) -> list[Desk]:
-    return list(waiting(folder))
 
 
 def test_a_worker_stays_and_takes_the_next_job(folder: Path, submit: Callable[..., str]) -> None:
@@ -94,6 +92,41 @@ def test_a_worker_that_nobody_needs_ends(
     assert not list((folder / ".desks").iterdir())
 
 
+def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
+    folder: Path, submit: Callable[..., str], bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It finds out whichever process started it: a worker may start another for the same server."""
+    bounded(idle_seconds=3600.0)
+    server = start(["sleep", "60"], dict(os.environ), folder.with_suffix(".log"))
+    monkeypatch.setenv(desks.SERVER_ENVIRONMENT, json.dumps(asdict(server)))
+    store = JobStore(folder, workers=1)
+    job = submit(store)
+    server.terminate()
+    assert ended(store, job).state == "finished"
+    process = RunFolder(folder / job).worker().process
+    assert wait_for(lambda: not process.alive())
+    assert not list((folder / ".desks").iterdir())
+
+
+def test_a_worker_knows_the_server_of_who_started_it(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environments: list[dict[str, str]] = []
+
+    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        environments.append(environment)
+        return start(["sleep", "60"], environment, log)
+
+    monkeypatch.setattr(desks, "start", noting)
+    submit(JobStore(folder))
+    named = json.loads(environments[0][desks.SERVER_ENVIRONMENT])
+    assert ProcessId(**named) == ProcessId.of(os.getpid())
+    other = json.dumps({"pid": 1, "began": 0})
+    monkeypatch.setenv(desks.SERVER_ENVIRONMENT, other)
+    submit(JobStore(folder), owner="you")
+    assert environments[1][desks.SERVER_ENVIRONMENT] == other
+
+
 def test_a_worker_of_another_kind_is_sent_away(
     folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,15 +173,6 @@ def test_who_is_ended_between_two_steps_of_giving_leaves_a_worker_that_begins(
         ended_here.setattr(Desk, "clear", lambda _: None)
         job = submit(store, (SPEC.but(C=0.125),))
     assert ended(store, job).state == "finished"
-
-
-def test_a_desk_whose_files_are_damaged_is_cleared(folder: Path) -> None:
-    store = JobStore(folder)
-    (folder / ".desks").mkdir()
-    for number, text in enumerate(("", "{}", "[", '{"process": 3, "kind": 1}')):
-        (folder / ".desks" / f"{number}.idle").write_text(text)
-    assert idle(store.folder) == []
-    assert not list((folder / ".desks").iterdir())
 
 
 # --- turns --------------------------------------------------------------------------------------------------
@@ -203,6 +227,24 @@ def test_who_was_let_go_is_behind_those_who_waited(folder: Path, submit: Callabl
     store.release(run)
     assert [store.status(job).state for job in ids] == ["queued", "running", "queued"]
     assert store.status(ids[0]).seconds > 0
+    process.terminate()
+
+
+@pytest.mark.usefixtures("sleepers")
+def test_seconds_count_once_where_the_worker_is_ended_while_it_lets_go(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder, workers=1)
+    run = RunFolder(folder / submit(store))
+    process = run.worker().process
+    worker = json.loads((run.path / "worker.json").read_text())
+    (run.path / "worker.json").write_text(json.dumps(worker | {"since": worker["since"] - 100}))
+    with monkeypatch.context() as ended_here:
+        ended_here.setattr(Path, "unlink", lambda *_, **__: pytest.fail("ended here"))
+        with pytest.raises(pytest.fail.Exception):
+            run.release()
+    assert 100 <= run.worked() < 150
+    assert 100 <= store.status(run.path.name).seconds < 150
     process.terminate()
 
 

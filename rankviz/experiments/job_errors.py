@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""What the system says where nothing more can be written."""
+NO_PROCESS = (errno.EAGAIN, errno.ENOMEM)
+"""What the system says where it starts no process."""
+
 
 class JobError(Exception):
     """Something that cannot be done with a job, as a sentence."""
@@ -14,6 +21,11 @@ class StoreUnusable(JobError):  # noqa: N818 - reads as what it says
     def because(cls, error: OSError) -> StoreUnusable:
         """What the system says, as a sentence with what to do; no folder of the server's is named."""
         why = error.strerror or type(error).__name__
+        if error.errno in NO_PROCESS:
+            return cls(
+                f"Nothing can be trained in the background: the system starts no further process ({why}). "
+                "Short runs are made all the same. Try again when other work has ended."
+            )
         return cls(
             f"Nothing can be trained in the background: the folder of jobs cannot be written to ({why}). "
             "Short runs are made all the same. Who runs the app can free space there, or set RANKVIZ_RUNS."

@@ -22,6 +22,7 @@ from types import NoneType
 from typing import Any
 
 from rankviz.common.files import replace, write_synced
+from rankviz.experiments.job_errors import NO_ROOM
 from rankviz.experiments.job_log import note_end
 from rankviz.experiments.processes import ProcessId
 
@@ -47,7 +48,12 @@ def belongs_to_a_store(path: Path) -> bool:
 
 
 class UnreadableFile(ValueError):  # noqa: N818 - reads as what it says
-    """A job file that is not what was written."""
+    """A job file that is not what was written, as a sentence."""
+
+    @classmethod
+    def because(cls, path: Path, why: object) -> UnreadableFile:
+        """Which file it is, and what is wrong with it."""
+        return cls(f"{path.name} of this run cannot be read ({why}).")
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,9 @@ class JobFiles:
 
     def claim(self, process: ProcessId) -> bool:
         """Name the one process that works here; False where another one is named already."""
+        worker = self.worker()
+        if worker is not None:
+            return worker.process.same(process)
         aside = self._aside({"pid": process.pid, "began": process.began, "since": time.time()})
         try:
             os.link(aside, self.path / "worker.json")
@@ -104,9 +113,16 @@ class JobFiles:
 
     def worked(self) -> float:
         """Seconds that processes have worked here, until now where one still does."""
-        before = self.worked_before()
-        worker = self.worker()
-        return before if worker is None else before + max(0.0, time.time() - worker.since)
+        before, since = self.worked_before(), self.works_since()
+        return before if since is None else before + max(0.0, time.time() - since)
+
+    def works_since(self) -> float | None:
+        """Since when the process works here whose seconds are not counted yet (seconds since 1970).
+
+        Who lets it go may be ended between counting them and taking its name away.
+        """
+        worker, released = self.worker(), self.released()
+        return None if worker is None else max(worker.since, released or 0.0)
 
     def worked_before(self) -> float:
         """Seconds that processes worked here that were let go."""
@@ -143,9 +159,10 @@ class JobFiles:
 
     def outcome(self) -> Outcome | None:
         """How the job ended, None while it has not."""
-        values = _read_json(self.path / "outcome.json", state=str, reason=str, ended=NUMBER)
+        path = self.path / "outcome.json"
+        values = _read_json(path, state=str, reason=str, ended=NUMBER)
         if values and values["state"] not in STATES:
-            raise UnreadableFile(f"it tells of a state {values['state']!r}")
+            raise UnreadableFile.because(path, f"it tells of a state {values['state']!r}")
         return values and Outcome(**values)
 
     def mend(self) -> None:
@@ -163,17 +180,22 @@ class JobFiles:
                 replace(self.path / name, self.path / kept)
                 self.ask_to_stop()
                 if not self.ended():
-                    self.end(
-                        "failed", f"{name} of this run cannot be read ({error}). It was set aside as {kept}."
-                    )
+                    self.end("failed", f"{error} It was set aside as {kept}.")
 
     def tell(
         self, index: int, stage: str, fraction: float | None = None, record: dict[str, Any] | None = None
     ) -> None:
-        """Append a progress message: which spec, which stage, how much of it, a row of the trace."""
+        """Append a progress message: which spec, which stage, how much of it, a row of the trace.
+
+        Where there is no room for it the work goes on: it is a record that cannot be kept that ends a job.
+        """
         row = {"time": time.time(), "index": index, "stage": stage, "fraction": fraction, "record": record}
-        with (self.path / "progress.jsonl").open("ab") as stream:
-            stream.write(json.dumps(row).encode() + b"\n")
+        try:
+            with (self.path / "progress.jsonl").open("ab") as stream:
+                stream.write(json.dumps(row).encode() + b"\n")
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All progress messages, oldest first; a line that is not whole yet is left for later."""
@@ -195,6 +217,10 @@ class JobFiles:
         """The last line of the log; after a traceback that is the error."""
         lines = _tail(self.log_file()).decode(errors="replace").strip().splitlines()
         return lines[-1].strip()[:300] if lines else ""
+
+    def asides(self) -> Iterator[Path]:
+        """What was written aside to be renamed, by a process that writes now or was ended."""
+        return self.path.glob(".*")
 
     def _aside(self, values: dict[str, Any]) -> Path:
         """A hidden file with these values as JSON, to be renamed to what it shall be."""
@@ -233,9 +259,9 @@ def _read_json(path: Path, **types: Any) -> Any:
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
-        raise UnreadableFile(str(error)) from error
+        raise UnreadableFile.because(path, error) from error
     if not _fits(values, **types) or set(values) != set(types):
-        raise UnreadableFile(f"it should have {', '.join(types)}")
+        raise UnreadableFile.because(path, f"it should have {', '.join(types)}")
     return values
 
 

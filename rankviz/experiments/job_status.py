@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from rankviz.experiments.estimate import in_words
-from rankviz.experiments.job_files import STARTING
+from rankviz.experiments.job_files import STARTING, Outcome, UnreadableFile, Worker
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9, "finished": 1.0}
 """Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
-UNKNOWN = "why is not known, because the program that started it has ended too"
-"""Said of a worker whose parent is gone: the server was restarted, or another worker had started it."""
+UNKNOWN = "why is not known, because another program had started it"
+"""Said where not the worker's parent looks: the server was restarted, or another one shares the store."""
 
 
 @dataclass(frozen=True)
@@ -97,24 +97,51 @@ def job_of(path: Path) -> Job:
 
 
 def status_of(run: RunFolder) -> JobStatus:
-    """Status of a job by its files as they are now."""
-    job, worker, outcome = job_of(run.path), run.worker(), run.outcome()
+    """Status of a job by its files as they are now; `UnreadableFile` where they do not tell.
+
+    A job whose worker is gone has failed, also where nobody could write that down.
+    """
+    worker, outcome = run.worker(), run.outcome()
+    if worker is not None and outcome is None and _is_gone(run, worker):
+        outcome = Outcome(*how_it_died(run), time.time())
     state = "queued" if worker is None else "running"
-    return JobStatus(
-        id=run.path.name,
-        owner=job.owner,
-        title=job.title,
+    return replace(
+        _without_files(run),
         state=state if outcome is None else outcome.state,
         reason="" if outcome is None else outcome.reason,
-        finished=run.finished(),
-        specs=job.specs,
-        latest=run.latest(),
-        created=job.created,
-        started=None if worker is None else worker.since,
+        started=run.works_since(),
         ended=None if outcome is None else outcome.ended,
         stopping=outcome is None and run.stop_asked() is not None,
         worked_before=run.worked_before(),
     )
+
+
+def unreadable_status(run: RunFolder, why: UnreadableFile) -> JobStatus:
+    """Status of a job that has failed, for a file of it cannot be read nor set aside."""
+    return replace(_without_files(run), state="failed", reason=str(why))
+
+
+def _without_files(run: RunFolder) -> JobStatus:
+    """Status of a job as far as it does not depend on the files of its worker."""
+    job = job_of(run.path)
+    return JobStatus(
+        id=run.path.name,
+        owner=job.owner,
+        title=job.title,
+        state="queued",
+        reason="",
+        finished=run.finished(),
+        specs=job.specs,
+        latest=run.latest(),
+        created=job.created,
+        started=None,
+        ended=None,
+    )
+
+
+def _is_gone(run: RunFolder, worker: Worker) -> bool:
+    """Whether a worker has ended, and neither said how the job ended nor let it go meanwhile."""
+    return not worker.process.alive() and run.worker() == worker and not run.ended()
 
 
 def how_it_died(run: RunFolder) -> tuple[str, str]:
@@ -145,6 +172,14 @@ def time_is_up(run: RunFolder, most: float) -> str:
     return (
         f"Stopped after {in_words(most)}, the most that one job may work on this machine; {_done(run)} runs "
         "had finished, and are kept. Ask for fewer or shorter runs at once."
+    )
+
+
+def no_room(run: RunFolder, error: OSError) -> str:
+    """The reason of a job whose records cannot be kept."""
+    return (
+        f"Nothing more can be written where jobs are kept ({error.strerror}); {_done(run)} runs had "
+        "finished, and are kept. Who runs the app can free space there; then ask again."
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
 import secrets
 import shutil
 import time
@@ -36,9 +35,11 @@ from rankviz.experiments.job_status import (
     status_of,
     stopped_in_words,
     time_is_up,
+    unreadable_status,
 )
+from rankviz.experiments.leftovers import clear_away
 from rankviz.experiments.places import Places
-from rankviz.experiments.processes import can_start
+from rankviz.experiments.processes import can_start, reap
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.room import FOR_ALL, make_room, remove
 from rankviz.experiments.run_folder import Job, RunFolder
@@ -52,10 +53,8 @@ STOP_PATIENCE = 1.5
 """Seconds after which a worker that was asked to stop is ended by the system."""
 TIME_PATIENCE = 10.0
 """Seconds beyond those a job may work after which the system ends its worker."""
-MOST_STARTS = 3
-"""A job whose worker cannot be written down this often is not started again by this process."""
-LEFT_SECONDS = 3600.0
-"""What is half made is taken for left over after this."""
+START_AGAIN_SECONDS = 10.0
+"""A job whose worker could not be written down, as on a full disk, is started again after this."""
 
 
 class JobStore:
@@ -72,11 +71,11 @@ class JobStore:
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
         self.folder = _default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
-        self._not_started: Counter[Path] = Counter()
+        self._not_before: dict[Path, float] = {}
         self._places, self._advanced = Places(), -math.inf
         with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._clear_away()
+            self._make_folder()
+            clear_away(self.folder)
 
     def submit(
         self,
@@ -100,7 +99,7 @@ class JobStore:
         job = Job(
             tuple(specs), owner, title, tuple(str(Path(r).resolve()) for r in chosen), threads, time.time()
         )
-        with self._locked():
+        with self._locked(make=True):
             make_room(self._runs(), owner, bounds())
             job_id = secrets.token_hex(16)
             run = RunFolder.create(self.folder / job_id, job)
@@ -205,10 +204,11 @@ class JobStore:
         """Status of a job, which has failed where its files cannot be read."""
         try:
             return status_of(run)
-        except UnreadableFile:
-            with self._locked():
+        except UnreadableFile as error:
+            with contextlib.suppress(StoreUnusable), self._locked():
                 run.mend()
-            return status_of(run)
+                return status_of(run)
+            return unreadable_status(run, error)
 
     def _find(self, job_id: str) -> RunFolder:
         """The folder of an id; it becomes part of a path only where it is one that a store gives."""
@@ -231,19 +231,21 @@ class JobStore:
         return [RunFolder(path) for path in paths if belongs_to_a_store(path) and _known(path)]
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One thread of one process at a time; `StoreUnusable` where nothing can be written."""
+    def _locked(self, *, make: bool = False) -> Iterator[None]:
+        """One thread of one process at a time; `StoreUnusable` where nothing can be written.
+
+        With `make` the folder may have been missing until now.
+        """
         try:
+            if make:
+                self._make_folder()
             with locked(self.folder / LOCK):
                 yield
         except OSError as error:
             raise StoreUnusable.because(error) from error
 
-    def _clear_away(self) -> None:
-        """Remove what a process that was ended left half made or half removed."""
-        for path in self.folder.glob(".*-*"):
-            if _LEFT.fullmatch(path.name) and time.time() - path.stat().st_mtime > LEFT_SECONDS:
-                shutil.rmtree(path, ignore_errors=True)
+    def _make_folder(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def next_for(self, desk: Desk) -> RunFolder | None:
         """The next run for a worker that has ended a job, which waits for one; None where it shall end."""
@@ -269,6 +271,7 @@ class JobStore:
 
     def _advance(self) -> None:
         """`advance`, under the lock."""
+        reap()
         running, queued = Counter[str](), []
         for run in self._runs():
             if run.ended():
@@ -281,13 +284,16 @@ class JobStore:
                     running[job_of(run.path).owner] += 1
             except UnreadableFile:
                 run.mend()
-        self._start([run for run in queued if self._not_started[run.path] < MOST_STARTS], running)
+        now = time.monotonic()
+        self._start([run for run in queued if self._not_before.get(run.path, now) <= now], running)
 
     def _works_on(self, run: RunFolder, worker: Worker) -> bool:
         """Whether the worker of a run is alive; it is ended where it should have ended by itself."""
         if not worker.process.alive():
             if not run.ended():  # it may have written its outcome between the two looks
                 run.end(*how_it_died(run))
+            for aside in run.asides():  # nobody else writes here
+                aside.unlink(missing_ok=True)
             return False
         asked = run.stop_asked()
         if asked is not None and time.time() - asked > STOP_PATIENCE:
@@ -302,13 +308,10 @@ class JobStore:
         while queued and running.total() < self.workers:
             run = min(queued, key=lambda run: (running[job_of(run.path).owner], _waits_since(run)))
             queued.remove(run)
-            self._not_started[run.path] += 1
+            self._not_before[run.path] = time.monotonic() + START_AGAIN_SECONDS
             assign(run, job_of(run.path).threads, self.workers)
-            del self._not_started[run.path]
+            del self._not_before[run.path]
             running[job_of(run.path).owner] += 1
-
-
-_LEFT = re.compile(r"\.(new|gone)-[0-9a-f]{16}")
 
 
 def _known(path: Path) -> bool:

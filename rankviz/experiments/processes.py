@@ -41,7 +41,7 @@ class ProcessId:
 
     def alive(self) -> bool:
         """Whether it still runs; a zombie does not."""
-        child = _children.get(self.pid)
+        child = self._child()
         if child is not None:
             return child.poll() is None
         runs, began = _seen(self.pid)
@@ -52,6 +52,11 @@ class ProcessId:
         if self.pid != other.pid or self.began is None or other.began is None:
             return self.pid == other.pid
         return abs(self.began - other.began) <= (0 if _HAS_PROC else CLOCK_SECONDS)
+
+    def _child(self) -> subprocess.Popen[bytes] | None:
+        """This process as our own child; another process may have its number once the child has ended."""
+        process, child = _children.get(self.pid, (self, None))
+        return child if self.same(process) else None
 
     def terminate(self) -> None:
         """Ask the system to end it, if it is still there."""
@@ -70,7 +75,7 @@ class ProcessId:
 
     def ending(self) -> str:
         """How it ended, in words; "" where it was not a child of this process."""
-        child = _children.get(self.pid)
+        child = self._child()
         if child is None or child.poll() is None:
             return ""
         if child.returncode >= 0:
@@ -96,13 +101,21 @@ def start(command: list[str], environment: dict[str, str], log: Path) -> Process
             stderr=subprocess.STDOUT,
             **_apart(),
         )
+    process = ProcessId.of(child.pid)
     with _lock:
-        _children[child.pid] = child
-    return ProcessId.of(child.pid)
+        _children[child.pid] = process, child
+    return process
+
+
+def reap() -> None:
+    """Ask for all children that have ended, which the system lists until their parent does."""
+    with _lock:
+        for _, child in _children.values():
+            child.poll()
 
 
 _lock = Lock()
-_children: dict[int, subprocess.Popen[bytes]] = {}
+_children: dict[int, tuple[ProcessId, subprocess.Popen[bytes]]] = {}
 """Our own children: only their parent learns how they ended, and it must ask."""
 
 CLOCK_SECONDS = 2.0

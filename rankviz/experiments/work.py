@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.estimate import check_budget, estimate
+from rankviz.experiments.job_errors import NO_ROOM, StoreUnusable
 from rankviz.experiments.job_files import belongs_to_a_store
-from rankviz.experiments.job_status import stopped_in_words, time_is_up
+from rankviz.experiments.job_status import no_room, stopped_in_words, time_is_up
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.record import RunRecord
@@ -108,7 +110,7 @@ def serve(path: Path, process: ProcessId) -> None:
     if not belongs_to_a_store(path):
         work(path)
         return
-    store, most, run = JobStore(path.parent), bounds(), RunFolder(path)
+    store, most, run = _store(path.parent), bounds(), RunFolder(path)
     desk = Desk(path.parent, process, kind_of(run.job().threads))
     for done in count(1):
         if run.claim(process):
@@ -118,7 +120,10 @@ def serve(path: Path, process: ProcessId) -> None:
         if done >= most.worker_jobs or resident_memory() > most.worker_bytes:
             store.advance()  # another process does what is next
             return
-        following = store.next_for(desk)
+        try:
+            following = store.next_for(desk)
+        except StoreUnusable:  # where it cannot be written down that it waits
+            return
         if following is None:
             return
         run = following
@@ -139,10 +144,29 @@ def work(path: Path) -> None:
     job = folder.job()
     limit_threads(job.threads)
     ending = _trained(folder, job)
-    if ending is None:
-        JobStore(path.parent).release(folder)
-    elif not folder.ended():  # as where a file could not be read, which should not be forgotten
-        folder.end(*ending)
+    while ending is None and not _let_go(folder):
+        ending = _trained(folder, job)
+    if ending is not None and not folder.ended():  # as where a file could not be read: that is not forgotten
+        _end(folder, *ending)
+
+
+def _let_go(folder: RunFolder) -> bool:
+    """Queue a job again after its turn, unless that cannot be written down: then it goes on."""
+    try:
+        _store(folder.path.parent).release(folder)
+    except StoreUnusable:
+        return False
+    return True
+
+
+def _end(folder: RunFolder, state: str, reason: str) -> None:
+    """Write how a job ended; where there is no room for it, this process ends with the reason in its log."""
+    try:
+        folder.end(state, reason)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            sys.exit(reason)
+        raise
 
 
 def _records(
@@ -153,7 +177,7 @@ def _records(
     Only a spec that says which data it means, by their digest, can be told from another.
     """
     sure = [spec for spec in family if spec.digest]
-    made = JobStore(folder.path.parent).find_records(sure) if belongs_to_a_store(folder.path) else {}
+    made = _store(folder.path.parent).find_records(sure) if belongs_to_a_store(folder.path) else {}
     for spec, record in made.items():
         listener.begin(job.specs.index(spec))
         yield spec, record
@@ -191,6 +215,10 @@ def _trained(folder: RunFolder, job: Job) -> tuple[str, str] | None:
         return "failed", str(error)
     except MemoryError:
         return "failed", "Memory ran out. Choose fewer features m, or close other programs."
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            return "failed", no_room(folder, error)
+        raise
 
 
 def _unfinished(folder: RunFolder, job: Job) -> Iterator[list[RunSpec]]:
@@ -202,4 +230,10 @@ def _unfinished(folder: RunFolder, job: Job) -> Iterator[list[RunSpec]]:
 
 
 def _others_wait(folder: RunFolder, job: Job) -> bool:
-    return belongs_to_a_store(folder.path) and JobStore(folder.path.parent).others_wait(job.owner)
+    return belongs_to_a_store(folder.path) and _store(folder.path.parent).others_wait(job.owner)
+
+
+@cache
+def _store(folder: Path) -> JobStore:
+    """The store that a job belongs to; what was left over there is looked for once."""
+    return JobStore(folder)

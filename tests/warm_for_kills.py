@@ -1,0 +1,12 @@
+"""What the processes of conftest_kills.py have done when they begin: a run imports and measures late."""
+
+from rankviz import RunSpec, execute
+from rankviz.datasets import make_fold
+from rankviz.experiments import work  # noqa: F401 - for those who are forked from here
+from rankviz.experiments.estimate import estimate
+from rankviz.experiments.shape import Shape
+
+_spec = RunSpec("small", feature_map="fourier", n_components=2)
+_fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
+estimate(_spec, Shape.of(_fold))
+execute(_spec, fold=_fold)
