@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest_jobs import SPEC, ended, states
+from conftest_jobs import SPEC, ended, idle, states
 
 from rankviz.common import files
 from rankviz.experiments import desks
+from rankviz.experiments import jobs as jobs_module
+from rankviz.experiments.desks import Desk
 from rankviz.experiments.jobs import JobStore, NoSuchJob
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.experiments.run_folder import RunFolder
@@ -76,6 +80,96 @@ def test_an_outcome_file(folder: Path, submit: Callable[..., str], sleepers: Non
     (folder / other / "outcome.json").write_bytes(content)
     store.delete(other, "me")
     assert [job.id for job in store.jobs("me")] == [damaged]
+
+
+@each_damage
+def test_the_seconds_that_others_worked(
+    folder: Path, submit: Callable[..., str], sleepers: None, content: bytes
+) -> None:
+    """Of a job that waits for its next turn, and of one that is worked on."""
+    store = JobStore(folder, workers=1)
+    waits, works, third = submit(store), submit(store, owner="you"), submit(store)
+    process = RunFolder(folder / waits).worker().process
+    store.release(RunFolder(folder / waits))
+    assert states(store, [waits, works]) == ["queued", "running"]
+    for job in (waits, works):
+        (folder / job / "worked.json").write_bytes(content)
+    store.advance()
+    assert states(store, [waits, works, third]) == ["failed", "failed", "running"]
+    for job in (waits, works):
+        assert store.status(job).reason.startswith("worked.json of this run cannot be read (")
+    assert RunFolder(folder / works).stop_asked() is not None
+    process.terminate()
+    RunFolder(folder / works).worker().process.terminate()
+
+
+@each_damage
+def test_a_file_that_can_neither_be_read_nor_set_aside(
+    folder: Path, submit: Callable[..., str], sleepers: None, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that filled up and was then mounted read-only."""
+    store = JobStore(folder, workers=1)
+    damaged, other = submit(store), submit(store)
+    process = RunFolder(folder / damaged).worker().process
+    for name in ("worker.json", "worked.json", "outcome.json"):
+        (folder / damaged / name).write_bytes(content)
+
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as mounted:
+        mounted.setattr(jobs_module, "locked", read_only)
+        assert states(store, [damaged, other]) == ["failed", "queued"]
+        assert "cannot be read (" in store.status(damaged).reason
+        assert {job.id for job in store.jobs("me")} == {damaged, other}
+        assert [job.id for job in store.live()] == [other]
+    store.advance()
+    assert states(store, [damaged, other]) == ["failed", "running"]
+    process.terminate()
+
+
+@each_damage
+@pytest.mark.parametrize("ending", ["idle", "next", "idle.tmp"])
+def test_a_desk(
+    folder: Path, submit: Callable[..., str], sleepers: None, content: bytes, ending: str
+) -> None:
+    store = JobStore(folder)
+    (folder / ".desks").mkdir()
+    ours = ProcessId.of(os.getpid())
+    (folder / ".desks" / f"{ours.pid}-{ours.began}.{ending}").write_bytes(content)
+    assert states(store, [submit(store)]) == ["running"]
+    assert not list((folder / ".desks").iterdir())
+
+
+def test_a_desk_that_names_another_process_than_its_file(folder: Path) -> None:
+    store, ours = JobStore(folder), ProcessId.of(os.getpid())
+    (folder / ".desks").mkdir()
+    text = json.dumps({"process": asdict(ours), "kind": "any"})
+    (folder / ".desks" / "1-1.idle").write_text(text)
+    assert idle(store.folder) == []
+    assert not list((folder / ".desks").iterdir())
+
+
+@each_damage
+def test_what_a_waiting_worker_was_given(folder: Path, submit: Callable[..., str], content: bytes) -> None:
+    """A worker that cannot read which job it was given does none, and is not taken to work on it for ever."""
+    folder.mkdir()
+    process = ProcessId.of(os.getpid())
+    desk = Desk(folder, process, "any")
+    desk.set_up()
+    file = next((folder / ".desks").glob("*.idle"))
+    file.with_suffix(".next").write_bytes(content)
+    assert desk.wait(60.0) is None
+    assert not list((folder / ".desks").iterdir())
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../../etc", "0" * 32, "not an id"])
+def test_a_worker_is_given_runs_of_its_store_only(folder: Path, name: str) -> None:
+    desk = Desk(folder, ProcessId.of(os.getpid()), "any")
+    folder.mkdir()
+    desk.set_up()
+    desk._write(desk._next, run=name)
+    assert desk.given() is None
 
 
 @each_damage

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,41 @@ def test_a_worker_that_nobody_needs_ends(
     assert worker is not None
     assert wait_for(lambda: not worker.process.alive())
     assert not list((folder / ".desks").iterdir())
+
+
+def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
+    folder: Path, submit: Callable[..., str], bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It finds out whichever process started it: a worker may start another for the same server."""
+    bounded(idle_seconds=3600.0)
+    server = start(["sleep", "60"], dict(os.environ), folder.with_suffix(".log"))
+    monkeypatch.setenv(desks.SERVER_ENVIRONMENT, json.dumps(asdict(server)))
+    store = JobStore(folder, workers=1)
+    job = submit(store)
+    server.terminate()
+    assert ended(store, job).state == "finished"
+    process = RunFolder(folder / job).worker().process
+    assert wait_for(lambda: not process.alive())
+    assert not list((folder / ".desks").iterdir())
+
+
+def test_a_worker_knows_the_server_of_who_started_it(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environments: list[dict[str, str]] = []
+
+    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        environments.append(environment)
+        return start(["sleep", "60"], environment, log)
+
+    monkeypatch.setattr(desks, "start", noting)
+    submit(JobStore(folder))
+    named = json.loads(environments[0][desks.SERVER_ENVIRONMENT])
+    assert ProcessId(**named) == ProcessId.of(os.getpid())
+    other = json.dumps({"pid": 1, "began": 0})
+    monkeypatch.setenv(desks.SERVER_ENVIRONMENT, other)
+    submit(JobStore(folder), owner="you")
+    assert environments[1][desks.SERVER_ENVIRONMENT] == other
 
 
 def test_a_worker_of_another_kind_is_sent_away(
@@ -190,6 +227,24 @@ def test_who_was_let_go_is_behind_those_who_waited(folder: Path, submit: Callabl
     store.release(run)
     assert [store.status(job).state for job in ids] == ["queued", "running", "queued"]
     assert store.status(ids[0]).seconds > 0
+    process.terminate()
+
+
+@pytest.mark.usefixtures("sleepers")
+def test_seconds_count_once_where_the_worker_is_ended_while_it_lets_go(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder, workers=1)
+    run = RunFolder(folder / submit(store))
+    process = run.worker().process
+    worker = json.loads((run.path / "worker.json").read_text())
+    (run.path / "worker.json").write_text(json.dumps(worker | {"since": worker["since"] - 100}))
+    with monkeypatch.context() as ended_here:
+        ended_here.setattr(Path, "unlink", lambda *_, **__: pytest.fail("ended here"))
+        with pytest.raises(pytest.fail.Exception):
+            run.release()
+    assert 100 <= run.worked() < 150
+    assert 100 <= store.status(run.path.name).seconds < 150
     process.terminate()
 
 

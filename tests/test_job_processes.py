@@ -126,6 +126,31 @@ def test_processes_and_how_they_ended(tmp_path: Path) -> None:
     assert ours.ending() == ""
 
 
+def test_a_number_that_once_was_a_child_s_is_another_process_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = start(["true"], dict(os.environ), tmp_path / "log")
+    assert wait_for(lambda: not child.alive())
+    ours = ProcessId.of(os.getpid())
+    if ours.began is None:
+        pytest.skip("the system does not tell when processes began")
+    monkeypatch.setitem(processes._children, ours.pid, processes._children[child.pid])
+    assert ours.alive()
+    assert ours.ending() == ""
+    sleeps = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
+    assert not replace(sleeps, began=sleeps.began - 1).alive(), "an earlier process had this number"
+    sleeps.terminate()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what the system lists is read in /proc")
+def test_the_system_does_not_list_children_that_ended(tmp_path: Path) -> None:
+    pids = [start(["true"], dict(os.environ), tmp_path / "log").pid for _ in range(3)]
+    stats = [Path(f"/proc/{pid}/stat") for pid in pids]
+    wait_for(lambda: all(") Z " in stat.read_text() for stat in stats))
+    processes.reap()
+    assert not any(stat.exists() for stat in stats)
+
+
 def test_processes_where_the_system_does_not_list_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

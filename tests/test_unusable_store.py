@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, ended
+from conftest_jobs import SPEC, end_workers, ended
 
 from rankviz.experiments import desks, job_files, leftovers, run_folder
 from rankviz.experiments import jobs as jobs_module
 from rankviz.experiments.jobs import JobStore, StoreUnusable
-from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.processes import ProcessId, start
+from rankviz.experiments.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -66,6 +67,66 @@ def test_workers_that_cannot_be_written_down_are_ended_and_few(
         assert store.status(job).state == "queued"
     assert len(started) == len(ended) == 1
     assert [path.name for path in (folder / job).iterdir()] == ["spec.json"]
+
+
+def test_a_job_that_could_not_be_started_is_once_there_is_space(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(jobs_module, "assign", lambda *_: None)
+        job = submit(store)
+    with monkeypatch.context() as filled:
+        filled.setattr(jobs_module, "assign", full)
+        filled.setattr(jobs_module, "START_AGAIN_SECONDS", 0.0)
+        for _ in range(20):
+            with pytest.raises(StoreUnusable):
+                store.advance()
+    assert ended(store, job).state == "finished"
+
+
+def test_a_job_whose_worker_died_has_failed_where_that_cannot_be_written(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = JobStore(folder, workers=1)
+    monkeypatch.setattr(
+        desks,
+        "start",
+        lambda _, environment, log: start(["sh", "-c", "echo no >&2; exit 3"], environment, log),
+    )
+    job = submit(store)
+    process = RunFolder(folder / job).worker().process
+    with monkeypatch.context() as filled:
+        filled.setattr(job_files, "write_synced", full)
+        assert process.wait(60)
+        status = store.status(job)
+        assert (status.state, status.live) == ("failed", False)
+        assert status.reason == "The worker process ended without a result; exit status 3. It said: no"
+        assert not RunFolder(folder / job).ended()
+    store.advance()
+    assert RunFolder(folder / job).outcome().reason == status.reason
+
+
+def test_a_folder_that_can_be_made_later(tmp_path: Path) -> None:
+    store = JobStore(tmp_path / "later" / "runs")
+    (tmp_path / "later" / "runs").rmdir()
+    job = store.submit([SPEC], owner="me", title="a job", roots=[])
+    assert store.status(job).owner == "me"
+    end_workers(store.folder)
+
+
+def test_a_system_that_starts_no_process_is_not_taken_for_a_full_disk(
+    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(desks, "start", refused)
+    with pytest.raises(
+        StoreUnusable, match=r"starts no further process \(Resource temporarily unavailable\)"
+    ):
+        submit(JobStore(folder))
+    assert list(folder.glob("*")) == [folder / ".lock"]
 
 
 def test_a_store_that_turned_read_only_is_read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -9,14 +10,17 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rankviz import Fold, Progress, RunSpec, execute
+from rankviz.common.bounds import Bounds
 from rankviz.datasets import find_datasets, make_fold, open_fold, write_letor
 from rankviz.experiments import work, worker
 from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run_folder import Job, RunFolder
 
 SPEC = RunSpec("small", feature_map="fourier", n_components=20, gamma=0.25, C=0.1)
@@ -151,6 +155,66 @@ def test_memory_that_runs_out_is_a_sentence(folder: RunFolder, monkeypatch: pyte
     outcome = folder.outcome()
     assert outcome is not None
     assert outcome.reason.startswith("Memory ran out")
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_records_that_cannot_be_kept_are_a_sentence(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = RunRecord.save
+    monkeypatch.setattr(
+        RunRecord, "save", lambda record, path: full() if "0001" in path.name else save(record, path)
+    )
+    worker.main([str(folder.path)])
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert (outcome.state, outcome.reason) == (
+        "failed",
+        "Nothing more can be written where jobs are kept (No space left on device); 1 of 2 runs had "
+        "finished, and are kept. Who runs the app can free space there; then ask again.",
+    )
+
+
+def test_where_there_is_no_room_for_the_outcome_the_log_has_the_reason(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunFolder, "end", full)
+    with pytest.raises(SystemExit, match=r"^2 of 2 runs finished\.$"):
+        worker.main([str(folder.path)])
+
+
+def test_progress_that_cannot_be_told_does_not_end_a_job(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Path.open
+
+    def but_progress(path: Path, *arguments: Any, **named: Any) -> Any:
+        return full() if path.name == "progress.jsonl" else opened(path, *arguments, **named)
+
+    with monkeypatch.context() as filled:
+        filled.setattr(Path, "open", but_progress)
+        worker.main([str(folder.path)])
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert outcome.state == "finished"
+
+
+def test_a_job_that_cannot_be_queued_again_goes_on(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder.create(tmp_path / ("0" * 32), job(root))
+    others = RunFolder.create(tmp_path / ("1" * 32), job(root, owner="you"))
+    monkeypatch.setattr(work, "bounds", lambda: Bounds(turn_seconds=1e-9))
+    monkeypatch.setattr(RunFolder, "release", full)
+    assert folder.claim(ProcessId.of(os.getpid()))
+    work.work(folder.path)
+    outcome = folder.outcome()
+    assert outcome is not None
+    assert outcome.state == "finished"
+    assert not others.claimed()
 
 
 def test_a_fold_is_read_once_for_runs_that_share_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
