@@ -222,3 +222,25 @@ def test_the_share_that_is_done(
 ) -> None:
     status = JobStatus("id", "me", "A job", "running", "", finished, (SPEC, SPEC), latest, 0.0, 0.0, None)
     assert status.fraction == pytest.approx(fraction)
+
+
+def test_who_wants_the_same_at_the_same_moment_gets_one_job(
+    folder: Path, root: Path, sleepers: object
+) -> None:
+    stores = [JobStore(folder, workers=1) for _ in range(8)]
+    specs, got = (SPEC, SPEC.but(C=2.0)), list[tuple[str, bool]]()
+
+    def ask(number: int) -> None:
+        wanted = specs if number else specs[:1]
+        got.append(stores[number].join(wanted, owner=f"visitor {number}", title="A job", roots=[root]))
+
+    ask(1)
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({job for job, _ in got}) == 1
+    assert sum(new for _, new in got) == 1
+    stores[0].stop(got[0][0], "visitor 1")
+    assert stores[0].join(specs, owner="me", title="A job", roots=[root])[1], "that one is about to end"

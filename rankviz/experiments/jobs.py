@@ -41,7 +41,7 @@ from rankviz.experiments.leftovers import clear_away
 from rankviz.experiments.places import Places
 from rankviz.experiments.processes import can_start, reap
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.room import FOR_ALL, make_room, remove
+from rankviz.experiments.room import FOR_ALL, lives, make_room, remove
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.spec import RunSpec
 
@@ -90,24 +90,55 @@ class JobStore:
         Raises `JobError` where too many jobs wait or are kept (`room`), the system starts no processes, or
         nothing can be written (`StoreUnusable`); ValueError where there is nothing to do.
         """
+        job = self._job(specs, owner, title, roots)
+        with self._locked(make=True):
+            return self._begin(job)
+
+    def join(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        owner: str,
+        title: str,
+        roots: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> tuple[str, bool]:
+        """The id of a live job that makes all of these already, or of a new one; and whether it is new.
+
+        Several who want the same at the same moment get one job. Raises as `submit`.
+        """
+        job, wanted = self._job(specs, owner, title, roots), set(specs)
+        with self._locked(make=True):
+            for run in self._runs():
+                if lives(run) and wanted.issubset(job_of(run.path).specs):
+                    return run.path.name, False
+            return self._begin(job), True
+
+    def _job(
+        self,
+        specs: Sequence[RunSpec],
+        owner: str,
+        title: str,
+        roots: Sequence[str | os.PathLike[str]] | None,
+    ) -> Job:
+        """What is to be done, as `submit` has it."""
         if not can_start():
             raise JobError("Nothing can be trained in the background here: this system starts no processes.")
         if not specs:
             raise ValueError("a job needs at least one run")
-        chosen = data_roots() if roots is None else roots
+        below = tuple(str(Path(root).resolve()) for root in (data_roots() if roots is None else roots))
         threads = max(1, cores() // self.workers)
-        job = Job(
-            tuple(specs), owner, title, tuple(str(Path(r).resolve()) for r in chosen), threads, time.time()
-        )
-        with self._locked(make=True):
-            make_room(self._runs(), owner, bounds())
-            job_id = secrets.token_hex(16)
-            run = RunFolder.create(self.folder / job_id, job)
-            try:
-                self._advance()
-            except OSError:
-                shutil.rmtree(run.path, ignore_errors=True)
-                raise
+        return Job(tuple(specs), owner, title, below, threads, time.time())
+
+    def _begin(self, job: Job) -> str:
+        """Queue a job; under the lock."""
+        make_room(self._runs(), job.owner, bounds())
+        job_id = secrets.token_hex(16)
+        run = RunFolder.create(self.folder / job_id, job)
+        try:
+            self._advance()
+        except OSError:
+            shutil.rmtree(run.path, ignore_errors=True)
+            raise
         return job_id
 
     def keep(self, records: Sequence[RunRecord], title: str) -> None:

@@ -44,19 +44,19 @@ def make_room(runs: Sequence[RunFolder], owner: str, bounds: Bounds) -> None:
 
 def _refuse_too_many_live(runs: Sequence[RunFolder], own: Sequence[RunFolder], bounds: Bounds) -> None:
     """`JobError` where the owner, or all together, have as many jobs waiting or running as may be."""
-    if sum(map(_lives, own)) >= bounds.live_jobs_each:
+    if sum(map(lives, own)) >= bounds.live_jobs_each:
         raise JobError(
             f"Of one visitor at most {counted(bounds.live_jobs_each, 'job')} may wait or run on this "
             "machine. Stop one of yours first."
         )
-    if sum(map(_lives, runs)) >= bounds.live_jobs:
+    if sum(map(lives, runs)) >= bounds.live_jobs:
         raise JobError(
             f"At most {counted(bounds.live_jobs, 'job')} of all visitors may wait or run on this machine. "
             "Try again when some have ended."
         )
 
 
-def _lives(run: RunFolder) -> bool:
+def lives(run: RunFolder) -> bool:
     """Whether a job waits or runs, and is not about to end because it was asked to."""
     return not run.ended() and run.stop_asked() is None
 

@@ -12,7 +12,7 @@ from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, run
-from ui.shared.tabs import began_unasked, leave
+from ui.shared.tabs import began_unasked, leave, wait_too
 from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, store, watch
 
@@ -54,23 +54,25 @@ def go_on(late: list[RunSpec], title: str, why: str) -> bool:
         return True
     job = _job_of(late, title)
     if job is not None:
-        watch(job, place=title, note=why or SLOW)
+        watch(job, place=title, note=(why or SLOW) if job.owner == visitor() else OF_OTHERS)
     return job is not None
 
 
 def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
     """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
     try:
-        job = start(late, title)
+        job_id, new = store().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
+        if new:
+            st.query_params[PARAMETER] = st.session_state[UNASKED] = job_id
+            began_unasked(job_id, visitor())
+        else:
+            wait_too(job_id)
+        return store().status(job_id)
     except StoreUnusable as error:
         st.warning(escaped(error), icon=":material/save:")
         run(*late)
     except JobError as error:
         st.toast(escaped(error), icon=":material/error:")
-    else:
-        st.session_state[UNASKED] = job.id
-        began_unasked(job.id, visitor())
-        return job
     return None
 
 
