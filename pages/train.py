@@ -32,4 +32,4 @@ with convergence:
     views.convergence(record)
 with numbers:
     views.numbers(other, record, part)
-    downloads(record, data, part)
+    downloads(record, part)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import SPEC, ended, idle, pid_of, states, wait_for
 
-from rankviz.experiments import desks, jobs
+from rankviz.experiments import desks, dispatch
 from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.job_status import job_of
 from rankviz.experiments.jobs import JobStore
@@ -284,7 +284,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
     store = JobStore(folder)
     job = submit(store)
     process: ProcessId = RunFolder(folder / job).worker().process
-    monkeypatch.setattr(jobs, "TIME_PATIENCE", 0.0)
+    monkeypatch.setattr(dispatch, "TIME_PATIENCE", 0.0)
     bounded(job_seconds=1e-6)
     assert ended(store, job).reason.startswith("Stopped after ")
     assert wait_for(lambda: not process.alive())

@@ -14,7 +14,7 @@ import pytest
 from conftest_jobs import SPEC, ended, pid_of, states, wait_for
 
 from rankviz.common.threads import cores
-from rankviz.experiments import desks, jobs
+from rankviz.experiments import desks, dispatch, jobs
 from rankviz.experiments.job_status import UNKNOWN
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob, NotTheOwner
 from rankviz.experiments.processes import ProcessId, start
@@ -85,7 +85,7 @@ def test_a_worker_that_does_not_stop_is_ended(
     assert not store.status(job_id).stopping
     store.stop(job_id, "me")
     assert (store.status(job_id).state, store.status(job_id).stopping) == ("running", True)
-    monkeypatch.setattr(jobs, "STOP_PATIENCE", 0.0)
+    monkeypatch.setattr(dispatch, "STOP_PATIENCE", 0.0)
     status = ended(store, job_id)
     assert (status.state, status.reason) == ("stopped", "Stopped on request; 0 of 1 runs had finished.")
     assert not status.stopping

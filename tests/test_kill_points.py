@@ -14,7 +14,7 @@ import pytest
 from conftest_jobs import SPEC, wait_for
 from conftest_kills import hidden_files, kill_at, processes_on
 
-from rankviz.experiments import desks, jobs, leftovers, worker
+from rankviz.experiments import desks, dispatch, leftovers, worker
 from rankviz.experiments.desks import Desk, kind_of, waiting
 from rankviz.experiments.job_status import job_of
 from rankviz.experiments.jobs import JobStore
@@ -192,7 +192,7 @@ def test_a_worker_is_killed_at_each_step(
     while killed:
         clear(store)
         with monkeypatch.context() as not_yet:
-            not_yet.setattr(jobs, "assign", lambda *_: None)
+            not_yet.setattr(dispatch, "assign", lambda *_: None)
             mine = store.submit(specs, owner="a", title="A job", roots=[root])
             theirs = store.submit([SPEC.but(C=0.25)], owner="b", title="A job", roots=[root])
         steps += 1

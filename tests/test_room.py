@@ -11,7 +11,7 @@ import pytest
 from conftest_jobs import SPEC
 
 from rankviz.common.bounds import bounds
-from rankviz.experiments import jobs, room
+from rankviz.experiments import dispatch, room
 from rankviz.experiments.jobs import JobError, JobStore
 from rankviz.experiments.processes import start
 from rankviz.experiments.run_folder import RunFolder
@@ -21,7 +21,7 @@ DAY = 86400.0
 
 @pytest.fixture(autouse=True)
 def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "assign", lambda *_: None)
+    monkeypatch.setattr(dispatch, "assign", lambda *_: None)
 
 
 def kept(store: JobStore, owner: str, *, days: float = 0.0, size: int = 0) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import SPEC, end_workers, ended
 
-from rankviz.experiments import desks, job_files, leftovers, run_folder
+from rankviz.experiments import desks, dispatch, job_files, leftovers, run_folder
 from rankviz.experiments import jobs as jobs_module
 from rankviz.experiments.jobs import JobStore, StoreUnusable
 from rankviz.experiments.processes import ProcessId, start
@@ -59,7 +59,7 @@ def test_workers_that_cannot_be_written_down_are_ended_and_few(
     monkeypatch.setattr(desks, "start", lambda *_: started.append(1) or ProcessId(2**22 + 1, None))
     monkeypatch.setattr(ProcessId, "terminate", lambda process: ended.append(process.pid))
     with monkeypatch.context() as later:
-        later.setattr(jobs_module, "assign", lambda *_: None)
+        later.setattr(dispatch, "assign", lambda *_: None)
         job = submit(store)
     monkeypatch.setattr(job_files, "write_synced", full)
     monkeypatch.setattr(jobs_module, "LOOK_SECONDS", 0.0)
@@ -74,11 +74,11 @@ def test_a_job_that_could_not_be_started_is_once_there_is_space(
 ) -> None:
     store = JobStore(folder)
     with monkeypatch.context() as earlier:
-        earlier.setattr(jobs_module, "assign", lambda *_: None)
+        earlier.setattr(dispatch, "assign", lambda *_: None)
         job = submit(store)
     with monkeypatch.context() as filled:
-        filled.setattr(jobs_module, "assign", full)
-        filled.setattr(jobs_module, "START_AGAIN_SECONDS", 0.0)
+        filled.setattr(dispatch, "assign", full)
+        filled.setattr(dispatch, "START_AGAIN_SECONDS", 0.0)
         for _ in range(20):
             with pytest.raises(StoreUnusable):
                 store.advance()

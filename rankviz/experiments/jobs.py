@@ -13,7 +13,6 @@ import os
 import secrets
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,21 +24,20 @@ from rankviz.common.locks import locked
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.datasets.types import DataError
-from rankviz.experiments.desks import WORKERS_ENVIRONMENT, Desk, assign
+from rankviz.experiments.desks import WORKERS_ENVIRONMENT, Desk
+from rankviz.experiments.dispatch import Dispatcher
 from rankviz.experiments.job_errors import JobError, NoSuchJob, NotTheOwner, StoreUnusable
-from rankviz.experiments.job_files import UnreadableFile, Worker, belongs_to_a_store, is_id
+from rankviz.experiments.job_files import UnreadableFile, belongs_to_a_store, is_id
 from rankviz.experiments.job_status import (
     JobStatus,
-    how_it_died,
     job_of,
     status_of,
     stopped_in_words,
-    time_is_up,
     unreadable_status,
 )
 from rankviz.experiments.leftovers import clear_away
 from rankviz.experiments.places import Places
-from rankviz.experiments.processes import can_start, reap
+from rankviz.experiments.processes import can_start
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.room import FOR_ALL, lives, make_room, remove
 from rankviz.experiments.run_folder import Job, RunFolder
@@ -49,12 +47,6 @@ FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 LOCK = ".lock"
 LOOK_SECONDS = 0.25
 """At most this often who looks at jobs also sees to them."""
-STOP_PATIENCE = 1.5
-"""Seconds after which a worker that was asked to stop is ended by the system."""
-TIME_PATIENCE = 10.0
-"""Seconds beyond those a job may work after which the system ends its worker."""
-START_AGAIN_SECONDS = 10.0
-"""A job whose worker could not be written down, as on a full disk, is started again after this."""
 
 
 class JobStore:
@@ -71,8 +63,7 @@ class JobStore:
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
         self.folder = _default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
-        self._not_before: dict[Path, float] = {}
-        self._places, self._advanced = Places(), -math.inf
+        self._places, self._dispatcher, self._advanced = Places(), Dispatcher(self.workers), -math.inf
         with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
             self._make_folder()
             clear_away(self.folder)
@@ -135,7 +126,7 @@ class JobStore:
         job_id = secrets.token_hex(16)
         run = RunFolder.create(self.folder / job_id, job)
         try:
-            self._advance()
+            self._see_to_it()
         except OSError:
             shutil.rmtree(run.path, ignore_errors=True)
             raise
@@ -179,7 +170,7 @@ class JobStore:
     def advance(self) -> None:
         """Note who died, hasten who was asked to stop, and start who is next; `StoreUnusable` as `submit`."""
         with self._locked():
-            self._advance()
+            self._see_to_it()
 
     def _advance_if_possible(self) -> None:
         """`advance`, before jobs are read: that they cannot be written to is no reason not to.
@@ -222,14 +213,14 @@ class JobStore:
                 run.ask_to_stop()
                 if not run.claimed():
                     run.end("stopped", stopped_in_words(run))
-            self._advance()
+            self._see_to_it()
 
     def delete(self, job_id: str, owner: str) -> None:
         """End a job at once and remove all it left; `NotTheOwner` for anybody else."""
         run = self._owned(job_id, owner)
         with self._locked():
             remove(run)
-            self._advance()
+            self._see_to_it()
 
     def _status(self, run: RunFolder) -> JobStatus:
         """Status of a job, which has failed where its files cannot be read."""
@@ -282,7 +273,7 @@ class JobStore:
         """The next run for a worker that has ended a job, which waits for one; None where it shall end."""
         with self._locked():
             desk.set_up()
-            self._advance()
+            self._see_to_it()
         run = desk.wait(bounds().idle_seconds)
         if run is None:
             with self._locked():  # nobody gives it one from now on
@@ -295,54 +286,14 @@ class JobStore:
         queued = (run for run in self._runs() if not run.ended() and not run.claimed())
         return any(job_of(run.path).owner != owner for run in queued)
 
+    def _see_to_it(self) -> None:
+        """`advance`, under the lock."""
+        self._dispatcher.advance(self._runs())
+
     def release(self, run: RunFolder) -> None:
         """Queue a job again whose worker lets others go first."""
         with self._locked():
             run.release()
-
-    def _advance(self) -> None:
-        """`advance`, under the lock."""
-        reap()
-        running, queued = Counter[str](), []
-        for run in self._runs():
-            if run.ended():
-                continue
-            try:
-                worker = run.worker()
-                if worker is None:
-                    queued.append(run)
-                elif self._works_on(run, worker):
-                    running[job_of(run.path).owner] += 1
-            except UnreadableFile:
-                run.mend()
-        now = time.monotonic()
-        self._start([run for run in queued if self._not_before.get(run.path, now) <= now], running)
-
-    def _works_on(self, run: RunFolder, worker: Worker) -> bool:
-        """Whether the worker of a run is alive; it is ended where it should have ended by itself."""
-        if not worker.process.alive():
-            if not run.ended():  # it may have written its outcome between the two looks
-                run.end(*how_it_died(run))
-            for aside in run.asides():  # nobody else writes here
-                aside.unlink(missing_ok=True)
-            return False
-        asked = run.stop_asked()
-        if asked is not None and time.time() - asked > STOP_PATIENCE:
-            worker.process.terminate()
-        elif run.worked() > bounds().job_seconds + TIME_PATIENCE:
-            worker.process.terminate()
-            run.end("stopped", time_is_up(run, bounds().job_seconds))
-        return True
-
-    def _start(self, queued: list[RunFolder], running: Counter[str]) -> None:
-        """Have as many queued runs worked on as may be, in turn for each visitor, the longest wait first."""
-        while queued and running.total() < self.workers:
-            run = min(queued, key=lambda run: (running[job_of(run.path).owner], _waits_since(run)))
-            queued.remove(run)
-            self._not_before[run.path] = time.monotonic() + START_AGAIN_SECONDS
-            assign(run, job_of(run.path).threads, self.workers)
-            del self._not_before[run.path]
-            running[job_of(run.path).owner] += 1
 
 
 def _known(path: Path) -> bool:
@@ -351,12 +302,6 @@ def _known(path: Path) -> bool:
         return bool(job_of(path).specs)
     except (OSError, ValueError):
         return False
-
-
-def _waits_since(run: RunFolder) -> float:
-    """When a queued job was submitted, or last let others go first (seconds since 1970)."""
-    released = run.released()
-    return job_of(run.path).created if released is None else released
 
 
 def _default_folder() -> Path:

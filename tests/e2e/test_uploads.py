@@ -55,6 +55,11 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
     wait_settled(page)
     assert traces(page, "ndcg-at-k")
     assert "mine" in offered(page)
+    page.get_by_role("tab", name="Numbers").click()
+    for made in ("Scores, validation part", "Model"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=made).click()
+        assert download.value.path().stat().st_size > 0
 
 
 def test_a_broken_file_is_a_sentence_and_changes_nothing(server: Server, page: Page) -> None:

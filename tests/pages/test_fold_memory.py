@@ -6,15 +6,20 @@ import gc
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FunctionType, MethodType
+from typing import Any
 
 import pytest
+import streamlit as st
 from conftest_pages import part
+from streamlit.delta_generator import DeltaGenerator
 from test_data import Opener, text, upload, with_sidebar
 
-from rankviz.datasets import Dataset, Fold, make_data, normalise, open_fold
-from ui.shared.fold_memory import IDLE_SECONDS, FoldKey, FoldMemory, nbytes
+from rankviz.datasets import Dataset, Fold, RankingData, make_data, normalise, open_fold
+from ui.shared.fold_memory import FOLDS, IDLE_SECONDS, FoldKey, FoldMemory, nbytes
 
 
 def fold(first: int) -> Fold:
@@ -26,6 +31,7 @@ def key(name: str, normalisation: str = "") -> FoldKey:
 
 
 ONE = nbytes([fold(1)])
+OWN = text(make_data(n_queries=10, seed=1))
 
 
 def test_a_normalised_fold_shares_all_but_its_features() -> None:
@@ -96,19 +102,47 @@ def test_folds_that_nobody_asks_for_are_let_go() -> None:
     assert memory.get(key("a"), lambda: fold(1))
 
 
-def test_removing_an_upload_lets_its_folds_go(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[weakref.ref[Fold]] = []
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[RankingData]]:
+    """The parts of folds of the data set "own" that pages have opened."""
+    parts: list[weakref.ref[RankingData]] = []
 
     def open_and_note(dataset: Dataset, name: str) -> Fold:
         fold = open_fold(dataset, name)
         if dataset.name == "own":
-            opened.append(weakref.ref(fold))
+            parts.extend(map(weakref.ref, fold.parts.values()))
         return fold
 
     monkeypatch.setattr("ui.shared.runs.open_fold", open_and_note)
-    app = upload(open_page("data"), ("own.txt", text(make_data(n_queries=10, seed=1))))
-    assert [one() is not None for one in opened] == [True]
+    return parts
+
+
+def test_removing_an_upload_lets_its_folds_go(
+    open_page: Opener, opened: list[weakref.ref[RankingData]]
+) -> None:
+    app = upload(open_page("data"), ("own.txt", OWN))
+    assert [one() is not None for one in opened] == [True] * 3
     app.button(key="remove-upload").click()
     with_sidebar(app)
     gc.collect()
-    assert [one() is not None for one in opened] == [False]
+    assert [one() is not None for one in opened] == [False] * 3
+
+
+@pytest.mark.parametrize("page", ["data", "train"])
+def test_buttons_hold_no_fold_but_make_files_of_it(
+    page: str, open_page: Opener, opened: list[weakref.ref[RankingData]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Callable[[], str | bytes]] = []  # Streamlit keeps them for as long as a visitor may come back
+
+    def note(*arguments: Any, **_: Any) -> None:
+        made.extend(given for given in arguments if isinstance(given, FunctionType | MethodType))
+
+    monkeypatch.setattr(st, "download_button", note)
+    monkeypatch.setattr(DeltaGenerator, "download_button", note)
+    app = upload(open_page("data"), ("own.txt", OWN))
+    with_sidebar(app, page)
+    made_of_it = made[-6:] if page == "train" else made[-1:]
+    FOLDS.clear()
+    gc.collect()
+    assert [one() is not None for one in opened] == [False] * 3
+    assert all(make() for make in made_of_it)

@@ -30,6 +30,7 @@ from ui.data.words import (
     synthetic,
 )
 from ui.shared import reveal
+from ui.shared.runs import fold_later
 from ui.shared.show import bold_sentence, show_figure, tiles
 
 PARTS = ("train", "vali")
@@ -190,10 +191,10 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     """Counts of the three parts, what they say that matters, and the part as a file."""
     summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
     st.dataframe(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
-    data = fold.parts[part]
+    later = fold_later(spec)
     st.download_button(
         f"The {PART_NAMES[part]} part as LETOR text",
-        lambda: _letor_text(data),
+        lambda: _letor_text(later().parts[part]),
         f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.txt",
         "text/plain",
         key="download-letor",

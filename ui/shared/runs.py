@@ -134,26 +134,38 @@ def _found(roots: tuple[str, ...]) -> dict[str, Dataset]:
 
 def fold_of(spec: RunSpec) -> Fold:
     """The fold a spec names, as read; opened again when one of its files changes."""
-    dataset = datasets()[spec.dataset]
+    dataset, key = _found_fold(spec)
 
     def read() -> Fold:
         with st.spinner("Reading the fold …"):
             return open_fold(dataset, spec.fold)
 
-    return FOLDS.get(_fold_key(dataset, spec.fold), read)
+    return FOLDS.get(key, read)
 
 
 def normalised(spec: RunSpec) -> Fold:
     """The spec's fold with the spec's normalisation."""
-    fold, key = fold_of(spec), _fold_key(datasets()[spec.dataset], spec.fold)
+    fold, (_, key) = fold_of(spec), _found_fold(spec)
     return FOLDS.get(
         replace(key, normalisation=spec.normalisation), lambda: normalise(fold, spec.normalisation)
     )
 
 
-def _fold_key(dataset: Dataset, fold: str) -> FoldKey:
-    files = [(str(path), path.stat()) for path in dataset.folds[fold].values()]
-    return FoldKey(tuple((path, seen.st_size, seen.st_mtime_ns) for path, seen in files), fold)
+def fold_later(spec: RunSpec) -> Callable[[], Fold]:
+    """What gives the fold a spec names, as read, after the page has been drawn.
+
+    For files that are made on a click: that happens where nobody knows whose page it is, and a fold that the
+    button held would stay in memory for as long as its visitor may come back.
+    """
+    dataset, key = _found_fold(spec)
+    return lambda: FOLDS.get(key, lambda: open_fold(dataset, spec.fold))
+
+
+def _found_fold(spec: RunSpec) -> tuple[Dataset, FoldKey]:
+    """The data set that a spec names, and what its fold is kept by."""
+    dataset = datasets()[spec.dataset]
+    files = [(str(path), path.stat()) for path in dataset.folds[spec.fold].values()]
+    return dataset, FoldKey(tuple((path, seen.st_size, seen.st_mtime_ns) for path, seen in files), spec.fold)
 
 
 def recall(spec: RunSpec) -> RunRecord | None:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from rankviz import save
-from rankviz.datasets import RankingData, write_scores
+from rankviz.datasets import Fold, RankingData, normalise, write_scores
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from, model_of
@@ -20,22 +19,30 @@ from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
 from ui.shared.foreign import as_csv
-from ui.shared.runs import normalised
+from ui.shared.runs import fold_later
 
 
-def downloads(record: RunRecord, data: RankingData, part: str) -> None:
+def downloads(record: RunRecord, part: str) -> None:
     """Buttons whose files are made when they are pressed."""
     st.markdown("**Take it with you**")
     row = st.container(horizontal=True)
     words, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
-    _button(row, f"Scores, {words} part", lambda: _scores(record, data, part), f"{stem}-{part}-scores.txt")
-    _button(row, f"Margins, {words} part", lambda: margins(record, data, part), f"{stem}-{part}-margins.csv")
+    fold = fold_later(record.spec)
+
+    def button(label: str, made: Callable[[], str | bytes], name: str, about: str | None = None) -> None:
+        name = f"{stem}{name}"
+        row.download_button(label, made, name, key=f"save-{label}", on_click="ignore", help=about)
+
+    button(f"Scores, {words} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
+    button(
+        f"Margins, {words} part", lambda: margins(record, fold().parts[part], part), f"-{part}-margins.csv"
+    )
     if record.spec.offers.weights:
-        _button(row, "Weights", lambda: weights(record, data), f"{stem}-weights.csv")
+        button("Weights", lambda: weights(record, fold().parts[part]), "-weights.csv")
     if can_be_rebuilt(record.spec):
-        _button(row, "Model", lambda: _model(record), f"{stem}-model.npz", "npz and JSON for rankviz.load")
-    _button(row, "Run", lambda: _file(record.save, "run.npz"), f"{stem}-run.npz", "for RunRecord.load")
-    _button(row, "Settings", record.spec.to_json, f"{stem}.json", "JSON for RunSpec.from_json")
+        button("Model", lambda: _model(record, fold()), "-model.npz", "npz and JSON for rankviz.load")
+    button("Run", lambda: _file(record.save, "run.npz"), "-run.npz", "for RunRecord.load")
+    button("Settings", record.spec.to_json, ".json", "JSON for RunSpec.from_json")
     st.caption("Scores are in the order of the part's file, one to a line, as LETOR's scripts read them.")
 
 
@@ -71,9 +78,9 @@ def can_be_rebuilt(spec: RunSpec) -> bool:
     return isinstance(model, FeatureRanker) and can_save(model)
 
 
-def _model(record: RunRecord) -> bytes:
+def _model(record: RunRecord, fold: Fold) -> bytes:
     """The fitted model; records keep no landmarks, so they are drawn again."""
-    model = model_from(record, normalised(record.spec).train)
+    model = model_from(record, normalise(fold, record.spec.normalisation).train)
     return _file(lambda path: save(model, path), "model.npz")
 
 
@@ -82,13 +89,3 @@ def _file(write: Callable[[Path], object], name: str) -> bytes:
         path = Path(folder) / name
         write(path)
         return path.read_bytes()
-
-
-def _button(
-    row: DeltaGenerator,
-    label: str,
-    data: Callable[[], str | bytes],
-    name: str,
-    about: str | None = None,
-) -> None:
-    row.download_button(label, data, name, key=f"save-{label}", on_click="ignore", help=about)
