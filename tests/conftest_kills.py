@@ -71,10 +71,8 @@ def processes_on(folder: Path) -> Iterator[int]:
 
 
 def hidden_files(folder: Path) -> list[str]:
-    """What was written aside and is there still, and what desks there are."""
-    found = [
-        path
-        for path in folder.rglob("*")
-        if path.name.startswith(".") and path.name not in (".lock", ".desks")
-    ]
-    return [str(path.relative_to(folder)) for path in [*found, *(folder / ".desks").glob("*")]]
+    """What was written aside and is there still, room that an ended job takes, and what desks there are."""
+    found = [path for path in folder.rglob("*") if path.name.startswith(".")]
+    needed = [path for path in folder.rglob(".room") if not (path.parent / "outcome.json").exists()]
+    left = {*found, *(folder / ".desks").glob("*")} - {folder / ".lock", folder / ".desks", *needed}
+    return [str(path.relative_to(folder)) for path in left]

@@ -66,7 +66,7 @@ def test_workers_that_cannot_be_written_down_are_ended_and_few(
     for _ in range(20):
         assert store.status(job).state == "queued"
     assert len(started) == len(ended) == 1
-    assert [path.name for path in (folder / job).iterdir()] == ["spec.json"]
+    assert {path.name for path in (folder / job).iterdir()} == {"spec.json", ".room"}
 
 
 def test_a_job_that_could_not_be_started_is_once_there_is_space(

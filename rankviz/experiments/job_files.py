@@ -31,7 +31,8 @@ STARTING = "starting"
 TAIL_BYTES = 8192
 """The end of a growing file that is read for its latest lines; one line is a few hundred bytes."""
 
-
+ROOM, ROOM_BYTES = ".room", 4096
+"""A hidden file of this size makes way for how the job ended."""
 NUMBER = (int, float)
 STATES = ("finished", "stopped", "failed")
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -147,8 +148,13 @@ class JobFiles:
         except OSError:
             return None
 
+    def keep_room(self) -> None:
+        """Take the bytes that it takes to write how the job ended, while there are some."""
+        (self.path / ROOM).write_bytes(bytes(ROOM_BYTES))
+
     def end(self, state: str, reason: str) -> None:
-        """Write how the job ended, also into the store's log."""
+        """Write how the job ended, also into the store's log; on a full disk into the room kept for it."""
+        (self.path / ROOM).unlink(missing_ok=True)
         replace(self._aside(asdict(Outcome(state, reason, time.time()))), self.path / "outcome.json")
         if belongs_to_a_store(self.path):
             note_end(self.path, state)
@@ -220,7 +226,7 @@ class JobFiles:
 
     def asides(self) -> Iterator[Path]:
         """What was written aside to be renamed, by a process that writes now or was ended."""
-        return self.path.glob(".*")
+        return (path for path in self.path.glob(".*") if path.name != ROOM)
 
     def _aside(self, values: dict[str, Any]) -> Path:
         """A hidden file with these values as JSON, to be renamed to what it shall be."""

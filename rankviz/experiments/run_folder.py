@@ -84,6 +84,7 @@ class RunFolder(JobFiles):
             write_synced(aside / "spec.json", job.to_json())
             for index, record in enumerate(records):
                 record.save(cls(aside).record_file(index))
+            cls(aside).keep_room()
             if records:
                 cls(aside).end("finished", f"{len(records)} of {len(records)} runs finished.")
             aside.rename(path)
