@@ -9,7 +9,7 @@ import pytest
 from conftest_jobs import SPEC, end_workers, ended, wait_for
 from conftest_kills import hidden_files
 
-from rankviz.experiments import jobs
+from rankviz.experiments import dispatch
 from rankviz.experiments.jobs import JobStore, StoreUnusable
 from tools.disks import Disk, NotAllowed, small_disk
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("own_cache", "soon")
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What could not be started is tried again at once."""
-    monkeypatch.setattr(jobs, "START_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(dispatch, "START_AGAIN_SECONDS", 0.0)
 
 
 @pytest.fixture
