@@ -15,6 +15,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import platformdirs
@@ -63,6 +64,7 @@ class JobStore:
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
         self.folder = _default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
+        self._threads = Lock()
         self._places, self._dispatcher, self._advanced = Places(), Dispatcher(self.workers), -math.inf
         with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
             self._make_folder()
@@ -261,7 +263,8 @@ class JobStore:
         try:
             if make:
                 self._make_folder()
-            with locked(self.folder / LOCK):
+            # threads queue up here, for who waits for a file asks for it now and then, and may be overtaken
+            with self._threads, locked(self.folder / LOCK):
                 yield
         except OSError as error:
             raise StoreUnusable.because(error) from error

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import start
 from rankviz.experiments.run_folder import RunFolder
+from ui.shared import watching
 
 Opener = Callable[..., AppTest]
 
@@ -116,3 +117,12 @@ def test_a_job_that_cannot_be_read_stops_no_page(
     another = open_page("train", m=25)
     shown_until_done(another)
     assert figures(another), "another visitor is not stopped"
+
+
+def test_the_more_pages_watch_the_less_often_each_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    watchers = watching._Watchers()
+    for number in range(30):
+        watchers.note(f"page {number % 20}")
+    assert watchers.number() == 20
+    monkeypatch.setattr(watching, "MOST_POLL_SECONDS", 0.0)
+    assert watchers.number() == 0, "those that have left are forgotten"

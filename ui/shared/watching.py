@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from threading import Lock
 
 import streamlit as st
 
@@ -13,11 +14,12 @@ from ui.shared.foreign import escaped
 from ui.shared.runs import errors_as_sentences, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
-POLL_SECONDS, LATER_SECONDS = 0.3, 1.0
-"""A job is looked at this often, at first and once it has run for a while: many visitors may watch one."""
-A_WHILE = 10.0
+POLL_SECONDS, MOST_POLL_SECONDS = 0.3, 2.0
+"""A job is looked at this often by its page, less often the more there are that watch one."""
+POLLS_OF_ALL = 10.0
+"""Looks a second of all pages together: each costs the server 20 ms."""
 REDRAW_SECONDS = 2.0
-"""At most this often the page is drawn anew because a job has more records."""
+"""At most this often a page is drawn anew because its job has more records; of more than two, in turn."""
 PARAMETER = "job"
 """The query parameter that names the job a page shows."""
 
@@ -28,12 +30,35 @@ def store() -> JobStore:
     return JobStore()
 
 
+class _Watchers:
+    """How many pages watch a job just now; safe among the threads of all visitors."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._seen: dict[str, float] = {}
+
+    def note(self, page: str) -> None:
+        """A page looks at its job."""
+        with self._lock:
+            self._seen[page] = time.monotonic()
+
+    def number(self) -> int:
+        """Pages that have looked within the time in which each looks at least once."""
+        since = time.monotonic() - 2 * MOST_POLL_SECONDS
+        with self._lock:
+            self._seen = {page: at for page, at in self._seen.items() if at > since}
+            return len(self._seen)
+
+
+_watchers = _Watchers()
+
+
 def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
     """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends.
 
     `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
     """
-    often = POLL_SECONDS if job.seconds < A_WHILE else LATER_SECONDS
+    often = min(max(POLL_SECONDS, _watchers.number() / POLLS_OF_ALL), MOST_POLL_SECONDS)
     shown = st.fragment(_progress, run_every=often if job.live else None)
     shown(job.id, place, note, job.live, len(job.finished))
     if job.owner == visitor():
@@ -43,6 +68,7 @@ def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
 @errors_as_sentences()
 def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) -> None:
     """The fragment that is drawn several times a second while a job is live."""
+    _watchers.note(f"{visitor()} {job_id} {place}")
     try:
         status = store().status(job_id)
     except NoSuchJob:  # deleted meanwhile: the page is drawn without it
@@ -79,7 +105,8 @@ def _redraw(status: JobStatus, drawn: int) -> None:
     """Run the whole page again when the job has ended, or has grown and was not drawn just now."""
     state, now = st.session_state, time.monotonic()
     last = state.setdefault("job-drawn", now)
-    if not status.live or (len(status.finished) > drawn and now - last >= REDRAW_SECONDS):
+    pause = REDRAW_SECONDS * max(1.0, _watchers.number() / 2)
+    if not status.live or (len(status.finished) > drawn and now - last >= pause):
         state["job-drawn"] = now
         st.rerun()
 
