@@ -89,6 +89,18 @@ def test_then_the_oldest_of_who_asks(folder: Path, bounded: Callable[..., None])
     assert own not in there(store, "me")
 
 
+def test_jobs_that_made_nothing_go_first(folder: Path, bounded: Callable[..., None]) -> None:
+    """Each job that was begun unasked and stopped is one that ended."""
+    bounded(kept_jobs_each=2)
+    store = JobStore(folder)
+    made = kept(store, "me", size=10)
+    for _ in range(3):
+        job = store.submit([SPEC], owner="me", title="A job", roots=[])
+        store.stop(job, "me")
+    assert made in there(store, "me")
+    assert len(there(store, "me")) == 2
+
+
 def test_bytes_of_all_runs_are_bounded(folder: Path, bounded: Callable[..., None]) -> None:
     bounded(run_bytes=20_000)
     store = JobStore(folder)

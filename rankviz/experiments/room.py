@@ -30,13 +30,14 @@ FOR_ALL = "rankviz"
 def make_room(runs: Sequence[RunFolder], owner: str, bounds: Bounds) -> None:
     """Remove the ended jobs that go for a new one of `owner`; `JobError` where there is no room.
 
-    The owner's oldest go where they have as many as one may keep; where all together are too many or too
-    large, the oldest of anybody that ended more than a day ago go, then the owner's own.
+    The owner's go where they have as many as one may keep, first those without a record, then the oldest.
+    Where all together are too many or too large, the oldest of anybody that ended more than a day ago go,
+    then the owner's own.
     """
     runs = sorted((run for run in runs if job_of(run.path).owner != FOR_ALL), key=_created)
     own = [run for run in runs if job_of(run.path).owner == owner]
     _refuse_too_many_live(runs, own, bounds)
-    ended = [run for run in own if run.ended()]
+    ended = sorted((run for run in own if run.ended()), key=lambda run: (bool(run.finished()), _created(run)))
     for run in ended[: max(0, len(ended) + 1 - bounds.kept_jobs_each)]:
         remove(run)
     _make_room_for_all([run for run in runs if run.path.exists() and run.ended()], owner, bounds)
