@@ -55,8 +55,10 @@ def test_a_worker_file(folder: Path, submit: Callable[..., str], sleepers: None,
         assert store.find_records([SPEC]) == {}
         assert states(store, [damaged, other]) == ["failed", "running"]
         status = store.status(damaged)
-        assert status.reason.startswith("worker.json of this run cannot be read (")
-        assert status.reason.endswith("It was set aside as unreadable-worker.json.")
+        empty = "it is empty" if not content else "it is not what was written"
+        assert status.reason.startswith(f"worker.json of this run cannot be read: {empty}, as after a full ")
+        assert "It was set aside as unreadable-worker.json." in status.reason
+        assert "Expecting" not in status.reason
         assert (folder / damaged / "unreadable-worker.json").read_bytes() == content
         assert RunFolder(folder / damaged).stop_asked() is not None
         assert {job.id for job in store.jobs("me")} == {damaged, other}
@@ -97,7 +99,7 @@ def test_the_seconds_that_others_worked(
     store.advance()
     assert states(store, [waits, works, third]) == ["failed", "failed", "running"]
     for job in (waits, works):
-        assert store.status(job).reason.startswith("worked.json of this run cannot be read (")
+        assert store.status(job).reason.startswith("worked.json of this run cannot be read: it is ")
     assert RunFolder(folder / works).stop_asked() is not None
     process.terminate()
     RunFolder(folder / works).worker().process.terminate()
@@ -120,7 +122,7 @@ def test_a_file_that_can_neither_be_read_nor_set_aside(
     with monkeypatch.context() as mounted:
         mounted.setattr(jobs_module, "locked", read_only)
         assert states(store, [damaged, other]) == ["failed", "queued"]
-        assert "cannot be read (" in store.status(damaged).reason
+        assert "cannot be read: it is " in store.status(damaged).reason
         assert {job.id for job in store.jobs("me")} == {damaged, other}
         assert [job.id for job in store.live()] == [other]
     store.advance()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import IO
 
 from rankviz.common.system import WINDOWS
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""What the system says where nothing more can be written."""
 PATIENCE = 0.5
 """Seconds that a file may be held open by somebody who reads it: Windows then does not replace it."""
 

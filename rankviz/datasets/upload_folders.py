@@ -17,6 +17,7 @@ from threading import Lock
 
 import platformdirs
 
+from rankviz.common.files import NO_ROOM
 from rankviz.datasets.types import DataError
 
 ENVIRONMENT = "RANKVIZ_UPLOADS"
@@ -42,9 +43,10 @@ def visitor_root(visitor: str) -> Path:
 
 
 def note_use(root: Path) -> None:
-    """Remember that the visitor whose data root this is was here now."""
+    """Remember that the visitor whose data root this is was here now, where that can be written."""
     if root.is_dir():
-        os.utime(root)
+        with suppress(OSError):
+            os.utime(root)
 
 
 def remove_expired(now: float | None = None) -> int:
@@ -63,20 +65,37 @@ def remove(folder: Path, root: Path) -> None:
             f"{folder.name} is not one of your uploads", expected="one of yours", remedy="Choose another."
         )
     gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
-    folder.rename(gone)
+    with _no_room_as_sentence():
+        folder.rename(gone)
     delete(gone)
 
 
 @contextmanager
 def aside(root: Path) -> Iterator[Path]:
-    """A hidden folder below `root`, gone afterwards unless it was moved."""
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """A hidden folder below `root`, gone afterwards unless it was moved; `DataError` on a full disk."""
     made = root / f".{secrets.token_hex(8)}.tmp"
-    made.mkdir(mode=0o700)
     try:
-        yield made
+        with _no_room_as_sentence():
+            root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            made.mkdir(mode=0o700)
+            yield made
     finally:
         delete(made)
+
+
+@contextmanager
+def _no_room_as_sentence() -> Iterator[None]:
+    """`DataError` where the disk of the uploads is full, or may not be written to."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise DataError(
+            f"the folder of uploads cannot be written to ({error.strerror})",
+            expected="a disk with free space",
+            remedy="The data sets that are there can be used. Who runs the app can free space for more.",
+        ) from error
 
 
 def clear_left() -> None:
@@ -88,11 +107,12 @@ def clear_left() -> None:
 
 
 def delete(path: Path) -> None:
-    """Remove a file, or a folder with all in it."""
+    """Remove a file, or a folder with all in it, as far as the system lets us."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
 
 
 def moved(source: Path, root: Path, name: str, suffix: str) -> Path:

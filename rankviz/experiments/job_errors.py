@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""What the system says where nothing more can be written."""
 NO_PROCESS = (errno.EAGAIN, errno.ENOMEM)
 """What the system says where it starts no process."""
 

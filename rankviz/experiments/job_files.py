@@ -21,8 +21,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from rankviz.common.files import replace, write_synced
-from rankviz.experiments.job_errors import NO_ROOM
+from rankviz.common.files import NO_ROOM, replace, write_synced
 from rankviz.experiments.job_log import note_end
 from rankviz.experiments.processes import ProcessId
 
@@ -51,10 +50,11 @@ def belongs_to_a_store(path: Path) -> bool:
 class UnreadableFile(ValueError):  # noqa: N818 - reads as what it says
     """A job file that is not what was written, as a sentence."""
 
-    @classmethod
-    def because(cls, path: Path, why: object) -> UnreadableFile:
-        """Which file it is, and what is wrong with it."""
-        return cls(f"{path.name} of this run cannot be read ({why}).")
+    def __init__(self, path: Path, *, empty: bool = False) -> None:
+        how = "is empty" if empty else "is not what was written"
+        super().__init__(
+            f"{path.name} of this run cannot be read: it {how}, as after a full disk or a loss of power."
+        )
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class JobFiles:
         path = self.path / "outcome.json"
         values = _read_json(path, state=str, reason=str, ended=NUMBER)
         if values and values["state"] not in STATES:
-            raise UnreadableFile.because(path, f"it tells of a state {values['state']!r}")
+            raise UnreadableFile(path)
         return values and Outcome(**values)
 
     def mend(self) -> None:
@@ -186,7 +186,9 @@ class JobFiles:
                 replace(self.path / name, self.path / kept)
                 self.ask_to_stop()
                 if not self.ended():
-                    self.end("failed", f"{error} It was set aside as {kept}.")
+                    self.end(
+                        "failed", f"{error} It was set aside as {kept}. Runs that had finished are kept."
+                    )
 
     def tell(
         self, index: int, stage: str, fraction: float | None = None, record: dict[str, Any] | None = None
@@ -261,13 +263,14 @@ def _tail(path: Path) -> bytes:
 def _read_json(path: Path, **types: Any) -> Any:
     """The values in a file, None where there is none; `UnreadableFile` where they are not of these types."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes()
+        values = json.loads(text.decode())
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
-        raise UnreadableFile.because(path, error) from error
+        raise UnreadableFile(path, empty=not text) from error
     if not _fits(values, **types) or set(values) != set(types):
-        raise UnreadableFile.because(path, f"it should have {', '.join(types)}")
+        raise UnreadableFile(path)
     return values
 
 

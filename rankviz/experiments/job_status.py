@@ -155,7 +155,8 @@ def how_it_died(run: RunFolder) -> tuple[str, str]:
     if latest is not None and latest["stage"] == STARTING:
         parts.append("it was still starting")
     elif latest is not None:
-        parts.append(f"last stage: {latest['stage']} of run {latest['index'] + 1} of {total}")
+        stage = "the end" if latest["stage"] == "finished" else latest["stage"]
+        parts.append(f"last stage: {stage} of run {latest['index'] + 1} of {total}")
     said = run.last_words()
     return "failed", "; ".join(filter(None, parts)) + "." + (f" It said: {said}" if said else "")
 

@@ -21,13 +21,14 @@ from typing import Any
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
+from rankviz.common.files import NO_ROOM
 from rankviz.common.memory import resident_memory
 from rankviz.common.progress import Callback, Progress
 from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.desks import Desk, kind_of
 from rankviz.experiments.estimate import check_budget, estimate
-from rankviz.experiments.job_errors import NO_ROOM, StoreUnusable
+from rankviz.experiments.job_errors import StoreUnusable
 from rankviz.experiments.job_files import belongs_to_a_store
 from rankviz.experiments.job_status import no_room, stopped_in_words, time_is_up
 from rankviz.experiments.jobs import JobStore

@@ -14,7 +14,7 @@ from rankviz.experiments.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.experiments.job_errors import JobError, StoreUnusable
+from rankviz.experiments.job_errors import JobError
 from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
@@ -40,6 +40,8 @@ LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
+_REFUSED = "refused-runs"
+"""Where the session keeps the runs that were asked for and refused, and why."""
 TURN_PATIENCE = 0.3
 """Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
 
@@ -205,14 +207,16 @@ def _offer(predicted: list[Estimate], title: str) -> None:
         on_click=_submit,
         args=(missing, title),
     )
+    refused, why = st.session_state.get(_REFUSED, ([], ""))
+    if refused == missing:
+        st.warning(escaped(why), icon=":material/error:")
 
 
 @errors_as_sentences()
 def _submit(missing: list[RunSpec], title: str) -> None:
-    """Start a job (a callback), or say why not: the visitor has too many, or it cannot be kept."""
+    """Start a job (a callback), or note why not: the visitor has too many, or it cannot be kept."""
+    st.session_state.pop(_REFUSED, None)
     try:
         start(missing, title)
-    except StoreUnusable as error:
-        st.error(escaped(error), icon=":material/save:")
     except JobError as error:
-        st.toast(escaped(error), icon=":material/error:")
+        st.session_state[_REFUSED] = missing, str(error)

@@ -72,7 +72,7 @@ def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
         st.warning(escaped(error), icon=":material/save:")
         run(*late)
     except JobError as error:
-        st.toast(escaped(error), icon=":material/error:")
+        st.warning(escaped(error), icon=":material/error:")
     return None
 
 
