@@ -17,6 +17,7 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
+from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG
 from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
@@ -79,7 +80,7 @@ def own_folders(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
-    for kept in (_memory, _slow, store):
+    for kept in (_memory, _slow, store, asked_for):
         kept.cache_clear()
     FOLDS.clear()
 

@@ -11,7 +11,7 @@ from rankviz.experiments.job_errors import JobError, StoreUnusable
 from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import escaped
-from ui.shared.runs import data_roots_of_visitor, run
+from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run
 from ui.shared.tabs import began_unasked, leave, wait_too
 from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, store, watch
@@ -50,7 +50,7 @@ def go_on(late: list[RunSpec], title: str, why: str) -> bool:
     begins once the controls rest.
     """
     if not why and not _rested(late):
-        _rest(time.monotonic())
+        st.fragment(_rest, run_every=REST_SECONDS)(time.monotonic())
         return True
     job = _job_of(late, title)
     if job is not None:
@@ -85,7 +85,7 @@ def _rested(late: list[RunSpec]) -> bool:
     return time.monotonic() - since >= REST_SECONDS
 
 
-@st.fragment(run_every=REST_SECONDS)
+@errors_as_sentences()
 def _rest(drawn: float) -> None:
     """A line that has the page drawn anew when the visitor has left the controls alone for a while."""
     st.caption("These runs take a while. They begin when the controls rest.")
