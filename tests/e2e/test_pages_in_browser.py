@@ -8,7 +8,7 @@ import pytest
 from helpers import assert_no_errors_shown, sidebar
 from playwright.sync_api import Page, expect
 
-from tools.browser import REPOSITORY, Server, open_page
+from tools.browser import REPOSITORY, Server, open_page, wait_settled
 
 PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py") if path.stem != "home")
 
@@ -26,6 +26,8 @@ def test_page_opens_and_its_figures_have_a_text(server: Server, page: Page, name
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     charts = page.get_by_test_id("stPlotlyChart").filter(visible=True)
     named = page.get_by_role("figure", name=re.compile(r"\w+ \w+"))
+    expect(named).not_to_have_count(0, timeout=60_000)  # on a busy machine its runs go on as a job
+    wait_settled(page)
     assert charts.count() == named.count() > 0
 
 
