@@ -16,7 +16,7 @@ BENCH_STAMP := $(VENV)/.bench-installed
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens docs lint types wheel wheel-all container bench soak clean
+.PHONY: help install app test e2e screens faults docs lint types wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test              tests of core and pages with coverage; RANKVIZ_LETOR=folder adds the real folds'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
+	@echo 'make faults            pictures of what a visitor sees when something fails, into screens/faults/ (root, for disks of their own)'
 	@echo 'make docs              the documentation into static/docs, from where the app links to it'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
@@ -64,6 +65,9 @@ e2e: install
 
 screens: install
 	$(BIN)/python -m tools.screens
+
+faults: install
+	$(BIN)/python -m tools.faults
 
 docs: install
 	$(BIN)/python -m tools.docs

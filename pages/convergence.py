@@ -7,6 +7,7 @@ from ui.shared.navigation import experiment
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import what_is_shown
+from ui.shared.views import tabs
 
 spec = experiment()
 st.title("Convergence")
@@ -18,10 +19,10 @@ with errors_as_sentences():
     records, table = views.runs(spec, choice)
 
 views.headline(records, table, choice)
-playing, summary, trace = st.tabs(["Play", "Runs", "Iterations"])
-with playing, errors_as_sentences():
-    play.playback(spec)
-with summary:
-    views.summary(records, table)
-with trace:
-    views.iterations(table)
+tabs(
+    {
+        "Play": lambda: play.playback(spec),
+        "Runs": lambda: views.summary(records, table),
+        "Iterations": lambda: views.iterations(table),
+    }
+)

@@ -5,6 +5,7 @@ import streamlit as st
 from ui.data import uploads, views
 from ui.shared.navigation import data_only
 from ui.shared.runs import errors_as_sentences, fold_of
+from ui.shared.views import tabs
 
 spec = data_only()
 st.title("Data")
@@ -16,16 +17,12 @@ with errors_as_sentences():
 views.what_it_is(spec, fold)
 uploads.own_data(spec.dataset)
 views.headline(spec, fold, part)
-grades, features, query, scaling, counts = st.tabs(
-    ["Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"]
+tabs(
+    {
+        "Grades and pairs": lambda: views.distributions(spec, fold, part),
+        "Features": lambda: views.features(spec, fold, part),
+        "One query": lambda: views.one_query(spec, fold, part),
+        "Normalisation": lambda: views.normalisations(spec, fold, part),
+        "Counts and download": lambda: views.counts(spec, fold, part),
+    }
 )
-with grades:
-    views.distributions(spec, fold, part)
-with features:
-    views.features(spec, fold, part)
-with query:
-    views.one_query(spec, fold, part)
-with scaling:
-    views.normalisations(spec, fold, part)
-with counts:
-    views.counts(spec, fold, part)

@@ -6,6 +6,7 @@ from ui.influence import choices, views
 from ui.shared import reveal
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
+from ui.shared.views import tabs
 
 spec = experiment()
 st.title("Influence of C and costs")
@@ -14,10 +15,9 @@ with errors_as_sentences():
     spec = choices.model(spec)
 settings = choices.controls(spec)
 st.markdown(f":gray[{choices.about(spec, settings, part)}]")
-loss_weight, costs = st.tabs(["Influence of C", "Influence of λ and μ"], key="view", bind="query-params")
-if loss_weight.open:
-    with loss_weight, errors_as_sentences():
-        views.of_C(spec, settings, part)
-if costs.open:
-    with costs, errors_as_sentences():
-        views.of_costs(spec, settings, part)
+tabs(
+    {
+        "Influence of C": lambda: views.of_C(spec, settings, part),
+        "Influence of λ and μ": lambda: views.of_costs(spec, settings, part),
+    }
+)

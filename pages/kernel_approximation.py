@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from ui.kernel_approximation import tabs, views
+from ui.kernel_approximation import tabs as in_tabs
+from ui.kernel_approximation import views
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
+from ui.shared.views import tabs
 
 spec = experiment()
 st.title("Kernel approximation")
@@ -14,24 +16,13 @@ with errors_as_sentences():
         st.stop()
     errors, draws = views.headline(asked)
 
-entries, residuals, spectrum, seconds, numbers = st.tabs(
-    ["κ against κ̃", "Residuals of one query", "Spectrum", "Error against seconds", "Numbers"],
-    key="view",
-    bind="query-params",
+tabs(
+    {
+        "κ against κ̃": lambda: in_tabs.entries(asked),
+        "Residuals of one query": lambda: in_tabs.residual(asked),
+        "Spectrum": lambda: in_tabs.spectrum(asked),
+        "Error against seconds": lambda: in_tabs.seconds(asked, errors, draws),
+        "Numbers": lambda: in_tabs.numbers(asked, errors),
+    }
 )
-if entries.open:
-    with entries:
-        tabs.entries(asked)
-if residuals.open:
-    with residuals:
-        tabs.residual(asked)
-if spectrum.open:
-    with spectrum:
-        tabs.spectrum(asked)
-if seconds.open:
-    with seconds:
-        tabs.seconds(asked, errors, draws)
-if numbers.open:
-    with numbers:
-        tabs.numbers(asked, errors)
 views.finish(asked, draws)

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
-from ui.ndcg_vs_m import tabs, views
+from ui.ndcg_vs_m import tabs as in_tabs
+from ui.ndcg_vs_m import views
 from ui.shared import reveal
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
+from ui.shared.views import tabs
 
 spec = experiment()
 st.title("NDCG against m")
@@ -16,12 +18,10 @@ with errors_as_sentences():
     records = views.records(spec, settings)
     views.headline(spec, settings, records, part)
 
-one_query, ranking_error, numbers = st.tabs(
-    ["One query as m grows", "Distance from the exact model", "Numbers"]
+tabs(
+    {
+        "One query as m grows": lambda: in_tabs.one_query(spec, records, part),
+        "Distance from the exact model": lambda: in_tabs.ranking_error(spec, settings, records, part),
+        "Numbers": lambda: in_tabs.numbers(settings, records, part),
+    }
 )
-with one_query, errors_as_sentences():
-    tabs.one_query(spec, records, part)
-with ranking_error, errors_as_sentences():
-    tabs.ranking_error(spec, settings, records, part)
-with numbers, errors_as_sentences():
-    tabs.numbers(settings, records, part)

@@ -7,6 +7,7 @@ from ui.shared.jobs import predicted, run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.show import what_is_shown
+from ui.shared.views import tabs
 from ui.train import views
 from ui.train.downloads import downloads
 
@@ -23,13 +24,11 @@ with errors_as_sentences():
 
 cost.caption(views.cost(record, predicted(spec)))
 views.headline(other, record, data, part)
-lists, margins, convergence, numbers = st.tabs(["One query", "Margins", "Convergence", "Numbers"])
-with lists:
-    views.one_query(other, record, data, part)
-with margins:
-    views.margins(record, data, part)
-with convergence:
-    views.convergence(record)
-with numbers:
-    views.numbers(other, record, part)
-    downloads(record, part)
+tabs(
+    {
+        "One query": lambda: views.one_query(other, record, data, part),
+        "Margins": lambda: views.margins(record, data, part),
+        "Convergence": lambda: views.convergence(record),
+        "Numbers": lambda: (views.numbers(other, record, part), downloads(record, part)),
+    }
+)

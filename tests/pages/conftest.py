@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
-from conftest_pages import APP, EDGES, SMALL
+from conftest_pages import APP, CHEAP_TABS, EDGES, SMALL
 from runs_once import RunsOnce
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
+from ui.shared import views
 from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG
 from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
-from ui.shared.runs import _memory
+from ui.shared.runs import _memory, errors_as_sentences
 from ui.shared.watching import store
 
 
@@ -83,6 +84,22 @@ def own_folders(
     for kept in (_memory, _slow, store, asked_for):
         kept.cache_clear()
     FOLDS.clear()
+
+
+@pytest.fixture
+def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw all tabs of the pages that have to train nothing for them, in place of the open one alone."""
+    only_open = views.tabs
+
+    def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
+        if not CHEAP_TABS.issuperset(draw):
+            only_open(draw)
+            return
+        for place, drawn in zip(st.tabs(list(draw)), draw.values(), strict=True):
+            with place, errors_as_sentences():
+                drawn()
+
+    monkeypatch.setattr(views, "tabs", tabs)
 
 
 @pytest.fixture

@@ -14,6 +14,24 @@ from rankviz.datasets import RankingData, make_data
 
 APP = Path(__file__).parents[2] / "router.py"
 
+TABS = {
+    "train": ("One query", "Margins", "Convergence", "Numbers"),
+    "ndcg_vs_m": ("One query as m grows", "Distance from the exact model", "Numbers"),
+    "convergence": ("Play", "Runs", "Iterations"),
+    "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
+    "influence": ("Influence of C", "Influence of λ and μ"),
+    "kernel_approximation": (
+        "κ against κ̃",
+        "Residuals of one query",
+        "Spectrum",
+        "Error against seconds",
+        "Numbers",
+    ),
+}
+"""The tabs of pages."""
+CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data") for tab in TABS[page]}
+"""Those of pages that have to train nothing for them."""
+
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page."""

@@ -16,6 +16,8 @@ from rankviz.plots.style import second_tone, style_of
 from ui.shared.pins import token
 from ui.side_by_side.words import Pair, about
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)

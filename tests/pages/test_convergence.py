@@ -12,6 +12,8 @@ from rankviz import RunSpec, execute
 from rankviz.risk.losses import LOSSES
 from ui.shared.pins import MOST, from_token, token
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 PIN = "fourier_m25_g-3_s7_c-2_t4"

@@ -18,6 +18,8 @@ from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.recipes import Recipe
 from ui.shared.runs import data_roots_of_visitor
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
 SMALL = Recipe(queries=20, smallest=2, largest=5, features=3)

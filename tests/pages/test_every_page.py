@@ -15,6 +15,8 @@ from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS
 from ui.shared import runs
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 Opener = Callable[..., AppTest]
 

@@ -15,6 +15,8 @@ from rankviz.metrics.significance import compare
 from ui.shared.pins import from_token, token
 from ui.shared.settings import state_of
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 EXACT = {"map": "exact kernel (RBF)"}
 SPEC = RunSpec("synthetic-demo", C=2.0**-4, gamma=2.0**-2).exact()

@@ -20,6 +20,8 @@ from rankviz.plots.labels import shown_documents
 from ui.shared.foreign import as_csv, escaped, plain
 from ui.shared.runs import _memory
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 PICTURE = "![p](https://elsewhere.example/p.png)"
 HOSTILE = (PICTURE, "<img src=//elsewhere.example>", "[a](http://elsewhere.example)", "$x$ **b** `c` :red[d]")

@@ -14,6 +14,8 @@ from rankviz import RunSpec, execute
 from rankviz.plots import metric_curve, metric_vs_m
 from ui.ndcg_vs_m.words import in_words
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 

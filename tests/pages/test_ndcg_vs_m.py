@@ -19,6 +19,8 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
 from ui.ndcg_vs_m.words import agreement
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 QUICK = {"upto": 10}

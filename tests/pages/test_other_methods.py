@@ -18,6 +18,8 @@ from rankviz.models.methods import METHODS
 from rankviz.plots import dim_histogram
 from rankviz.plots.style import style_of
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-8)
 LOW_RANK = {

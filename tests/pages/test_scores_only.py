@@ -18,6 +18,8 @@ from rankviz.plots import metric_vs_m
 from ui.ndcg_vs_m.words import seconds_in_words
 from ui.train.downloads import can_be_rebuilt
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 Opener = Callable[..., AppTest]
 LINK = {"method": "feature mean", "m": 10}
 METRIC = "NDCG@10"

@@ -20,6 +20,8 @@ from rankviz.models.methods import METHODS
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS
 
+pytestmark = pytest.mark.usefixtures("every_tab")
+
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 Opener = Callable[..., AppTest]
 

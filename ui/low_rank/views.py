@@ -19,6 +19,7 @@ from ui.shared import selection
 from ui.shared.foreign import describe
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import bold_sentence, show_figure
+from ui.shared.views import VIEW, tabs
 
 HOW = (
     "Click a bar to select its queries, click it again to let them go; a box selects those of the bars whose "
@@ -26,7 +27,6 @@ HOW = (
 )
 SLIDER_WIDTH = 420
 """Pixels: what follows it goes to another line on narrow pages."""
-VIEW = "view"
 PART = "train"
 """Whose queries are selected here: α belongs to them."""
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
@@ -61,14 +61,15 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     what = shown(record, train, choice, partial(selection.picked, part=PART))
     if not nothing:
         _headline(what)
-    tabs = st.tabs(list(VIEWS), key=VIEW, bind="query-params", on_change="rerun")
-    for (name, view), tab in zip(VIEWS.items(), tabs, strict=True):
-        if tab.open:
-            with tab:
-                if nothing and name not in OTHER_MODELS:
-                    st.markdown(words.NOTHING_HERE)
-                else:
-                    view(what, others)
+    tabs({name: partial(_view, name, what, others, nothing) for name in VIEWS})
+
+
+def _view(name: str, what: Shown, others: Records, nothing: str) -> None:
+    """A tab of the page; a sentence where it would show the α of a model that has none."""
+    if nothing and name not in OTHER_MODELS:
+        st.markdown(words.NOTHING_HERE)
+    else:
+        VIEWS[name](what, others)
 
 
 def _controls() -> Choice:

@@ -20,6 +20,7 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from rankviz.fitting.memory import default_budget
 from ui.shared.foreign import escaped
 from ui.shared.runs import (
     NoTurn,
@@ -98,9 +99,10 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
             _follow(job, title)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
-    costs = {spec: estimate(spec, shapes[spec.digest]) for spec in missing}
-    check_budget(max(costs.values(), key=lambda e: e.bytes))
-    laptop = [estimate(spec, shapes[spec.digest], LAPTOP) for spec in missing]
+    budget = default_budget()  # asked once: that reads a dozen files of the system
+    costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
+    check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
+    laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in missing]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
     note = _make_now(short)

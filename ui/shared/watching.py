@@ -16,7 +16,7 @@ from ui.shared.visitors import keep_visitor, visitor
 
 POLL_SECONDS, MOST_POLL_SECONDS = 0.3, 2.0
 """A job is looked at this often by its page, less often the more there are that watch one."""
-POLLS_OF_ALL = 10.0
+POLLS_OF_ALL = 5.0
 """Looks a second of all pages together: each costs the server 20 ms."""
 REDRAW_SECONDS = 2.0
 """At most this often a page is drawn anew because its job has more records; of more than two, in turn."""

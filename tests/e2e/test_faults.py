@@ -1,0 +1,21 @@
+"""What fails on the machine is a sentence on the page: the stories of tools/faults.py in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tools.disks import NotAllowed
+from tools.faults import STORIES, said
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_what_a_visitor_sees(browser: Browser, tmp_path: Path, story: str) -> None:
+    try:
+        for moment in STORIES[story](browser, tmp_path):
+            said(moment)
+            expect(moment.page.get_by_test_id("stException")).to_have_count(0)
+    except NotAllowed as why:
+        pytest.skip(str(why))

@@ -1,0 +1,21 @@
+"""The tabs of a page: which one is open is in the address, and only that one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from ui.shared.runs import errors_as_sentences
+
+VIEW = "view"
+"""The query parameter that names the open tab."""
+
+
+def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
+    """Tabs by their names, with what draws each; what cannot be drawn is said in its tab."""
+    places = st.tabs(list(draw), key=VIEW, bind="query-params", on_change="rerun")
+    for tab, drawn in zip(places, draw.values(), strict=True):
+        if tab.open:
+            with tab, errors_as_sentences():
+                drawn()
