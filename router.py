@@ -4,7 +4,8 @@ from ui.data import uploads
 from ui.defaults import prepare
 from ui.shared.accounts import ask_to_log_in, offer_to_log_out
 from ui.shared.link import link_as_opened, say_what_was_not_offered
-from ui.shared.navigation import configure
+from ui.shared.look import dress, switches
+from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences
 from ui.shared.settings import go_where_asked
 from ui.shared.sidebar import sidebar
@@ -17,9 +18,11 @@ try:
         go_where_asked()
         link = link_as_opened()
         uploads.before_sidebar()
-        sidebar(datasets())
+        sidebar(datasets(), entry_of(page).unread)
         offer_to_log_out()
         say_what_was_not_offered(link)
+        switches()
+        dress()
         page.run()
 finally:
     settle()

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from ui.convergence import play, views
+from ui.shared.foreign import describe
+from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import what_is_shown
 from ui.shared.views import tabs
 
 spec = experiment()
-st.title("Convergence")
-what_is_shown(spec, "train")
+head("Convergence", str(describe(spec, "train")))
 if not offered(spec, *views.NEEDED):
     st.stop()
 with errors_as_sentences():

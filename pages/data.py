@@ -1,16 +1,16 @@
 """The data: how many documents, grades and pairs, and what the features say."""
 
-import streamlit as st
-
 from ui.data import uploads, views
+from ui.shared.head import head
 from ui.shared.navigation import data_only
 from ui.shared.runs import errors_as_sentences, fold_of
 from ui.shared.views import tabs
 
 spec = data_only()
-st.title("Data")
+row = head("Data")
+with row:
+    part = views.part_chosen(spec)
 uploads.add_data()
-part = views.part_chosen(spec)
 with errors_as_sentences():
     fold = fold_of(spec)
 

@@ -4,14 +4,15 @@ import streamlit as st
 
 from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views
+from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import tabs
 
 spec = experiment()
-st.title("Kernel approximation")
+about = head("Kernel approximation").container(width="content")
 with errors_as_sentences():
-    asked = views.asked(spec)
+    asked = views.asked(spec, about)
     if asked is None:
         st.stop()
     errors, draws = views.headline(asked)

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from ui.low_rank import views
+from ui.shared.foreign import describe
+from ui.shared.head import head
 from ui.shared.jobs import run_or_submit
 from ui.shared.navigation import experiment
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.show import what_is_shown
 
 spec = experiment()
-st.title("Low rank")
-what_is_shown(spec, "train")
+head("Low rank", str(describe(spec, "train")))
 st.markdown(
     "Training gives every preference pair a weight, its dual variable α, and the model is "
     "w = Σ α (φᵢ − φⱼ). Written as a matrix for each query, are the α low-rank, as xu2019 found?"

@@ -1,20 +1,21 @@
 """How many features are enough: ranking quality against m of both approximations and the exact kernel."""
 
-import streamlit as st
-
 from ui.ndcg_vs_m import tabs as in_tabs
 from ui.ndcg_vs_m import views
 from ui.shared import reveal
+from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import tabs
 
 spec = experiment()
-st.title("NDCG against m")
-part = reveal.part_shown(spec)
+row = head("NDCG against m")
+about = row.container(width="content")
+with row:
+    part = reveal.part_shown(spec)
 with errors_as_sentences():
     settings = views.settings(spec)
-    st.markdown(f":gray[{views.in_short(settings, part)}]")
+    about.caption(views.in_short(settings, part), width="content")
     records = views.records(spec, settings)
     views.headline(spec, settings, records, part)
 

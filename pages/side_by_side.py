@@ -1,17 +1,18 @@
 """Two models on the same data, query by query: by default both approximations of the kernel."""
 
-import streamlit as st
-
 from ui.shared import reveal
+from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.side_by_side import views
 
 spec = experiment()
-st.title("Side by side")
-part = reveal.part_shown(spec)
+row = head("Side by side")
+about = row.container(width="content")
+with row:
+    part = reveal.part_shown(spec)
 choice = views.controls(spec)
 with errors_as_sentences():
-    pair = views.trained(choice, part)
+    pair = views.trained(choice, part, about)
     data = normalised(spec).parts[part]
 views.linked(pair, data, part, choice.metric)

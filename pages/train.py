@@ -2,28 +2,23 @@
 
 import streamlit as st
 
-from ui.shared import reveal
+from ui.shared.head import head_and_part
 from ui.shared.jobs import predicted, run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.show import what_is_shown
 from ui.shared.views import tabs
 from ui.train import views
 from ui.train.downloads import downloads
 
 spec = experiment()
-st.title("Train")
-part = reveal.part_shown(spec)
-what_is_shown(spec, part)
+part = head_and_part("Train", spec)
 with errors_as_sentences():
-    cost = st.empty()
-    cost.caption(f"Predicted for this run: {predicted(spec)}.")
-    beside = views.beside(st.session_state, spec)
+    beside, curve = views.controls(st.session_state, spec)
     other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 
-cost.caption(views.cost(record, predicted(spec)))
-views.headline(other, record, data, part)
+views.headline(other, record, data, part, curve)
+st.caption(views.cost(record, predicted(spec)))
 tabs(
     {
         "One query": lambda: views.one_query(other, record, data, part),

@@ -44,7 +44,7 @@ def test_figures_hold_the_table(groups: dict[float, list[RunRecord]]) -> None:
     assert [trace.name for trace in fig.data] == [
         "95 % interval over queries",
         "mean over queries",
-        "seconds",
+        "products",
     ]
     fig = influence.figure_of_cost(table, "linear", "MAP", "λ₂₁", 1.3, 0.5)
     assert list(fig.data[1].y) == table["mean"].tolist()

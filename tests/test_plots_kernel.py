@@ -43,7 +43,7 @@ def test_error_curves(norm: str) -> None:
         rows = kernel_variants.rows_of(table, variant)
         assert list(trace.y) == rows["mean"].tolist()
         if variant == VARIANTS[2]:
-            assert named["the sidebar's model"].y == (rows.set_index("m").loc[10, "mean"],)
+            assert named["the current model"].y == (rows.set_index("m").loc[10, "mean"],)
 
 
 def test_variants_have_their_maps_colour_and_a_look_of_their_own() -> None:
@@ -57,7 +57,7 @@ def test_variants_have_their_maps_colour_and_a_look_of_their_own() -> None:
 def test_an_exact_model_is_not_ringed() -> None:
     """Its error is rounding, below the axis."""
     fig = kernel_error.figure(kernel_error.data(ERRORS, "spectral"), {}, "spectral", 40, PAPERS[0])
-    assert "the sidebar's model" not in [trace.name for trace in fig.data]
+    assert "the current model" not in [trace.name for trace in fig.data]
 
 
 def test_errors_meet_their_seconds() -> None:
@@ -71,7 +71,7 @@ def test_errors_meet_their_seconds() -> None:
     assert fig.data[0].text == ("", "", "", "m = 40")
     assert fig.layout.xaxis.range == (-3, 0)
     assert fig.layout.yaxis.title.text == kernel_error.error_axis(table, "frobenius")["title"]
-    (ring,) = (trace for trace in fig.data if trace.name == "the sidebar's model")
+    (ring,) = (trace for trace in fig.data if trace.name == "the current model")
     assert ring.y[0] == table[(table["choice"] == "gaussian") & (table["m"] == 10)]["mean"].item()
 
 

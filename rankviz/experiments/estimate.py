@@ -121,6 +121,11 @@ def estimate(
     return Estimate(spec, shape, sizes, stages, size, storage_words(dtype), guess=work.guess)
 
 
+def budget_now() -> float:
+    """The share of the free memory, in bytes, that training may take: to be asked once for many runs."""
+    return default_budget()
+
+
 def total_seconds(estimates: Iterable[Estimate]) -> float:
     """Seconds of several runs made together: what families of runs share is computed once.
 

@@ -14,18 +14,15 @@ _ENDS = tuple(status for status in Status if status.converged)
 
 
 def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
-    """Iterations and seconds of a run, with and without preconditioner, in one sentence."""
+    """Iterations of a run, with and without preconditioner, in one sentence.
+
+    What is counted is the same in every run; seconds are not, and no such sentence rests on them.
+    """
     if plain is None:
-        return f"{_effort(record)} in {_time(record)}, in one run"
+        return _effort(record)
     if _converged(record) and _converged(plain):
-        return (
-            f"With the preconditioner {_effort(record)} in {_time(record)}, without it {_cg(plain)} in "
-            f"{_time(plain)}, each in one run"
-        )
-    return (
-        f"With the preconditioner {_effort(record)} in {_time(record)}; without it {_effort(plain)} "
-        f"in {_time(plain)}, each in one run"
-    )
+        return f"With the preconditioner {_effort(record)}, without it {_cg(plain)}"
+    return f"With the preconditioner {_effort(record)}; without it {_effort(plain)}"
 
 
 def race(table: pd.DataFrame, within: float = 1e-4) -> str:
@@ -68,8 +65,3 @@ def _cg(record: RunRecord) -> str:
 
 def _converged(record: RunRecord) -> bool:
     return record.status in [status.value for status in _ENDS]
-
-
-def _time(record: RunRecord) -> str:
-    seconds = float(record.trace["seconds"].iloc[-1])
-    return f"{seconds:.2f} s" if seconds >= 0.01 else "under 0.01 s"

@@ -1,4 +1,4 @@
-"""Metrics and seconds against a setting: C (chapelle2010 Figure 1), or a cost λ (he2009 Figures 3 and 4)."""
+"""Metrics and effort against a setting: C (chapelle2010 Figure 1), or a cost λ (he2009 Figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -29,18 +29,24 @@ def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[fl
 def data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
     """One row per value of a setting, whose runs are one per fold.
 
-    Columns value, mean, low, high (bootstrap interval over the queries of all folds), queries, folds, and
-    seconds (of the Newton steps from where each run starts, all folds together; NaN where training does not
-    tell them).
+    Columns value, mean, low, high (bootstrap interval over the queries of all folds), queries, folds, and of
+    all folds together seconds and products with the features (of the Newton steps from where each run starts;
+    NaN where training does not tell them).
     """
     rows = []
     for value, records in sorted(groups.items()):
         found = interval(pooled(records, part, metric))
         seconds = sum(record.seconds.get("newton", math.nan) for record in records)
         ends = (found.mean, found.low, found.high, found.n_queries)
-        rows.append((value, *ends, len(records), seconds))
-    columns = ["value", "mean", "low", "high", "queries", "folds", "seconds"]
+        products = sum(map(_products, records))
+        rows.append((value, *ends, len(records), seconds, products))
+    columns = ["value", "mean", "low", "high", "queries", "folds", "seconds", "products"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _products(record: RunRecord) -> float:
+    """Products with the features that a run took, NaN where its trace does not tell them."""
+    return float(record.trace["products"].sum()) if "products" in record.trace else math.nan
 
 
 def against(
@@ -56,13 +62,16 @@ def against(
 
 
 def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
-    """The metric with its interval above, seconds below where known, against C; a line marks the chosen C."""
-    heights = [0.62, 0.38] if table["seconds"].notna().all() else [1.0]
+    """The metric with its interval above, products below where known, against C; a line marks the chosen C.
+
+    Products and not seconds, which differ from one run to the next.
+    """
+    heights = [0.66, 0.34] if table["products"].notna().all() else [1.0]
     last = len(heights)
     fig = make_subplots(rows=last, shared_xaxes=True, vertical_spacing=0.07, row_heights=heights)
     _add_metric(fig, table, method, row=1, col=1)
     if last == 2:
-        _add_seconds(fig, table, method)
+        _add_products(fig, table, method)
     exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
     ticks = [2.0**c for c in exponents if c % TICKS_EVERY == 0]
     words = [power_of_two(value) for value in ticks]
@@ -70,22 +79,22 @@ def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) ->
     fig.update_xaxes(title_text="C", row=last, col=1)
     _finish_metric(fig, table, metric, row=1, col=1)
     fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
-    return finished(fig, height=560, margin={"l": 70, "r": 20, "t": 50, "b": 55})
+    return finished(fig, height=450, margin={"l": 70, "r": 20, "t": 40, "b": 50})
 
 
-def _add_seconds(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
+def _add_products(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
     fig.add_scatter(
         x=table["value"],
-        y=table["seconds"],
-        name="seconds",
+        y=table["products"],
+        name="products",
         showlegend=False,
         mode="lines+markers",
-        hovertemplate="C = %{x:.4g}: %{y:.3f} s<extra></extra>",
+        hovertemplate="C = %{x:.4g}: %{y:,.0f} products<extra></extra>",
         **line_of(method),
         row=2,
         col=1,
     )
-    fig.update_yaxes(title_text="seconds", rangemode="tozero", row=2, col=1)
+    fig.update_yaxes(title_text="products", rangemode="tozero", row=2, col=1)
 
 
 def figure_of_cost(

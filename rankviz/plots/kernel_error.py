@@ -35,7 +35,7 @@ def figure(
 ) -> go.Figure:
     """Both axes logarithmic: means as lines, least to greatest over seeds as bands, fits thin and dotted.
 
-    `current` is the m that is marked; where the sidebar's model is one of the maps, a ring marks its point.
+    `current` is the m that is marked; where the current model is one of the maps, a ring marks its point.
     """
     fig = go.Figure()
     variants = kernel_variants.variants_in(table)

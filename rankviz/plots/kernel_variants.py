@@ -87,7 +87,7 @@ def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
     fig.add_scatter(
         x=[x],
         y=[y],
-        name="the sidebar's model",
+        name="the current model",
         mode="markers",
         marker={
             "symbol": "circle-open",

@@ -40,7 +40,7 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
 
 def words(app: AppTest) -> str:
     """All texts on the page, one after the other."""
-    kinds = (app.markdown, app.caption, app.info, app.error, app.warning, app.title)
+    kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)
     return "\n".join(element.value for kind in kinds for element in kind)
 
 

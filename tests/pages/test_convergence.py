@@ -30,8 +30,9 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     assert shown["CG iterations"].tolist() == [int(r.trace["cg_iterations"].sum()) for r in runs]
     assert shown["objective"].tolist() == [r.objective for r in runs]
     cg = shown["CG iterations"].tolist()
-    assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance in " in words(app)
-    assert f"without it {cg[1]} in " in words(app)
+    assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance, without it {cg[1]}." in words(
+        app
+    )
 
 
 def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -130,7 +131,7 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
 def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
     app = open_page("convergence", m=10, solver=solver)
     assert len(names(app)) == 1
-    assert "in one run" in words(app)
+    assert "reach the tolerance." in words(app)
 
 
 def test_steps_that_are_too_long_are_a_sentence(open_page: Opener) -> None:

@@ -28,7 +28,7 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
 def test_the_model_is_linear_or_the_sidebar_s(open_page: Opener) -> None:
     app = open_page("influence", scope="this fold")
     assert "· linear ·" in words(app)
-    kernel = open_page("influence", scope="this fold", model="the sidebar's", m=10)
+    kernel = open_page("influence", scope="this fold", model="current model", m=10)
     assert "Nyström m = 10" in words(kernel)
 
 

@@ -53,13 +53,13 @@ def test_other_models_still_show_kernels(open_page: Opener, model: str, said: st
     app = open_page("kernel_approximation", map=model, errupto=50, draws=1)
     assert said in words(app)
     assert [name for name in lines(figures(app)[0]) if name.startswith(("Nyström", "random"))]
-    assert "the sidebar's model" not in lines(figures(app)[0])
+    assert "the current model" not in lines(figures(app)[0])
 
 
 def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener) -> None:
     app = open_page("kernel_approximation", landmarks="k-means++", **QUICK)
     shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
-    assert shown["the sidebar's model"] == [shown["Nyström, k-means++ landmarks"][2]]
+    assert shown["the current model"] == [shown["Nyström, k-means++ landmarks"][2]]
     assert "orthogonal frequencies" not in str(list(shown))
     assert "k-means++ landmarks, seed 0" in words(app)
 
@@ -101,7 +101,7 @@ def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
 
 def test_seconds_are_this_machines(open_page: Opener) -> None:
     app = open_page("kernel_approximation", view="Error against seconds", **QUICK)
-    assert {"Nyström", "random Fourier", "the sidebar's model"} == set(lines(figures(app)[1]))
+    assert {"Nyström", "random Fourier", "the current model"} == set(lines(figures(app)[1]))
     assert "On this machine" in words(app)
 
 
@@ -212,7 +212,7 @@ def test_a_third_map_is_drawn_everywhere(
     text = without_nan(app)
     drawn = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
     assert drawn["third map"] == drawn["random Fourier"]
-    assert drawn["the sidebar's model"] == [drawn["third map"][2]]
+    assert drawn["the current model"] == [drawn["third map"][2]]
     assert text.count("third map's") >= 2
     if view == "Numbers":
         assert "third map" in app.dataframe[0].value
@@ -226,11 +226,11 @@ def test_models_of_other_methods_are_of_their_maps(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("kernel_approximation", method=METHODS["factorized"].label, **QUICK)
-    assert "the sidebar's model" in lines(figures(app)[0])
+    assert "the current model" in lines(figures(app)[0])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **QUICK)
     assert "The feature mean chosen in the sidebar has no kernel; shown here: the 2 maps" in words(other)
-    assert "the sidebar's model" not in lines(figures(other)[0])
+    assert "the current model" not in lines(figures(other)[0])
 
 
 # --- words ------------------------------------------------------------------------------------------------

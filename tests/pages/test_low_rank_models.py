@@ -68,7 +68,7 @@ def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
 
 def test_the_plain_model_may_be_the_sidebars(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", plainmodel="as in the sidebar", **LINK)
-    assert "Plain is the sidebar's model, with the squared hinge" in words(app)
+    assert "Plain is the current model, with the squared hinge" in words(app)
     assert re.search(r"is: plain \d+ with the squared hinge; with the hinge factorised \d+", words(app))
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs["gap"].isna().tolist() == [True, False, False]
@@ -160,7 +160,7 @@ def test_sweeps_are_compared_with_the_plain_hinge(sweep: str, open_page: Opener)
         "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS[sweep], fseeds=1, clow="2⁻⁸", **LINK
     )
     text = words(app)
-    assert "All models here train the hinge with C = 2⁻⁸. The sidebar's model, with the squared hinge" in text
+    assert "All models here train the hinge with C = 2⁻⁸. The current model, with the squared hinge" in text
     assert "the plain model with the hinge" in text
     assert re.search(r"(Dashed: plain,|Plain:) .* C = 2⁻⁸ · hinge · validation", text)
     if sweep == "factors":

@@ -40,7 +40,7 @@ def test_selected_queries_without_ranks_under_three_models_are_said(open_page: O
 def test_queries_here_and_above_are_compared_in_words() -> None:
     assert other_queries([1, 2], [2, 1]) == ""
     only_here = other_queries([1], [1, 7])
-    assert "on 2 queries. 1 query is here only, with α = 0 under the sidebar's model: 7." in only_here
+    assert "on 2 queries. 1 query is here only, with α = 0 under the current model: 7." in only_here
     assert other_queries(range(20), [19]).endswith("0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9 more.]")
     assert "the selected query is 0 under" in none_counted(1)
     assert "all queries are 0" in none_counted(0)

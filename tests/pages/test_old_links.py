@@ -71,7 +71,7 @@ PAGES: list[tuple[str, dict[str, str], dict[str, list[str]]]] = [
         {
             "view": ["Influence of C", "Influence of λ and μ"],
             "metric": ["NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10"],
-            "model": ["linear", "the sidebar's"],
+            "model": ["linear", "current model"],
             "scope": ["all folds", "this fold"],
         },
     ),

@@ -112,7 +112,7 @@ def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opene
     assert costs["gap"].notna().all(), "all train the hinge"
     drawn = {"factorized": {"nuclear", "coupling"}, "regularized": {"factors"}}[method]
     assert keys(app) & {"factors", "nuclear", "coupling", "plainmodel"} == drawn
-    assert f"The sidebar's model, {METHODS[method].label}, {settings}, C = 2⁻⁸, is what stands" in words(app)
+    assert f"The current model, {METHODS[method].label}, {settings}, C = 2⁻⁸, is what stands" in words(app)
 
 
 @each_method
@@ -137,7 +137,7 @@ def test_curves_and_sweeps_go_on_from_the_sidebars_model(
 
 
 def test_a_factorised_model_has_a_C_to_vary_and_no_costs(open_page: Opener) -> None:
-    link = LINK | {"method": METHODS["factorized"].label, "model": "the sidebar's", "scope": "this fold"}
+    link = LINK | {"method": METHODS["factorized"].label, "model": "current model", "scope": "this fold"}
     app = open_page("influence", view="Influence of λ and μ", **link)
     assert "Factorised RankSVM has no costs of pairs" in words(app)
     assert "in the sidebar: RankSVM." in words(app)
@@ -146,11 +146,11 @@ def test_a_factorised_model_has_a_C_to_vary_and_no_costs(open_page: Opener) -> N
 
 @pytest.mark.parametrize("view", ["Influence of C", "Influence of λ and μ"])
 def test_a_ranker_without_settings_has_nothing_to_vary(view: str, open_page: Opener, ranker: str) -> None:
-    app = open_page("influence", view=view, method=ranker, model="the sidebar's", scope="this fold")
+    app = open_page("influence", view=view, method=ranker, model="current model", scope="this fold")
     assert figures(app) == []
     assert "so there is nothing to show here. Choose the linear model above" in words(app)
     linear = open_page("influence", view=view, method=ranker, scope="this fold")
-    assert f"The sidebar's model, {ranker}, has no C to vary and no costs of pairs" in words(linear)
+    assert f"The current model, {ranker}, has no C to vary and no costs of pairs" in words(linear)
     assert figures(linear)
 
 

@@ -38,7 +38,7 @@ SPECS = [
     SPEC.regularized(0.1, 100.0, 2.0),
     SPEC.linear(0.5).factorized(5, 0.25),
 ]
-IN_VIEW = ["Data set", "Fold", "Method", "Feature map", "Features m", "Kernel", "C", "γ", "Loss"]
+IN_VIEW = ["Data set", "Fold", "Method", "Feature map", "Features m", "C", "γ", "Kernel", "Loss"]
 BELOW = [
     "Costs of pairs",
     "λ₁₀, λ₂₀, λ₂₁, …",
@@ -102,7 +102,7 @@ def test_what_the_model_does_not_read_is_greyed_out(link: dict[str, str], disabl
 
 def test_a_kernel_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:
     app = sidebar_alone(kernel="polynomial", deg=2, map="linear")
-    assert labels(app, "in view")[5:9] == ["Kernel", "Degree of the polynomial", "Constant coef0", "C"]
+    assert labels(app, "in view")[5:9] == ["C", "γ", "Kernel", "Degree of the polynomial"]
     assert app.session_state["deg"] == 2
     app.selectbox(key="map").set_value("nystroem").run()
     assert app.session_state["spec"].degree == 2
@@ -254,10 +254,10 @@ TEMPER = Setting("temper", "temper", "Temper", Positive(), 0.5, "", key="temper"
 def test_settings_of_a_new_map_appear_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = replace(FEATURE_MAPS["linear"], label="squares", settings=(WIDTH, SHAPE))
     monkeypatch.setitem(FEATURE_MAPS, "stranger", kind)
-    assert labels(sidebar_alone(), "in view") == [*IN_VIEW[:6], "Width", "Shape", *IN_VIEW[6:]]
+    assert labels(sidebar_alone(), "in view") == [*IN_VIEW[:8], "Width", "Shape", *IN_VIEW[8:]]
     assert greyed_out(sidebar_alone()) == {"lam", "freq", "width", "shape"}
     app = sidebar_alone(map="squares", width=5, shape="deep", depth=-3)
-    assert labels(app, "in view") == [*IN_VIEW[:6], "Width", "Shape", "Depth", *IN_VIEW[6:]]
+    assert labels(app, "in view") == [*IN_VIEW[:8], "Width", "Shape", "Depth", *IN_VIEW[8:]]
     spec = app.session_state["spec"]
     assert (spec.width, spec.shape, spec.depth) == (5, "deep", 2.0**-3)
     assert spec_from_state(state_of(spec)) == spec

@@ -151,31 +151,30 @@ def test_an_interval_over_chosen_queries_comes_with_a_caution(pair: Pair) -> Non
     left, right = pair.values("vali", METRIC)
     difference = left - right
     best = difference.nlargest(8).index.tolist()
-    said = reading(pair, "vali", METRIC, best)
+    said, note = reading(pair, "vali", METRIC, best)
     chosen = left.index.isin(best)
     found = compare(left[chosen], right[chosen]).interval
     assert f"{found.mean:+.3f} {METRIC} on average (paired 95 % interval [{found.low:+.3f}" in said
-    assert CAUTION in said
-    assert "All queries: " in said
+    assert CAUTION in note
+    assert "All queries: " in note
     for nothing in ([], [10**9], left.index.tolist()):
         assert reading(pair, "vali", METRIC, nothing) == reading(pair, "vali", METRIC)
-    alone = reading(pair, "vali", METRIC, best[:1])
-    assert "interval" not in alone.split("\n")[0]
+    assert "interval" not in reading(pair, "vali", METRIC, best[:1])[0]
 
 
 def test_even_models_are_said_to_be_even(pair: Pair) -> None:
     same = Pair(pair.left, replace(pair.right, metrics=pair.left.metrics))
-    assert "are even on each of the 40 queries" in reading(same, "vali", METRIC)
+    assert "are even on each of the 40 queries" in reading(same, "vali", METRIC)[0]
     some = pair.left.metrics["vali"].index[:7]
-    assert "are even on each of the 7 selected of 40 queries" in reading(same, "vali", METRIC, some)
-    assert f"are even on query {some[0]}.**" in reading(same, "vali", METRIC, some[:1])
+    assert "are even on each of the 7 selected of 40 queries" in reading(same, "vali", METRIC, some)[0]
+    assert f"are even on query {some[0]}." in reading(same, "vali", METRIC, some[:1])[0]
 
 
 def test_words_of_one_query(pair: Pair) -> None:
     row = pd.Series({"query": 3, "documents": 4, "tau": np.nan, "overlap": 1.0})
     moved = pd.DataFrame(columns=["document", "grade", "left_rank", "right_rank", "change"])
     assert one_query(row, moved, pair) == (
-        "**On query 3 both lists share 4 of the first 4 documents; no document has another rank.**"
+        "On query 3 both lists share 4 of the first 4 documents; no document has another rank."
     )
     moved.loc[0] = ["document 2", 1, 4, 1, 3]
     said = one_query(row, moved, pair)

@@ -104,11 +104,9 @@ def test_influence_says_why_another_model_is_shown(
 ) -> None:
     link = stranger("linear ranker")
     said = words(open_page("influence", scope="this fold", **link))
-    assert "The sidebar's model, linear ListNet, has no costs of pairs; choose “the sidebar's” above" in said
+    assert "The current model, linear ListNet, has no costs of pairs; choose “current model” above" in said
     assert "The linear RankSVM is shown." in said
-    own = {"model": "the sidebar's", "scope": "this fold"} | link
-    assert "Seconds are of training, one fold together, each C by itself" in words(
-        open_page("influence", **own)
-    )
+    own = {"model": "current model", "scope": "this fold"} | link
+    assert "s of training, one fold together, each C by itself" in words(open_page("influence", **own))
     costs = words(open_page("influence", view="Influence of λ and μ", **own))
     assert "Linear ListNet has no costs of pairs, so there is nothing to show here." in costs

@@ -20,7 +20,7 @@ from ui.convergence.runs import from_zero
 from ui.shared.foreign import describe
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Predicted seconds of a run that is made again unasked; documents whose scores may be kept."""
@@ -45,6 +45,7 @@ def playback(spec: RunSpec) -> None:
     show_figure(
         plot.figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
+        answer=sentence(_reading(rows, ndcg, top)),
         key="playback",
         alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
         caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, whose NDCG@10 this is, "
@@ -52,7 +53,6 @@ def playback(spec: RunSpec) -> None:
         "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in "
         "the order of the file and every margin 0: that bar is cut off.",
     )
-    st.markdown(bold_sentence(_reading(rows, ndcg, top)))
 
 
 def not_playable(spec: RunSpec) -> str:

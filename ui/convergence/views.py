@@ -21,7 +21,7 @@ from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -57,12 +57,13 @@ class Choice:
 def controls(spec: RunSpec) -> Choice:
     """The page's controls: what is drawn, against what, and for which runs."""
     pinned = _traced(pins.pinned(spec))
-    y, x = _axes()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    losses = _others(row, "Further losses", spec, "loss", "losses")
-    solvers = _others(row, "Further solvers", spec, "solver", "solvers")
-    chosen, left_out = go_together(spec, losses, solvers, _further_C(row, spec))
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    y, x = _axes(row)
+    more = row.popover("Compare with", help="Further losses, solvers and values of C, and pinned models.")
+    losses = _others(more, "Further losses", spec, "loss", "losses")
+    solvers = _others(more, "Further solvers", spec, "solver", "solvers")
+    chosen, left_out = go_together(spec, losses, solvers, _further_C(more, spec))
+    with more:
         both = st.toggle(
             "With and without preconditioner",
             True,
@@ -72,7 +73,8 @@ def controls(spec: RunSpec) -> Choice:
             help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
             "have none.",
         )
-        pins.buttons(spec)
+        with st.container(horizontal=True):
+            pins.buttons(spec)
     if left_out:
         st.caption(f"Left out: {'; '.join(left_out)}.")
     return Choice(y, x, _specs(chosen, both, pinned))
@@ -105,9 +107,8 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
     return [2.0 ** int(c[2:]) for c in chosen]
 
 
-def _axes() -> tuple[str, str]:
+def _axes(row: DeltaGenerator) -> tuple[str, str]:
     """Choice of the quantity that is drawn, and of the axis."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
     y = row.selectbox(
         "Quantity",
         list(QUANTITIES),
@@ -189,22 +190,23 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     if not moved.any():
         st.info(f"Training ended where it began, so there is no curve: {record.status}.")
         return
+    wanted = plain_of(record.spec)
+    plain = next((r for r in records if r.spec == wanted), None)
+    answer = sentence(race(table) if choice.compares and choice.y == "gap" else reading(record, plain))
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
+        st.header(answer, anchor=False)
     else:
         show_figure(
             plot.quantity_figure(table, choice.y, choice.x),
             table,
+            answer=answer,
             key="convergence-runs",
             alt=f"{QUANTITIES[choice.y].name.capitalize()} of {drawn['label'].nunique()} runs against "
             f"{AXIS_NAMES[choice.x]}.",
             caption=_caption(record, choice, set(table["label"]) - set(drawn["label"])),
         )
-    wanted = plain_of(record.spec)
-    plain = next((r for r in records if r.spec == wanted), None)
-    compared = choice.compares and choice.y == "gap"
-    st.markdown(bold_sentence(race(table) if compared else reading(record, plain)))
 
 
 def not_told(table: pd.DataFrame, y: str, x: str) -> str:

@@ -31,7 +31,7 @@ from ui.data.words import (
 )
 from ui.shared import reveal
 from ui.shared.runs import fold_later
-from ui.shared.show import bold_sentence, show_figure, tiles
+from ui.shared.show import sentence, show_figure, tiles
 
 PARTS = ("train", "vali")
 
@@ -65,14 +65,6 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     """Documents of each query by grade, with their pairs, and which queries most pairs come from."""
     data = fold.parts[part]
     summary, queries = _summary(data.digest, data), _queries(data.digest, data)
-    named = {
-        "Queries": summary.queries,
-        "Documents": summary.documents,
-        "Features": summary.features,
-        "Preference pairs": summary.pairs,
-    }
-    for (name, value), column in zip(named.items(), tiles(len(named)), strict=True):
-        column.metric(name, f"{value:,}")
     table = grades_per_query.data(queries)
     thinned = (
         f" {len(table):,} of {len(queries):,} queries are drawn, evenly spaced by size."
@@ -82,12 +74,20 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         grades_per_query.figure(table),
         table,
+        answer=sentence(reading(summary, queries)),
         key="grades-per-query",
         alt="Documents of each query by grade, the largest query first, and its preference pairs below.",
         caption=f"{described(spec, part)}. A preference pair is two documents of one query with "
         f"different grades.{thinned}",
     )
-    st.markdown(bold_sentence(reading(summary, queries)))
+    named = {
+        "Queries": summary.queries,
+        "Documents": summary.documents,
+        "Features": summary.features,
+        "Preference pairs": summary.pairs,
+    }
+    for (name, value), column in zip(named.items(), tiles(len(named)), strict=True):
+        column.metric(name, f"{value:,}")
 
 
 def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -115,11 +115,11 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         feature_overview.figure(table),
         table,
+        answer=sentence(features_reading(table)),
         key="features",
         alt="Correlation of each feature with the grade, and each feature's range.",
         caption=f"{described(spec, part)}. {CORRELATION}. Features as the file has them.",
     )
-    st.markdown(bold_sentence(features_reading(table)))
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
     st.dataframe(shown.round(4), hide_index=True)
 
@@ -178,13 +178,13 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         normalisation.figure(table, spec.normalisation),
         table,
+        answer=sentence(normalisation_reading(table, chosen)),
         key="normalisation",
         alt=f"Values of {chosen} in every query under four normalisations.",
         caption=f"{described(spec, part)}, {chosen}. Queries are sorted by their median before "
         "normalising; global z-score learns from the training part."
         f"{thinned}",
     )
-    st.markdown(bold_sentence(normalisation_reading(table, chosen)))
 
 
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:

@@ -22,7 +22,7 @@ from ui.shared.jobs import run_or_submit
 from ui.shared.navigation import ENTRIES
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import baseline, spec_from_state
-from ui.shared.show import bold_sentence, definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.show import definition_caption, say_if_nothing_was_learned, sentence, show_figure
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)
@@ -41,13 +41,13 @@ def headline(state: Any, data: RankingData) -> None:
     show_figure(
         metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
         table,
+        answer=_reading(found[0], found[1:], own or curves[0]),
         key="ndcg-against-m",
         alt=f"NDCG at 10 against the number of features, over the linear level: {names(curves)}.",
         caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
     if own:
         st.caption(f"The level beside the curves: {describe(own, 'vali')}.")
-    _reading(found[0], found[1:], own or curves[0])
 
 
 def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
@@ -69,15 +69,25 @@ def _about(curves: list[RunSpec]) -> str:
     return "; ".join(words)
 
 
-def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> None:
+def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str:
     """What the queries say about one model, if it is there, beside the linear one."""
     model = next((r for r in others if r.spec.but(digest="") == spec), None)
     if model is None:
-        return
+        return ""
     name = in_a_sentence(spec)
     name += f" with m = {spec.n_components}" if is_curve(spec) else ""
     found = compare(model.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
-    st.markdown(bold_sentence(found.sentence(name, "the linear model", METRIC)))
+    return sentence(found.sentence(name, "the linear model", METRIC))
+
+
+def what_it_is_about() -> None:
+    """What is learned here, for those who have not met it."""
+    st.markdown(
+        "A search engine answers a **query** with **documents**; people grade how relevant each one is. "
+        "RankSVM learns scores from **preference pairs**, two documents of one query with different grades, "
+        "so that the better one comes first. A kernel makes the scores non-linear, and an **approximation** "
+        "with m features makes the kernel affordable."
+    )
 
 
 def what_is_true(dataset: str) -> None:

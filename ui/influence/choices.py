@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.experiments.description import Description, in_a_sentence
 from rankviz.experiments.spec import RunSpec
@@ -14,6 +15,7 @@ from rankviz.models.methods import METHODS
 from ui.shared.folds import ALL, chosen_folds
 from ui.shared.foreign import describe, escaped
 from ui.shared.offers import C_EXPONENTS
+from ui.shared.reads import CURRENT_MODEL
 from ui.shared.settings import baseline
 from ui.shared.show import capital
 
@@ -30,19 +32,35 @@ class Settings:
     folds: tuple[str, ...]
 
 
-def model(spec: RunSpec) -> RunSpec:
+def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
+    """The controls that both tabs share: of which model, which metric, over which folds."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    spec = _model(row, spec)
+    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
+    folds = chosen_folds(
+        row,
+        spec,
+        default=ALL,
+        key="scope",
+        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
+    )
+    return spec, Settings(metric, folds)
+
+
+def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
     """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
     plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
-    chosen = st.segmented_control(
+    chosen = row.segmented_control(
         "Model",
-        [linear, "the sidebar's"],
+        [linear, CURRENT_MODEL],
         default=linear,
         required=True,
         key="model",
         bind="query-params",
         disabled=spec == plain,
         help="The linear model takes about a second for all values of C together. It has a C of its own "
-        "(More settings); loss and costs are the sidebar's. The path of a kernel may run in the background.",
+        "(More settings); loss and costs are the current ones. The path of a kernel may run in the "
+        "background.",
     )
     if chosen != linear:
         return spec
@@ -50,9 +68,9 @@ def model(spec: RunSpec) -> RunSpec:
         lacking = [words for name, words in VARIED.items() if name not in spec]
         why = f"has {' and '.join(lacking)}" if lacking else "is not what Model is set to"
         if len(lacking) < len(VARIED):
-            why += "; choose “the sidebar's” above to see what it has"
+            why += f"; choose “{CURRENT_MODEL}” above to see what it has"
         st.caption(
-            f"The sidebar's model, {in_a_sentence(spec)}, {why}. The {linear} {plain.kind.label} is shown."
+            f"The current model, {in_a_sentence(spec)}, {why}. The {linear} {plain.kind.label} is shown."
         )
     return plain
 
@@ -69,20 +87,6 @@ def has(spec: RunSpec, name: str) -> bool:
         icon=":material/info:",
     )
     return False
-
-
-def controls(spec: RunSpec) -> Settings:
-    """The controls that both tabs share."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
-    folds = chosen_folds(
-        row,
-        spec,
-        default=ALL,
-        key="scope",
-        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
-    )
-    return Settings(metric, folds)
 
 
 def warm(spec: RunSpec) -> bool:

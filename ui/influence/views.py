@@ -23,10 +23,11 @@ from ui.shared.costs import table
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.runs import fold_of, normalised
+from ui.shared.settings import baseline, baseline_is_set
 from ui.shared.show import (
-    bold_sentence,
     definition_caption,
     say_if_nothing_was_learned,
+    sentence,
     show_figure,
 )
 
@@ -47,33 +48,41 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     say_if_nothing_was_learned(found[0])
     groups = {C: [record for record in found if record.spec.C == C] for C in Cs}
     data = plot.data(groups, part, settings.metric)
+    best = float(data["value"][data["mean"].idxmax()])
     show_figure(
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
+        answer=sentence(_reading_of_C(plot.against(groups, best, part, settings.metric), best, settings)),
         key="influence-of-c",
-        alt=f"{settings.metric} and seconds against C.",
-        caption=f"{about(spec, settings, part).without('C')}. The dashed line is the C that is set. "
-        f"{_seconds(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
+        alt=f"{settings.metric} and products with the features against C.",
+        caption=f"{about(spec, settings, part).without('C')}. "
+        f"The dashed line is the C that is set{_of_baseline(spec)}. "
+        f"{_effort(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
         f"{_definition(spec, settings, part)}.",
-    )
-    best = float(data["value"][data["mean"].idxmax()])
-    st.markdown(
-        bold_sentence(_reading_of_C(plot.against(groups, best, part, settings.metric), best, settings))
     )
     st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
     with st.expander("Numbers"):
         st.dataframe(data, hide_index=True)
 
 
-def _seconds(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
-    """What the seconds in the figure are, where training tells how long it took."""
-    if data["seconds"].isna().any():
-        return ""
+def _of_baseline(spec: RunSpec) -> str:
+    """Where that C is set, of the linear model that is not the current one."""
+    own = not baseline_is_set(st.session_state) and spec == baseline(st.session_state)
+    return " for the linear baseline, below More settings" if own else ""
+
+
+def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
+    """What the products in the figure are and what the path took, where training tells them."""
     start = "each C starting from the weights of the one before" if warm(spec) else "each C by itself"
-    return (
-        f"Seconds are of training, {_folds(settings)} together, {start}: {data['seconds'].sum():.2f} s for "
-        f"the whole path of {len(data)} values, features not counted, in one run on this machine. "
-    )
+    told = ""
+    if data["products"].notna().all():
+        told = f"Below: products with the features that training took, {_folds(settings)} together. "
+    if data["seconds"].notna().all():
+        told += (
+            f"The whole path of {len(data)} values took {data['seconds'].sum():.2f} s of training, "
+            f"{_folds(settings)} together, {start}, features not counted, in one run on this machine. "
+        )
+    return told
 
 
 def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
@@ -122,18 +131,18 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     data = plot.data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
     words = cost_words(costs[values[varied]])
+    one = compare(
+        plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
+    ).sentence(f"{in_a_sentence(spec)} with {words}", "the same without costs", settings.metric)
     show_figure(
         plot.figure_of_cost(data, look_of(spec), settings.metric, LAMBDAS[varied][0], values[varied], level),
         data,
+        answer=sentence(one),
         key="influence-of-cost",
         alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
         caption=f"{about(plain, settings, part)}. Costs at the dashed line: {words}. "
         f"Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
     )
-    one = compare(
-        plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
-    ).sentence(f"{in_a_sentence(spec)} with {words}", "the same without costs", settings.metric)
-    st.markdown(bold_sentence(one))
     if len(grades) == 2:
         st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
     with st.expander("Numbers"):
@@ -199,10 +208,11 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words
     show_figure(
         ranked_list.figure(rows, "every pair costs 1", "with costs", k),
         rows,
+        answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
         key="influence-list",
         alt=f"The first {k} documents of query {query} without and with costs.",
-        caption=f"Query {query}, {len(rows)} documents, first {k} of each. With costs: {words}. NDCG@10 is "
-        f"{ndcg[0]:.4f} without, {ndcg[1]:.4f} with costs. {describe(base.spec, part)}.",
+        caption=f"Query {query}, {len(rows)} documents, first {k} of each. With costs: {words}. "
+        f"{describe(base.spec, part)}.",
     )
 
 

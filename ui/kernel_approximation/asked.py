@@ -26,7 +26,7 @@ class Asked:
     shown : tuple of Variant
         The maps that approximate the kernel, as the sidebar has them drawn, for the tabs.
     named : Variant or None
-        The sidebar's model, where it is one of these maps.
+        The current model, where it is one of these maps.
     """
 
     spec: RunSpec

@@ -24,7 +24,7 @@ from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
 from ui.shared.runs import normalised
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 
 def entries(asked: Asked) -> None:
@@ -34,24 +34,22 @@ def entries(asked: Asked) -> None:
     if pairs == 0:
         st.info("There is one document, so there are no pairs to compare.")
         return
+    rows = found.deviations.to_dict("records")
+    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
+    most = [f"{small(row['largest'])}" for row in rows]
     show_figure(
         kernel_entries.figure(found.entries),
         found.entries,
+        answer=sentence(
+            f"the root mean square of κ̃ − κ over these pairs is {' and '.join(words)}; the largest is "
+            f"{' and '.join(most)}"
+        ),
         key="kernel-entries",
         alt=f"Density of approximate against exact kernel values, {kernel_variants.names(asked.shown)}, with "
         "the line of equals.",
         caption=f"{_drawn(asked)}. {compared(found.n_compared, found.n_documents)}: "
         f"all {pairs:,} pairs of these, counted in squares; the "
         "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
-    )
-    rows = found.deviations.to_dict("records")
-    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
-    most = [f"{small(row['largest'])}" for row in rows]
-    st.markdown(
-        bold_sentence(
-            f"The root mean square of κ̃ − κ over these pairs is {' and '.join(words)}; the largest is "
-            f"{' and '.join(most)}"
-        )
     )
 
 
@@ -65,10 +63,14 @@ def spectrum(asked: Asked) -> None:
     bounds = work.spectrum_of_all(spec).effective_dimension(spec.C)
     m, n = spec.n_components, K.n_documents
     sample = len(K.Z) < n
+    what, means = dimension_words(
+        bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
+    )
     with place:
         show_figure(
             kernel_spectrum.figure(table, m, 0.5 / spec.C / work.trace_of_all(asked)),
             table,
+            answer=sentence(what),
             key="kernel-spectrum",
             alt="Eigenvalues of the exact and of the approximate kernel matrices, largest first.",
             caption=f"{_drawn(asked)}. {compared(len(K.Z), n)}. Eigenvalues that are rounding are "
@@ -76,10 +78,6 @@ def spectrum(asked: Asked) -> None:
             "training documents, where it lies within the axis."
             + (" Shares of the trace of a sample are near those of all documents." if sample else ""),
         )
-        what, means = dimension_words(
-            bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
-        )
-        st.markdown(bold_sentence(what))
         st.markdown(f"{means}  \n{_share(table, m)}")
 
 
@@ -109,20 +107,20 @@ def residual(asked: Asked) -> None:
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = work.residuals(asked, position)
+    largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
+    words = " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in largest.items())
     shown = int(table["row"].max())
     cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
     show_figure(
         kernel_residual.figure(table),
         table,
+        answer=sentence(f"the largest |κ̃ − κ| in this query is {words}"),
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
         caption=f"{_drawn(asked)}. Query {chosen} of validation, {cut}, "
         "highest grade first; maps fitted on the training part. One colour scale for all: a map with a "
         "far smaller residual looks blank; its largest stands above it.",
     )
-    largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
-    words = " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in largest.items())
-    st.markdown(bold_sentence(f"The largest |κ̃ − κ| in this query is {words}"))
 
 
 def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
@@ -131,6 +129,7 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
     show_figure(
         kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
         table,
+        answer=sentence(seconds_words(table, draws)),
         key="kernel-seconds",
         alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error against seconds, one line for each map.",
         caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
@@ -138,7 +137,6 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
         f"{found.n_documents:,} training documents; the least of three to nine tries. "
         f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
     )
-    st.markdown(bold_sentence(seconds_words(table, draws)))
 
 
 def numbers(asked: Asked, found: KernelErrors) -> None:

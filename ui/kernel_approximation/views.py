@@ -26,14 +26,14 @@ from ui.shared.controls import value_from
 from ui.shared.foreign import describe
 from ui.shared.offers import COMPONENTS
 from ui.shared.settings import spec_from_state
-from ui.shared.show import bold_sentence, capital, show_figure
+from ui.shared.show import capital, sentence, show_figure
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
 
 
-def asked(spec: RunSpec) -> Asked | None:
-    """Say what is compared, draw the page's own controls, and put both together.
+def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
+    """Say at a place what is compared, draw the page's own controls, and put both together.
 
     None where no map has features for the kernel that is set, which is said.
     """
@@ -45,6 +45,7 @@ def asked(spec: RunSpec) -> Asked | None:
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
     compared = own[shown[0].map if named is None else named.map]
+    place.caption(f"{about(compared)} · training · m = {compared.n_components} is marked", width="content")
     _what_is_compared(spec, compared, shown)
     norm, others, draws, upto = _controls(kernel_variants.other_ways(kind))
     usual = [*kernel_variants.as_printed(kind), *kernel_variants.other_ways(kind)]
@@ -73,8 +74,8 @@ def drawn_by(spec: RunSpec) -> Variant:
 
 
 def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]) -> None:
-    """The line at the top: which kernel is approximated, and what of the sidebar plays no part here."""
-    words = [f":gray[{about(compared)} · training documents · m = {compared.n_components} is marked]"]
+    """What of the sidebar plays no part here, where that is so."""
+    words = []
     maps = "the map that approximates" if len(shown) == 1 else f"the {len(shown)} maps that approximate"
     kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
     drawn = [variant.map for variant in shown]
@@ -82,7 +83,7 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
         model = spec.kind.label if kind is None else f"{kind.label} model"
         words.append(f"The {model} chosen in the sidebar has no kernel; shown here: {maps} one.")
     elif kind.is_exact:
-        words.append(f"The sidebar's model uses the exact kernel; shown here: {maps} it.")
+        words.append(f"The current model uses the exact kernel; shown here: {maps} it.")
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
         why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
         words.append(f"{capital(left_out.label)} is left out: it {why}.")
@@ -91,12 +92,13 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
             f"{FEATURE_MAPS[compared.feature_map].label} is shown here with all its eigenvalues, not cut to "
             f"rank {compared.rank}."
         )
-    st.markdown("  \n".join(words))
+    if words:
+        st.caption("  \n".join(words))
 
 
 def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
-    first, second = st.columns(2, gap="medium"), st.columns(2, gap="medium")
-    norm = first[0].segmented_control(
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    norm = row.segmented_control(
         "Error",
         NORMS,
         format_func=kernel_error.NORM_NAMES.__getitem__,
@@ -107,8 +109,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
         help="Of ‖K − K̃‖ / ‖K‖. Frobenius: root of the sum of all squared entries. Spectral: largest "
         "absolute eigenvalue. Maximum-entry: largest absolute entry.",
     )
-    others = _other_ways(first[1], ways)
-    draws = second[0].slider(
+    draws = row.container(width=170).slider(
         "Draws of each map",
         1,
         10,
@@ -118,7 +119,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
         help="Seeds, beginning with the sidebar's. The line is their mean, the band runs from the least to "
         f"the greatest error. From {DECIDING} draws on, bands that do not overlap tell two maps apart.",
     )
-    upto = second[1].select_slider(
+    upto = row.container(width=200).select_slider(
         "Up to m",
         COMPONENTS[3:],
         LARGEST_AT_ONCE,
@@ -126,6 +127,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
         bind="query-params",
         help="The largest m of the curves; the m of the sidebar is on them in any case. Time grows with it.",
     )
+    others = _other_ways(row.popover("More", help="Other ways to draw landmarks and frequencies."), ways)
     return str(norm or NORMS[0]), others, int(draws), int(upto)
 
 
@@ -162,6 +164,7 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
         show_figure(
             kernel_error.figure(table, slopes, asked.norm, m, asked.named),
             table,
+            answer=sentence(reading(found, table, slopes, asked.norm, m)),
             key="kernel-error",
             alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error of the kernel against the number of "
             f"features, {kernel_variants.names(asked.variants)}, both axes logarithmic.",
@@ -170,7 +173,6 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
             f"maps fitted on all {found.n_documents:,} ({found.n_distinct:,} distinct). Dotted: fitted power "
             f"of m.{_below(table)}",
         )
-        st.markdown(bold_sentence(reading(found, table, slopes, asked.norm, m)))
         words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
     return found, draws

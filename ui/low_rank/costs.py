@@ -23,16 +23,16 @@ from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import bold_sentence, capital
+from ui.shared.show import sentence
 
 METRICS = ("NDCG@10", "MAP")
 
 
 def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Objectives, metrics, seconds and ends of the three models, and what queries support."""
-    st.markdown("**What the three models cost and give**")
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
+    st.header(sentence(words.gaps(table)), anchor=False)
     number = st.column_config.NumberColumn
     st.dataframe(
         table,
@@ -52,14 +52,12 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
         },
     )
     st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
-    st.markdown(bold_sentence(words.gaps(table)))
     plain = records[USUAL]
     name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
         for metric in METRICS:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
-            sentence = result.sentence(f"the {NAMES[model]} model", name, metric)
-            st.markdown(f"- {capital(sentence)}.")
+            st.markdown(f"- {sentence(result.sentence(f'the {NAMES[model]} model', name, metric))}")
     st.caption(f"Means over the {PART_NAMES[part]} queries. Plain: {describe(plain.spec, part)}.")
 
 

@@ -28,7 +28,7 @@ from ui.low_rank.settings import (
 )
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
-from ui.shared.show import bold_sentence, capital, show_figure
+from ui.shared.show import capital, sentence, show_figure
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}
 
@@ -92,6 +92,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
     show_figure(
         plot.figure(table, axis),
         table,
+        answer=sentence(plot.race(table)),
         key="low-rank-learning",
         alt="Distance of the objective above the best one of the same model against "
         f"{AXES[axis]}, for two solvers of the factorised and two of the regularised model.",
@@ -102,7 +103,6 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         "iterations with fewer factors that L-BFGS-B goes through before K. "
         f"{words.about(records[0].spec)}.",
     )
-    st.markdown(bold_sentence(plot.race(table)))
     st.markdown(words.of_the_paper(table))
     st.markdown(words.ends_differ(table))
     _ends(table, records)

@@ -37,7 +37,7 @@ from ui.low_rank.words import none_counted, other_queries, percent, power_of_ten
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
-from ui.shared.show import bold_sentence, capital, show_figure
+from ui.shared.show import capital, sentence, show_figure
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
@@ -183,9 +183,12 @@ def _ranks(
         "k": f"k singular values keep {percent(what.choice.share)} of the energy",
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
+    shown = what.only_picked(table)
+    of = "selected " if what.picked else ""
     show_figure(
         figure,
         table,
+        answer=sentence(words.ranks(shown, measure, chosen.factors, plain, of)),
         key=key,
         alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
         "factorised and regularised model, and medians.",
@@ -196,9 +199,6 @@ def _ranks(
         f"Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
-    shown = what.only_picked(table)
-    of = "selected " if what.picked else ""
-    st.markdown(bold_sentence(words.ranks(shown, measure, chosen.factors, plain, of)))
     st.markdown(
         " ".join(
             filter(

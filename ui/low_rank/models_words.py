@@ -48,19 +48,19 @@ def what_they_train(spec: RunSpec, C: float) -> str:
     other += ["costs of pairs"] if spec.costs is not None else []
     other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
     other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
-    plain = f"Plain is the sidebar's model, with {', '.join(other)}. " if other else ""
+    plain = f"Plain is the current model, with {', '.join(other)}. " if other else ""
     return (
         f":gray[{plain}The factorised and the regularised model train the hinge with C = {power_of_two(C)}.]"
     )
 
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
-    """That all models of a tab train the hinge, while the sidebar's model is another."""
+    """That all models of a tab train the hinge, while the current model is another."""
     costs = ", without costs of pairs" if spec.get("costs") is not None else ""
     own = [with_loss(spec) if spec.method == USUAL else describe(spec).method]
     own += [f"C = {power_of_two(spec.C)}"] if "C" in spec else []
     return (
-        f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The sidebar's model, "
+        f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The current model, "
         f"{', '.join(own)}, is what stands above the tabs.]"
     )
 

@@ -15,7 +15,7 @@ from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from ui.low_rank import words
 from ui.low_rank.work import PART, RANKS, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 ORDERS = {"grade": "grade, then score", "score": "score"}
 BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
@@ -41,14 +41,14 @@ class Query:
 def show(what: Shown) -> None:
     """Draw the menu, one query's matrices, its spectrum and what is lost at rank k."""
     query, beside = _chosen(what)
+    number = int(query.row["query"])
+    cut = cut_losses(what, number)
+    st.header(sentence(words.lost(number, query.k, cut)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _whole(query)
     with right:
         _beside(query, beside)
-    number = int(query.row["query"])
-    cut = cut_losses(what, number)
-    st.markdown(bold_sentence(words.lost(number, query.k, cut)))
     st.markdown(words.lost_by_all(query.k, cut))
     left, right = st.columns(2, gap="medium")
     with left:

@@ -29,7 +29,7 @@ from ui.low_rank.settings import (
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import bold_sentence, capital, show_figure
+from ui.shared.show import sentence, show_figure
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
@@ -146,6 +146,12 @@ def _factors(
         _objective(spec, table, count)
         return
     paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
+    groups = {
+        f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
+            axis=1
+        )
+        for K in sorted(set(table["factors"]))
+    }
     show_figure(
         plot.figure_of_factors(
             table,
@@ -156,6 +162,7 @@ def _factors(
             printed=PRINTED[metric] if paper else None,
         ),
         table,
+        answer=sentence(words.spread(groups, metric)),
         key="low-rank-factors",
         alt=f"{metric} of the factorised model against K"
         f"{'' if plain is None else ', with the plain model with the hinge as a level'}.",
@@ -163,12 +170,6 @@ def _factors(
         f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
         f"{_about(plain, part, 'Dashed: plain,')}",
     )
-    groups = {
-        f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
-            axis=1
-        )
-        for K in sorted(set(table["factors"]))
-    }
     _say(groups, plain, part, metric)
 
 
@@ -177,15 +178,13 @@ def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     show_figure(
         plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
+        answer=sentence(words.objectives(table) or "the objective of one number of factors so far"),
         key="low-rank-objective",
         alt="Objective of the factorised model against K.",
         caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(spec)}"
         f"Minimised in training: lower is better, whatever the metrics say. Factorised, with "
         f"the hinge; {words.about(spec)}.",
     )
-    said = words.objectives(table)
-    if said:
-        st.markdown(bold_sentence(said))
 
 
 def _weights(
@@ -197,18 +196,19 @@ def _weights(
     part, metric, count = about
     level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
     clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
+    groups = {
+        f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
+    }
     show_figure(
         plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
         table,
+        answer=sentence(words.spread(groups, metric)),
         key="low-rank-weights",
         alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
         caption=f"{count}{clipped}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
         f"Towards the bottom the model is near the plain one with the hinge{level}; towards the upper right "
         f"α itself is held to a small nuclear norm. {_about(plain, part, 'Plain:')}",
     )
-    groups = {
-        f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
-    }
     _say(groups, plain, part, metric)
 
 
@@ -218,11 +218,10 @@ def _about(plain: RunRecord | None, part: str, start: str) -> str:
 
 
 def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str, metric: str) -> None:
-    """Whether queries tell the best value from the worst, and from the plain model where it is there."""
-    st.markdown(bold_sentence(words.spread(groups, metric)))
+    """Whether queries tell each value from the plain model, where that is there."""
     told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
-    for sentence in told:
-        st.markdown(f"- {capital(sentence)}.")
+    for one in told:
+        st.markdown(f"- {sentence(one)}")
     st.caption(
         f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "
         "validation queries, then judge on others."

@@ -18,7 +18,7 @@ from ui.low_rank.work import SHARES, ZEROS, Choice, Shown, kept_spectra, shown
 from ui.shared import selection
 from ui.shared.foreign import describe
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 from ui.shared.views import VIEW, tabs
 
 HOW = (
@@ -128,14 +128,14 @@ def _headline(what: Shown) -> None:
     """Dim_t and Dim_100 over the queries, the references beside them, and the sentences that answer."""
     tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
     share = words.percent(what.choice.share)
+    of = "selected " if what.picked else ""
+    needs = what.only_picked(what.needs)
+    st.header(sentence(words.reading(needs, what.choice.share, of)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _histogram(what, tool, "k", f"k for {share} of the energy")
     with right:
         _histogram(what, tool, "rank", "numerical rank")
-    of = "selected " if what.picked else ""
-    needs = what.only_picked(what.needs)
-    st.markdown(bold_sentence(words.reading(needs, what.choice.share, of)))
     shuffled = words.what_shuffled_says(needs, what.choice.share)
     st.markdown(f"{shuffled} {words.rank_reading(needs, what.choice.tolerance)}")
 
@@ -173,13 +173,13 @@ def _energy(what: Shown) -> None:
     show_figure(
         energy_curve.figure(table, what.look, what.choice.share),
         table,
+        answer=sentence(words.energy_reading(model, shuffled)),
         key="energy",
         alt="Mean share of the energy kept by the first k singular values, with a band over queries.",
         caption=f"PE(k) of xu2019 §4, mean of {of}{words.queries(len(what.needs))}; the bands run from the "
         "10 % to the 90 % quantile. Shuffled: the same α dealt at random to the same pairs of each query. "
         f"{describe(what.spec, 'train')}.",
     )
-    st.markdown(bold_sentence(words.energy_reading(model, shuffled)))
 
 
 def _why(what: Shown, others: Records) -> None:

@@ -27,7 +27,7 @@ from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.low_rank.work import ZEROS, Shown
 from ui.shared.foreign import describe
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -69,6 +69,7 @@ def _law(what: Shown, records: Records) -> None:
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.spec.C]
     over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
+    st.header(sentence(words.law(at_hand, over_C)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         show_figure(
@@ -87,7 +88,6 @@ def _law(what: Shown, records: Records) -> None:
             caption=f"Median over {len(queries)} queries, band from the 10 % to the 90 % quantile; "
             f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain.spec, 'train')}.",
         )
-    st.markdown(bold_sentence(words.law(at_hand, over_C)))
     st.markdown(words.trained_for_this(what.spec, plain.spec))
 
 
@@ -99,6 +99,7 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
         return
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
+    st.header(sentence(words.staircase(stairs)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _steps(what, record, duals)
@@ -110,7 +111,6 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
             alt="Numerical rank of each query under the hinge against the number of its stairs.",
             caption=f"One marker per query and kind; {words.ZERO}. {describe(record.spec, 'train')}.",
         )
-    st.markdown(bold_sentence(words.staircase(stairs)))
     st.markdown(words.trained_for_this(what.spec, record.spec))
 
 
@@ -146,6 +146,7 @@ def _accuracy(what: Shown, records: Records) -> None:
     show_figure(
         rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
+        answer=sentence(words.accuracy(rough, stopped, choice.tolerance)),
         key="rank-by-error",
         alt="Median numerical rank of dual variables against their relative error.",
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
@@ -153,7 +154,6 @@ def _accuracy(what: Shown, records: Records) -> None:
         "which others count as 0, the chosen one thick. "
         f"{_diamonds() if len(stopped) else ''}{describe(what.spec, 'train')}.",
     )
-    st.markdown(bold_sentence(words.accuracy(rough, stopped, choice.tolerance)))
 
 
 def _diamonds() -> str:

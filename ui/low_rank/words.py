@@ -13,7 +13,7 @@ from rankviz.metrics.significance import compare
 from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 
-NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the sidebar's model is 0.]"
+NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current model is 0.]"
 
 
 def queries(n: int, which: str = "") -> str:
@@ -83,8 +83,7 @@ def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
         )
     if more:
         parts.append(
-            f"{queries(len(more))} {_are(more)} here only, with α = 0 under the sidebar's model: "
-            f"{_some(more)}"
+            f"{queries(len(more))} {_are(more)} here only, with α = 0 under the current model: {_some(more)}"
         )
     return f":gray[This tab is on {queries(len(here))}. {bold_free('; '.join(parts))}.]" if parts else ""
 

@@ -24,7 +24,7 @@ from ui.ndcg_vs_m.words import agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
-from ui.shared.show import bold_sentence, show_figure
+from ui.shared.show import sentence, show_figure
 
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
@@ -52,12 +52,12 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     show_figure(
         rank_vs_m.figure(table, k),
         table,
+        answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
         key="rank-against-m",
         alt=f"Ranks of the documents of query {query} against m, {style_of(feature_map).name}, {last}.",
         caption=f"Query {query}, {n} documents, {style_of(feature_map).name}, {last}; "
         f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
     )
-    st.markdown(bold_sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)))
 
 
 def _about(runs: list[RunRecord], part: str) -> str:
@@ -147,6 +147,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     about = (
         f"{in_short(chosen, part)}. Line: median over {queries} queries{seeds}; thin: quartiles over queries."
     )
+    st.header(sentence(agreement(errors, m)), anchor=False)
     for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
@@ -156,7 +157,6 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
                 alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, {_names()}.",
                 caption=f"{_MEASURE_WORDS[measure]} {about}",
             )
-    st.markdown(bold_sentence(agreement(errors, m)))
     _objectives(spec, chosen, found, exact)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
@@ -29,11 +30,12 @@ from ui.shared.jobs import predicted, run_or_submit
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline, open_run, spec_from_state
-from ui.shared.show import bold_sentence, capital, definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.show import capital, definition_caption, say_if_nothing_was_learned, sentence, show_figure
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 LARGEST_AT_ONCE = 500
+NOTHING_YET = "the levels to compare with are not there yet"
 AXES = {"m": "features m", "seconds": "seconds"}
 SECONDS = (
     "Seconds are medians over runs, of training on this machine: features, pairs and the solver's steps, "
@@ -92,7 +94,7 @@ def settings(spec: RunSpec) -> Settings:
         bind="query-params",
         help="The largest m of the curve; the time grows about in proportion.",
     )
-    exact, four = _switches()
+    exact, four = _switches(row)
     chosen = metric.selectbox(
         "Metric",
         METRICS,
@@ -106,10 +108,10 @@ def settings(spec: RunSpec) -> Settings:
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
 
 
-def _switches() -> tuple[bool, bool]:
+def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
     """Whether the exact kernel is drawn, and whether all four panels are."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    exact = row.toggle(
+    more = row.popover("More", help="The exact kernel, and four metrics at once.")
+    exact = more.toggle(
         "Exact kernel",
         True,
         key="exact",
@@ -117,7 +119,7 @@ def _switches() -> tuple[bool, bool]:
         help="The model that the approximations approximate, dashed: one run per fold. Its time and "
         "memory grow with the square of the documents; switch it off where that is too long.",
     )
-    four = row.toggle(
+    four = more.toggle(
         "Four panels of chen2017's Figure 2",
         key="figure2",
         bind="query-params",
@@ -226,9 +228,12 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     say_if_nothing_was_learned(found[0])
     table = metric_vs_m.data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
+    answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
+    (first, *others), *more = answers.values()
     event = show_figure(
         metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x),
         table,
+        answer=sentence(first),
         key="ndcg-against-m",
         alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}: curves of "
         f"{names(kernels(st.session_state))}, and levels.",
@@ -238,12 +243,8 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     )
     _say_levels(found, part)
     _open_selected(event, found)
-    for metric in chosen.metrics:
-        told = reading(found, part, metric, maps())
-        first, *others = told or ["the levels to compare with are not there yet"]
-        st.markdown(bold_sentence(first))
-        for words in others:
-            st.markdown(f"{capital(words)}.")
+    for words in (*others, *(words for told in more for words in told)):
+        st.markdown(sentence(words))
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))
     st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")

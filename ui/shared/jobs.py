@@ -9,6 +9,7 @@ import streamlit as st
 
 from rankviz.experiments.estimate import (
     Estimate,
+    budget_now,
     check_budget,
     estimate,
     total_in_words,
@@ -20,7 +21,6 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
-from rankviz.fitting.memory import default_budget
 from ui.shared.foreign import escaped
 from ui.shared.runs import (
     NoTurn,
@@ -99,7 +99,7 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
             _follow(job, title)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
-    budget = default_budget()  # asked once: that reads a dozen files of the system
+    budget = budget_now()  # asked once: that reads a dozen files of the system
     costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
     check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in missing]

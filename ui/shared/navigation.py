@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
+from rankviz.common.settings import Setting
 from rankviz.experiments.spec import RunSpec
+from ui.shared import reads
 from ui.shared.runs import errors_as_sentences
 from ui.shared.settings import data_from_state, spec_from_state
 
 ICON = Path(__file__).parent / "icon.svg"
-READABLE_BUTTONS = """<style>
-[data-testid="stBaseButton-primary"] * { color: light-dark(#fff, #10201e) !important; }
-</style>"""
-"""Streamlit writes white on primary buttons, unreadable on the light accent of the dark theme."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,15 @@ class Entry:
         The script in `pages/`, without its ending.
     about : str
         What Home says of it, right after the title; nothing for Home itself.
+    unread : callable
+        Why it does not read a setting of the sidebar, "" where it does.
     """
 
     title: str
     icon: str
     file: str
     about: str = ""
+    unread: Callable[[Setting], str] = reads.by_any
 
     @property
     def script(self) -> str:
@@ -56,16 +58,21 @@ class Entry:
 
 ENTRIES = (
     Entry("Home", "home", "home"),
-    Entry("Data", "dataset", "data", ": bring your own; what grades, pairs and features are like"),
+    Entry("Data", "dataset", "data", ": grades, pairs and features; bring your own", reads.by_data),
     Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
-    Entry("Influence of C and costs", "tune", "influence", ": quality, seconds, ranked lists"),
-    Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how close to the exact kernel"),
+    Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
+    Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""
+
+
+def entry_of(page: st.Page) -> Entry:
+    """What the app says of a page that `configure` returned."""
+    return next(entry for entry in ENTRIES if entry.title == page.title)
 
 
 def configure() -> st.Page:
@@ -74,13 +81,15 @@ def configure() -> st.Page:
     The icon is a file of ours: Material icons and emoji would be fetched from another host.
     """
     st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
-    st.html(READABLE_BUTTONS)
-    return st.navigation(
+    page = st.navigation(
         [
             st.Page(entry.script, title=entry.title, icon=entry.material, default=entry is ENTRIES[0])
             for entry in ENTRIES
-        ]
+        ],
+        expanded=True,
     )
+    st.set_page_config(page_title=f"{page.title} · rankviz")
+    return page
 
 
 def experiment() -> RunSpec:

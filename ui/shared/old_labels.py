@@ -8,5 +8,6 @@ FORMER = {
     ("costs", "Μ by query"): "query",
     ("costs", "Λ by grades"): "grade",
     ("costs", "Λ by grades × μ by query"): "grade_query",
+    ("model", "the sidebar's"): "current model",
 }
 """Keys of widgets with former labels -> the option's name."""

@@ -96,7 +96,7 @@ def pinned(spec: RunSpec) -> list[RunSpec]:
 
 
 def buttons(spec: RunSpec) -> None:
-    """Buttons that pin the sidebar's model and let all pins go; pinning beyond the most drops the oldest."""
+    """Buttons that pin the current model and let all pins go; pinning beyond the most drops the oldest."""
     pins = st.session_state[KEY]
     st.button(
         "Pin this run",

@@ -16,8 +16,7 @@ def part_shown(spec: RunSpec) -> str:
     counts once.
     """
     looks: set[str] = st.session_state.setdefault("looks", set())
-    column, note = st.columns([1, 3], vertical_alignment="center")
-    revealed = column.toggle(
+    revealed = st.toggle(
         "Reveal test",
         key=KEY,
         bind="query-params",
@@ -28,5 +27,5 @@ def part_shown(spec: RunSpec) -> str:
         looks.add(spec.hash)
     if looks:
         times = "once" if len(looks) == 1 else f"{len(looks)} times"
-        note.caption(f"Test part looked at {times} in this session (each experiment counts once).")
+        st.caption(f"test part looked at {times} (each experiment counts once)", width="content")
     return "test" if revealed else "vali"

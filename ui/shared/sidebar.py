@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -29,9 +30,11 @@ from ui.shared.settings import (
 )
 
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
+NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
 BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
 """Settings with a place of their own: in view, or below "More settings". All others stand behind what brings
-them along: a method's under the methods, a kernel's under the kernels."""
+them along: a method's under the methods, a kernel's under the kernels; C and γ come before these, so that
+what is moved most is in view on a small screen."""
 BRINGERS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
 """Whose settings stand behind a setting, where not its own do: those of feature maps stand behind m."""
 
@@ -43,16 +46,23 @@ HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
 """What help texts say of the options that there are."""
 
 
-def sidebar(datasets: dict[str, Dataset]) -> None:
-    """Draw the shared sidebar; `spec_from_state` says what experiment it describes."""
+def sidebar(datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lambda _: "") -> None:
+    """Draw the shared sidebar; `spec_from_state` says what experiment it describes.
+
+    `unread` says why the page that is shown does not read a setting, "" where it does.
+    """
     drawn: set[Setting] = set()
     with st.sidebar:
         _data_settings(datasets)
+        place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
-            _control(setting)
+            with place if setting in NEXT_TO_M else nullcontext():
+                _control(setting, unread(setting))
+            if setting is N_COMPONENTS:
+                place = st.container()
         with st.expander("More settings"):
             for setting in in_order(BELOW, drawn):
-                _control(setting)
+                _control(setting, unread(setting))
         _presets_and_link()
 
 
@@ -79,13 +89,13 @@ def _brought(setting: Setting) -> list[Setting]:
     return [one for name in chosen for one in setting.settings_of(name)]
 
 
-def _control(setting: Setting) -> None:
-    """The control of a setting, greyed out where the model that is set does not read it."""
-    read = is_read(setting, st.session_state)
+def _control(setting: Setting, why: str) -> None:
+    """The control of a setting, greyed out where page or model do not read it, with `why` or the reason."""
+    if not why and not is_read(setting, st.session_state):
+        why = f"Not read by {_model()}: it counts only where a figure draws other models too."
     told = HINTS[setting]() if setting in HINTS else ()
-    unread = f"Not read by {_model()}: it counts only where a figure draws other models too."
-    hint = " ".join((setting.help, *told, *(() if read else (unread,))))
-    control_of(setting).draw(disabled=not read, hint=hint)
+    hint = " ".join(filter(None, (setting.help, *told, why)))
+    control_of(setting).draw(disabled=bool(why), hint=hint)
 
 
 def _model() -> str:
@@ -101,7 +111,8 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start the app with a data folder that has some: make app DATA=folder.",
         )
-    chosen = st.selectbox(
+    first, second = st.columns([3, 2], gap="small")
+    chosen = first.selectbox(
         "Data set",
         list(datasets),
         key="data",
@@ -110,7 +121,7 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
         "with `make app DATA=folder`.",
     )
     folds = list(datasets[chosen].folds)
-    st.selectbox(
+    second.selectbox(
         "Fold",
         folds,
         place("fold", folds, FIRST_FOLD),

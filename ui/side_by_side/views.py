@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.ranking_error import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
@@ -20,6 +21,7 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.views import VIEW
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
@@ -49,10 +51,10 @@ def controls(spec: RunSpec) -> Choice:
     options = of_the_sidebar(st.session_state)
     first, second = usual_two(st.session_state)
     options |= of_pins(pins.pinned(spec))
-    columns = st.columns([3, 3, 2], vertical_alignment="bottom")
-    left = menu(columns[0], "Left", options, first, "left", WHICH)
-    right = menu(columns[1], "Right", options, second, "right", WHICH)
-    metric = columns[2].selectbox(
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    left = menu(row.container(width=240), "Left", options, first, "left", WHICH)
+    right = menu(row.container(width=240), "Right", options, second, "right", WHICH)
+    metric = row.container(width=150).selectbox(
         "Metric",
         METRICS,
         METRICS.index("NDCG@10"),
@@ -60,13 +62,13 @@ def controls(spec: RunSpec) -> Choice:
         bind="query-params",
         help="Of each query, for both models.",
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with row:
         pins.buttons(spec)
     return Choice(left, right, metric)
 
 
-def trained(choice: Choice, part: str) -> Pair:
-    """The line that says what is shown, and both models; the page ends here where they are the same run."""
+def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
+    """Say at a place what is shown, and train both; the page ends here where they are the same run."""
     say_what_is_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
@@ -75,7 +77,7 @@ def trained(choice: Choice, part: str) -> Pair:
             "this one and change a setting, to compare."
         )
         st.stop()
-    st.markdown(f":gray[{about(two.left, two.right, part)}]")
+    place.caption(about(two.left, two.right, part), width="content")
     return Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
 
 
@@ -88,11 +90,14 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     table = per_query.data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
     picked = selection.picked(table)
-    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
+    answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
+    st.header(answer, anchor=False)
     charts = st.container()  # drawn last, for they mark the query that is chosen below
-    st.markdown(_reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair))
+    if note:
+        st.markdown(note)
+    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
     _where_to_look(table, metric)
-    one, every = st.tabs(["One query", "All queries"])
+    one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query.show(what)
     with every:
@@ -224,5 +229,5 @@ def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: Rankin
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _reading(
     left: RunSpec, right: RunSpec, part: str, metric: str, picked: tuple[int, ...], _pair: Pair
-) -> str:
+) -> tuple[str, str]:
     return reading(_pair, part, metric, picked)

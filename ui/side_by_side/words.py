@@ -17,7 +17,7 @@ from rankviz.metrics.significance import compare
 from rankviz.plots.per_query import ROUNDING, Sides, sides
 from ui.shared.foreign import describe, escaped
 from ui.shared.models import Two
-from ui.shared.show import bold_sentence
+from ui.shared.show import sentence
 
 CAUTION = (
     "These queries were chosen by looking at how they come out, so the interval only describes them: it is "
@@ -112,15 +112,15 @@ def _own(described: Description) -> str:
     return ", ".join(described.names) + (f" ({settings})" if settings else "")
 
 
-def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> str:
-    """A sentence on both models over all queries, or over those that are selected, with a caution."""
+def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> tuple[str, str]:
+    """A sentence on both models over all queries, or over the selected ones with a caution beside it."""
     a, b = pair.values(part, metric)
     everything = _over_all(pair, a, b, metric)
     chosen = a.index.isin(list(picked))
     if not chosen.any() or chosen.all():
-        return bold_sentence(everything)
+        return sentence(everything), ""
     selected = _over_selected(pair, a[chosen], b[chosen], metric, len(a))
-    return f"{bold_sentence(selected)} {CAUTION if chosen.sum() > 1 else ''}\n\n{_plain(everything)}"
+    return sentence(selected), f"{CAUTION if chosen.sum() > 1 else ''} {_plain(everything)}".strip()
 
 
 def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str) -> str:
@@ -155,8 +155,8 @@ def _both(pair: Pair) -> str:
     return " and ".join(pair.told)
 
 
-def _plain(sentence: str) -> str:
-    return f"All queries: {sentence[0].lower() if sentence.startswith('By ') else sentence[0]}{sentence[1:]}."
+def _plain(text: str) -> str:
+    return f"All queries: {text[0].lower() if text.startswith('By ') else text[0]}{text[1:]}."
 
 
 def tau_text(tau: float) -> str:
@@ -192,4 +192,4 @@ def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
         words.append(f"{moves}, from rank {left} with {pair.told[0]} to {right} with {pair.told[1]}")
     elif first > 1:
         words.append("no document has another rank")
-    return bold_sentence("; ".join(words))
+    return sentence("; ".join(words))

@@ -30,10 +30,10 @@ from ui.shared.models import Option, Two, menu, of_pins
 from ui.shared.needs import offered
 from ui.shared.settings import baseline
 from ui.shared.show import (
-    bold_sentence,
     capital,
     definition_caption,
     say_if_nothing_was_learned,
+    sentence,
     show_figure,
     tiles,
 )
@@ -48,8 +48,8 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 """Of a trace whose rows are steps with a Newton decrement."""
 
 
-def beside(state: Any, spec: RunSpec) -> RunSpec:
-    """The model that the sidebar's is held against: the linear one, or a pinned one that is chosen."""
+def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str]:
+    """The model that this one is held against: the linear one, or one that is pinned; and which curve."""
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -63,8 +63,9 @@ def beside(state: Any, spec: RunSpec) -> RunSpec:
         "settings), or one that is pinned.",
     )
     with row:
+        metric = _curve()
         pins.buttons(spec)
-    return chosen.spec()
+    return chosen.spec(), metric
 
 
 def cost(record: RunRecord, predicted: object) -> str:
@@ -73,26 +74,25 @@ def cost(record: RunRecord, predicted: object) -> str:
     return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
 
 
-def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
-    """NDCG@k of the model beside the other one, the four means, and what the queries support."""
+def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
+    """What the queries support, NDCG@k or P@k of the model beside the other one, and the four means."""
     say_if_nothing_was_learned(record)
     records = _distinct(other, record)
-    metric = _curve()
     table = metric_curve.data(records, part, metric)
-    means, others = record.metrics[part].mean(), other.metrics[part].mean()
-    against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
-    for name, column in zip(TILES, tiles(len(TILES)), strict=True):
-        delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
-        column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
     show_figure(
         metric_curve.figure(table, metric),
         table,
+        answer=_reading(other, record, part),
         key="ndcg-at-k",
         alt=f"Mean {metric} at cut-offs 1 to 10 on the {PART_NAMES[part]} part.",
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{CURVES[metric]}.",
     )
-    st.markdown(_reading(other, record, part))
+    means, others = record.metrics[part].mean(), other.metrics[part].mean()
+    against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
+    for name, column in zip(TILES, tiles(len(TILES)), strict=True):
+        delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
+        column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
 
 
 def _curve() -> str:
@@ -117,11 +117,11 @@ def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
     two, metric = _two(other, record), "NDCG@10"
     if two.same:
         name = in_a_sentence(record.spec)
-        return f"This is {name} itself. Choose another model in the sidebar to compare it with."
+        return f"This is {name} itself: choose another model in the sidebar to compare it with."
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
     name = two.told[0] + (f" ({own})" if own else "")
-    return bold_sentence(found.sentence(two.told[1], name, metric))
+    return sentence(found.sentence(two.told[1], name, metric))
 
 
 def _own(spec: RunSpec) -> list[str]:
@@ -144,14 +144,15 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     table = ranked_list.data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
+    ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
     show_figure(
         ranked_list.figure(table, _with_C(two), two.labels[1], k),
         table,
+        answer=sentence(f"query {chosen} has NDCG@10 {ends}"),
         key="ranked-list",
         alt=f"The first {k} documents of query {chosen} as ranked by {two.told[0]} and by this model.",
         caption=f"Query {chosen}, {len(table)} documents, first {k} of each list; a line that leaves "
-        f"through the bottom goes to a rank below {k}. NDCG@10: {two.names[0]} {ndcg[0]:.4f}, "
-        f"{two.labels[1]} {ndcg[1]:.4f}. {describe(record.spec, part)}.",
+        f"through the bottom goes to a rank below {k}. {describe(record.spec, part)}.",
     )
     with st.expander(f"All {len(table)} documents"):
         st.dataframe(table, hide_index=True)
@@ -172,22 +173,21 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
         return
     table = margins_plot.data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
+    answer = sentence(
+        f"{wrong:,} of {found.n_pairs:,} preference pairs ({share:.1%}) are misordered or tied "
+        "(margin at most 0)"
+    )
     (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
-        record.spec, table, f"All {found.n_pairs:,} preference pairs are counted.", part
-    )
-    st.markdown(
-        bold_sentence(
-            f"{wrong:,} of {found.n_pairs:,} preference pairs ({share:.1%}) are misordered or tied "
-            "(margin at most 0)"
-        )
+        record.spec, table, answer, f"All {found.n_pairs:,} preference pairs are counted.", part
     )
 
 
-def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
+def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
     lines, loss = margins_plot.curves(table), spec.option("loss")
     show_figure(
         margins_plot.figure(table, lines, look_of(spec), spec.loss),
         pd.concat([table, lines], axis=1),
+        answer=answer,
         key="margins",
         alt="The losses, their derivatives, and the margins of the preference pairs.",
         caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. {counted}"
@@ -204,10 +204,11 @@ def _of_costs(costs: Costs) -> str:
     return " Costs multiply the loss of a pair; it is drawn for a cost of 1."
 
 
-def _margins_alone(spec: RunSpec, table: pd.DataFrame, counted: str, part: str) -> None:
+def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
     show_figure(
         margins_plot.histogram_figure(table, look_of(spec)),
         table,
+        answer=answer,
         key="margins",
         alt="The margins of the preference pairs.",
         caption=f"{capital(in_a_sentence(spec))} has no loss of pairs to choose. {counted} "
@@ -229,6 +230,7 @@ def convergence(record: RunRecord) -> None:
     show_figure(
         plot.figure(table),
         table,
+        answer=sentence(record.status),
         key="convergence",
         alt="Objective and Newton decrement at each iteration."
         if newton

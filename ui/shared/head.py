@@ -1,0 +1,29 @@
+"""The head of a page: its title, in one line what is shown, and the switch that reveals the test part."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.experiments.spec import RunSpec
+from ui.shared import reveal
+from ui.shared.foreign import describe
+
+
+def head(title: str, about: str = "") -> DeltaGenerator:
+    """Title and what is shown; returns the row they stand in, for what follows there."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    row.title(title, width="content", anchor=False)
+    if about:
+        row.caption(about, width="content")
+    return row
+
+
+def head_and_part(title: str, spec: RunSpec) -> str:
+    """The head of a page on a model's part of a fold; returns the part that is shown, "vali" or "test"."""
+    row = head(title)
+    about = row.container(width="content")
+    with row:
+        part = reveal.part_shown(spec)
+    about.caption(str(describe(spec, part)), width="content")
+    return part

@@ -1,0 +1,138 @@
+"""How the app looks beyond what Streamlit's themes say: a low head, figures to read, type for a projector."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+from plotly.io import from_json
+
+from rankviz.plots.style import GRADE_COLOURS, second_tone
+
+LARGE, ALONE = "large", "alone"
+"""Keys of the switches for large type, and for the first figure of a page alone."""
+SIZE, LARGE_SIZE = 13, 19
+"""Pixels of letters in figures; the page's own are 15 and 20."""
+HEIGHT_ALONE = 540
+"""Pixels of a figure alone: with its answer it fits on a projector of 720 lines."""
+INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
+"""Colours of letters in figures: at least 7 to 1 on either background."""
+
+# colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
+ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
+ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
+ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
+ON_DARK |= {"#fefefe": "#10201e"}  # letters on what is dark in the light theme, and light in the dark one
+# grades run dark to light there, so that a higher one stands out more on either background
+ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
+
+STYLE = """
+/* Streamlit keeps 6rem free for its own head, of which one button is left */
+[data-testid="stMainBlockContainer"] { padding: 0.9rem 2rem 3rem; }
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.6rem; }
+[data-testid="stHeader"] { background: transparent; height: 2.4rem; min-height: 2.4rem; }
+[data-testid="stHeader"] { pointer-events: none; }
+[data-testid="stHeader"] button { pointer-events: auto; }
+[data-testid="stMain"] [data-testid="stHeading"] [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
+[data-testid="stMain"] h1 { font-size: 1.45rem; padding: 0; }
+[data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }
+[data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
+/* m, C and gamma in view on a laptop: pages and controls stand closer together */
+[data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
+[data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.55rem; line-height: 1.55rem; }
+[data-testid="stSidebarNavItems"] { padding-top: 0; }
+[data-testid="stSidebarNavSeparator"] { margin: 0.3rem 0; }
+[data-testid="stSidebarUserContent"] { padding-top: 0.2rem; padding-bottom: 2rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+/* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
+[data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
+[data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }
+:is(a, button, input, [role="tab"], [role="slider"], [role="option"], summary):focus-visible {
+  outline: 2px solid var(--st-primary-color, #00695c) !important; outline-offset: 2px;
+}
+/* the whole answer and the figure stay in view while a control of the sidebar moves */
+@media (max-width: 760px) {
+  [data-testid="stMainBlockContainer"] { padding: 2.6rem 0.8rem 3rem; }
+  [data-testid="stSidebar"][aria-expanded="true"] {
+    position: fixed !important; inset: auto 0 0 0 !important; top: auto !important; height: 42dvh !important;
+    width: 100vw !important; max-width: 100vw !important; min-width: 100vw !important;
+    border-top: 2px solid var(--st-primary-color, #00695c); box-shadow: 0 -4px 16px #0004;
+  }
+  [data-testid="stMain"] { padding-bottom: 42dvh; }
+}
+"""
+
+_LARGE = """
+html { font-size: 20px !important; }
+[data-testid="stMain"] :is(p, li, label, button, [data-testid="stCaptionContainer"]) { opacity: 1; }
+[data-testid="stCaptionContainer"] { color: inherit !important; }
+"""
+_ALONE = """
+[data-testid="stSidebarNav"], [data-testid="stMain"] h1 { display: none; }
+"""
+
+
+def is_on(key: str) -> bool:
+    """Whether a switch is on; in the first run its widget has not taken it from the address yet."""
+    asked = st.query_params.get(key, "").lower() == "true"
+    return bool(st.session_state.get(key, asked))
+
+
+def dress() -> None:
+    """Put the styles of the app on the page, with those of the switches that are on."""
+    st.html(f"<style>{STYLE}{_LARGE * is_on(LARGE)}{_ALONE * is_on(ALONE)}</style>")
+
+
+def switches() -> None:
+    """The switches of the look, at the end of the sidebar."""
+    place = st.sidebar.popover("Large type, one figure", width="stretch")
+    place.toggle(
+        "Large type",
+        key=LARGE,
+        bind="query-params",
+        help="For a projector: letters of 20 pixels, thick lines, black on white.",
+    )
+    place.toggle(
+        "First figure alone",
+        key=ALONE,
+        bind="query-params",
+        help="Only a page's first figure with its answer, and the controls beside it.",
+    )
+
+
+def dressed(figure: go.Figure) -> go.Figure:
+    """The figure with letters that can be read, in the colours of the theme in use; large where asked for."""
+    dark, large = st.context.theme.type == "dark", is_on(LARGE)
+    ink = {"color": INK["dark" if dark else "light"], "size": LARGE_SIZE if large else SIZE}
+    figure = _on_dark(figure) if dark else figure
+    if large:
+        _thicken(figure)
+    axis = {"tickfont": ink, "title_font": ink, "automargin": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    # Plotly writes powers of ten a quarter larger than other ticks
+    powers = {"type": "log", "exponentformat": "power", "tickvals": None}
+    figure.update_xaxes(tickfont_size=0.8 * ink["size"], selector=powers)
+    figure.update_yaxes(tickfont_size=0.8 * ink["size"], selector=powers)
+    figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=ink["size"])
+    if is_on(ALONE):
+        figure.update_layout(height=HEIGHT_ALONE)
+    return figure
+
+
+def _on_dark(figure: go.Figure) -> go.Figure:
+    text = figure.to_json()
+    for light, dark in ON_DARK.items():
+        text = text.replace(light, dark)
+    return from_json(text)
+
+
+def _thicken(figure: go.Figure) -> None:
+    """Lines and markers to be seen from the last row."""
+    for trace in figure.data:
+        line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
+        if line is not None and line.width:
+            line.width *= 1.6
+        if marker is not None and isinstance(marker.size, int | float):
+            marker.size *= 1.4
+    for note in figure.layout.annotations:
+        note.font.size = LARGE_SIZE

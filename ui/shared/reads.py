@@ -1,0 +1,50 @@
+"""Why pages do not read a setting of the sidebar, "" where they do: what can be moved does something."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.common.settings import SEED, Setting, every
+from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.features.settings import KERNEL
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.risk.settings import LOSS_WEIGHT
+from ui.shared.settings import BASELINE_C, NORMALISATION
+
+LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
+"""The two models between which the Influence page lets one choose."""
+
+
+def by_any(setting: Setting) -> str:
+    """Pages that train the current model read all that it reads."""
+    return ""
+
+
+def by_data(setting: Setting) -> str:
+    """The Data page shows the data themselves, and what each normalisation makes of them."""
+    return "" if setting is NORMALISATION else "Not read on this page, which trains nothing."
+
+
+def by_influence(setting: Setting) -> str:
+    """The Influence page begins with the linear model."""
+    chosen = st.session_state.get("model", st.query_params.get("model", LINEAR_MODEL))
+    of_linear = [one for one, _ in METHODS[USUAL].active(_linear)]
+    if chosen != LINEAR_MODEL or setting in (NORMALISATION, BASELINE_C):
+        return ""
+    if setting in of_linear and setting not in (FEATURE_MAP, LOSS_WEIGHT):
+        return ""
+    return (
+        "Not read here while the page shows the linear model, which has a C of its own (More settings): "
+        f"choose “{CURRENT_MODEL}” above its figure."
+    )
+
+
+def _linear(setting: Setting) -> object:
+    return LINEAR if setting is FEATURE_MAP else setting.first
+
+
+def by_kernel(setting: Setting) -> str:
+    """The Kernel approximation page trains nothing, but marks C among eigenvalues."""
+    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
+    return "" if setting in read else "Not read on this page, which compares kernels and trains nothing."
