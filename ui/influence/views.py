@@ -12,7 +12,7 @@ from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
-from rankviz.metrics.evaluation import unknown_grades
+from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
@@ -233,4 +233,5 @@ def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
     empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
     letor = DEFINITIONS["letor"]
     unknown = unknown_grades(letor, sum(letor.unknown(data.y) for data in parts))
-    return f"{letor.label} definition, {empty} of them without a relevant document (they count as 0){unknown}"
+    none = some_of(empty, "without a relevant document", "counted as 0")
+    return f"{letor.label} definition, {none}{unknown}"

@@ -124,7 +124,7 @@ class Exponents(Control):
 
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a text that explains it; greyed out where nothing reads it."""
-        low, high, written = self._powers.low, self._powers.high, f"{self._powers.base}^%d"
+        low, high, written = self._powers.low, self._powers.high, f"${self._powers.base}^{{%d}}$"
         common = self.common(disabled, hint)
         st.slider(self.setting.label, low, high, self.start, step=1, format=written, **common)
 

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shared.controls import Control, control_of
@@ -108,4 +109,19 @@ def say_what_was_not_offered(link: Mapping[str, str]) -> None:
         st.warning(text, icon=":material/link_off:")
 
 
+def say_what_was_not_read(place: DeltaGenerator) -> None:
+    """Say at a place which parameters of the address nothing reads on the page that has been drawn.
+
+    What a widget is bound to, and what the app keeps in the address itself, is in the session's state by then.
+    """
+    unread = [key for key in st.query_params if key not in st.session_state and key not in OF_THE_APP]
+    if unread:
+        named = ", ".join(f"{escaped(key)} = {escaped(st.query_params[key])}" for key in unread)
+        place.caption(
+            f":material/link_off: This link has what the page as it is shown does not read: {named}."
+        )
+
+
+OF_THE_APP = ("v", "job")
+"""Parameters that no widget and no page has a value of."""
 _LINK, _TAKEN = "link", "taken-from-link"

@@ -18,6 +18,7 @@ from ui.ndcg_vs_m.views import METRICS
 from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.jobs import run_or_wait
+from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
@@ -93,6 +94,9 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
     st.header(answer, anchor=False)
     charts = st.container()  # drawn last, for they mark the query that is chosen below
+    if is_on(ALONE):
+        widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
+        _against(what, picked, picked[0] if picked else widest, selection.CLICK)
     if note:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
