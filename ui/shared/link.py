@@ -112,13 +112,13 @@ def say_what_was_not_offered(link: Mapping[str, str]) -> None:
 def say_what_was_not_read(place: DeltaGenerator) -> None:
     """Say at a place which parameters of the address nothing reads on the page that has been drawn.
 
-    What a widget is bound to, and what the app keeps in the address itself, is in the session's state by then.
+    What a widget is bound to, and what the app itself keeps in the address, is in the state by then.
     """
     unread = [key for key in st.query_params if key not in st.session_state and key not in OF_THE_APP]
     if unread:
         named = ", ".join(f"{escaped(key)} = {escaped(st.query_params[key])}" for key in unread)
         place.caption(
-            f":material/link_off: This link has what the page as it is shown does not read: {named}."
+            f":material/link_off: The page as it is shown does not read what its link has: {named}."
         )
 
 

@@ -57,18 +57,20 @@ STYLE = """
 /* the whole answer and the figure stay in view while a control of the sidebar moves */
 @media (max-width: 760px) {
   [data-testid="stMainBlockContainer"] { padding: 2.6rem 0.8rem 3rem; }
-  [data-testid="stSidebar"][aria-expanded="true"] {
+  [data-testid="stSidebar"][data-collapsed="false"] {
     position: fixed !important; inset: auto 0 0 0 !important; top: auto !important; height: 42dvh !important;
     width: 100vw !important; max-width: 100vw !important; min-width: 100vw !important;
     border-top: 2px solid var(--st-primary-color, #00695c); box-shadow: 0 -4px 16px #0004;
   }
+  [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
+  [data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
   [data-testid="stMain"] { padding-bottom: 42dvh; }
 }
 """
 
 _LARGE = """
 html { font-size: 20px !important; }
-[data-testid="stSidebar"][aria-expanded="true"] { min-width: 22rem !important; width: 22rem !important; }
+[data-testid="stSidebar"][data-collapsed="false"] { min-width: 22rem !important; width: 22rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 """
 _ALONE = """
