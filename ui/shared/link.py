@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shared.controls import Control, control_of
+from ui.shared.controls import Control, Listed, control_of
 from ui.shared.foreign import escaped
 from ui.shared.old_labels import FORMER
 from ui.shared.settings import all_settings
@@ -58,13 +58,20 @@ def link_as_opened() -> dict[str, str]:
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
     if _LINK not in st.session_state:
-        known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
+        meant = {key: _meant(key, text) for key, text in told.items()}
+        known = {key: value for key, value in meant.items() if value is not None}
         if known:
             _put(_labels(known))
         st.session_state[_LINK] = told | st.query_params.to_dict()
     st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
+
+
+def _meant(key: str, text: str) -> Any:
+    """What a widget holds by a text that an earlier version wrote; None for a text of today."""
+    control = _controls().get(key)
+    return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
 
 
 def _beyond_numbers(text: str) -> bool:

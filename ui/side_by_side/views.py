@@ -21,7 +21,7 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure, show_table
 from ui.shared.views import VIEW
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
@@ -191,7 +191,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     # rows that go as soon as they are not ticked are another table each time
     key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
     ticked = [row for row, query in enumerate(queries) if query in set(picked)]
-    st.dataframe(
+    show_table(
         shown.drop(columns="size"),
         hide_index=True,
         key=key,
@@ -201,7 +201,6 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),
-        placeholder="–",
         alt="One row for each query.",
     )
     tau = what.table["tau"].median()
