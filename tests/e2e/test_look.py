@@ -30,7 +30,7 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
     assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 768
-    for label in ("Features m", "C", "γ"):
+    for label in ("Number of features (m)", "C", "γ"):
         box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 768, label
@@ -56,7 +56,9 @@ def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Pa
     page.set_viewport_size({"width": 400, "height": 800})
     open_page(page, f"{server.url}/?m=50")
     page.get_by_test_id("stExpandSidebarButton").click()
-    slider = sidebar(page).get_by_role("group", name="Features m", exact=True).get_by_role("slider")
+    slider = (
+        sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
+    )
     slider.scroll_into_view_if_needed()
     box = sidebar(page).bounding_box()
     assert box is not None

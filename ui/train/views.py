@@ -98,7 +98,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
 
 def _curve() -> str:
     return st.segmented_control(
-        "Against the cut-off k",
+        "Metric by rank",
         list(CURVES),
         default="NDCG",
         required=True,
