@@ -16,6 +16,7 @@ from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
 from ui.convergence.runs import from_zero, go_together, plain_of
+from ui.convergence.timing import measured
 from ui.shared import pins
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
@@ -261,6 +262,7 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
         }
     )
     show_table(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
+    measured(records, list(last.index))
 
 
 def _scientific(gap: float) -> str:
