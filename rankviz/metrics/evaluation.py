@@ -148,7 +148,7 @@ def evaluate(
     MeanNDCG    0.3333
     P@1         0.5000
     MAP         0.5000
-    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document (they count as 0)
+    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document, counted as 0
     >>> result.per_query["NDCG@1"].round(3).to_dict()
     {'a': 0.333, 'b': 0.0}
     """
