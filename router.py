@@ -5,7 +5,8 @@ import streamlit as st
 from ui.data import uploads
 from ui.defaults import prepare
 from ui.shared.accounts import ask_to_log_in, offer_to_log_out
-from ui.shared.link import link_as_opened, say_what_was_not_offered, say_what_was_not_read
+from ui.shared.history import one_entry_a_page
+from ui.shared.link import VERSION, link_as_opened, say_what_was_not_offered, say_what_was_not_read
 from ui.shared.look import dress, switches
 from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences
@@ -16,6 +17,7 @@ from ui.shared.warm import settle
 page = configure()
 try:
     with errors_as_sentences():
+        one_entry_a_page("v", VERSION)
         ask_to_log_in()
         go_where_asked()
         link = link_as_opened()

@@ -113,3 +113,34 @@ def test_what_a_page_does_not_read_of_its_link_is_said(server: Server, page: Pag
 def test_the_browser_names_the_page(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50")
     expect(page).to_have_title("Train · rankviz")
+
+
+def test_back_leads_to_the_page_before(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50")
+    page.get_by_role("button", name="Pin this run").click()
+    wait_settled(page)
+    assert "pins" in query_of(page)
+    sidebar(page).get_by_role("link", name="Data").click()
+    page.wait_for_url("**/data*")
+    wait_settled(page)
+    page.go_back()
+    page.wait_for_url("**/train*")
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_disabled_button_can_be_read(
+    server: Server, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    open_page(page, f"{server.url}/data")
+    page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()
+    button = page.get_by_role("button", name="Check and add")
+    expect(button).to_be_disabled()
+    colour = button.locator("p").evaluate(
+        "text => getComputedStyle(text).color.match(/[0-9.]+/g).map(Number)"
+    )
+    assert (max(colour[:3]) < 100) is (scheme == "light"), colour
+    context.close()

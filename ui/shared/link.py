@@ -63,7 +63,6 @@ def link_as_opened() -> dict[str, str]:
         if known:
             _put(_labels(known))
         st.session_state[_LINK] = told | st.query_params.to_dict()
-    st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
 
