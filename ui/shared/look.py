@@ -102,21 +102,27 @@ def switches() -> None:
 def dressed(figure: go.Figure) -> go.Figure:
     """The figure with letters that can be read, in the colours of the theme in use; large where asked for."""
     dark, large = st.context.theme.type == "dark", is_on(LARGE)
-    ink = {"color": INK["dark" if dark else "light"], "size": LARGE_SIZE if large else SIZE}
     figure = _on_dark(figure) if dark else figure
     if large:
+        figure = go.Figure(figure)
         _thicken(figure)
+    figure = inked(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    if is_on(ALONE):
+        figure.update_layout(height=HEIGHT_ALONE)
+    return figure
+
+
+def inked(figure: go.Figure, colour: str, size: int) -> go.Figure:
+    """The figure itself, its letters given this colour and so many pixels."""
+    ink = {"color": colour, "size": size}
     axis = {"tickfont": ink, "title_font": ink, "automargin": True}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     # Plotly writes powers of ten a quarter larger than other ticks
     powers = {"type": "log", "exponentformat": "power", "tickvals": None}
-    figure.update_xaxes(tickfont_size=0.8 * ink["size"], selector=powers)
-    figure.update_yaxes(tickfont_size=0.8 * ink["size"], selector=powers)
-    figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=ink["size"])
-    if is_on(ALONE):
-        figure.update_layout(height=HEIGHT_ALONE)
-    return figure
+    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
+    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
+    return figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=size)
 
 
 def _on_dark(figure: go.Figure) -> go.Figure:
