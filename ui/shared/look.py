@@ -103,8 +103,9 @@ def dressed(figure: go.Figure) -> go.Figure:
     """The figure with letters that can be read, in the colours of the theme in use; large where asked for."""
     dark, large = st.context.theme.type == "dark", is_on(LARGE)
     figure = _on_dark(figure) if dark else figure
+    if large or is_on(ALONE):
+        figure = go.Figure(figure)  # pictures are made of the figure as it was
     if large:
-        figure = go.Figure(figure)
         _thicken(figure)
     figure = inked(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if is_on(ALONE):

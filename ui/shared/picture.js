@@ -1,7 +1,8 @@
 // Makes a picture of a figure and has the browser save it. ui/shared/pictures.py says what `job` holds.
 //
 // Letters are measured in a wide font (Arial's widths) and drawn in a narrower one, which the picture carries
-// with it. A program that reads no fonts from a picture draws in Arial: nothing is cut there either.
+// with it. A program that reads no fonts from a picture draws in Arial: nothing is cut there either. Plotly is
+// the one that draws the page's figures: it makes itself known to the window.
 
 const FAMILY = "Source Sans";
 const FALLBACK = "Arial, Helvetica, sans-serif";
@@ -27,9 +28,9 @@ function say(job, words) {
 }
 
 async function drawn(job) {
-  const [font] = await Promise.all([asDataUri(job.font), plotly(job.plotly)]);
+  const font = await asDataUri(job.font);
   const shown = document.querySelector(`.st-key-${job.key} .js-plotly-plot`);
-  if (!shown) throw new Error("the figure is no longer on the page");
+  if (!shown || !window.Plotly) throw new Error("the figure is no longer on the page");
   const { width: screenWidth, height: screenHeight } = shown.getBoundingClientRect();
   const [width, height] = job.canvas ?? [Math.round(screenWidth), Math.round(screenHeight)];
   const layout = { ...asOnScreen(job.figure, shown), width, height };
@@ -61,22 +62,11 @@ function asOnScreen(figure, shown) {
     if (visible !== undefined) trace.visible = visible;
   });
   for (const [name, axis] of Object.entries(shown._fullLayout)) {
-    if (/^[xy]axis\d*$/.test(name) && layout[name] && axis.range) {
+    if (/^[xy]axis\d*$/.test(name) && axis.range && !axis.autorange) {
       layout[name] = { ...layout[name], range: [...axis.range], autorange: false };
     }
   }
   return layout;
-}
-
-function plotly(address) {
-  if (window.Plotly) return null;
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error("the server does not answer"));
-    document.head.append(script);
-  });
 }
 
 async function asDataUri(address) {

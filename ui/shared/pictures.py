@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import plotly
 import plotly.graph_objects as go
 import streamlit as st
+from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
@@ -24,14 +25,19 @@ from ui.shared.look import INK, SIZE, inked
 
 MEASURED = "Arial, Liberation Sans, sans-serif"
 """What letters are measured in: wider than the font that pictures carry, and as wide as what replaces it."""
+LETTER, AROUND = 7.5, 90
+"""Pixels of a letter of usual width, and of what is around the axes."""
 ADDRESS = "pictures"
-SCRIPTS = {
-    "picture.js": Path(__file__).with_name("picture.js"),
-    "plotly.min.js": Path(plotly.__file__).parent / "package_data" / "plotly.min.js",
+SCRIPT = Path(__file__).with_name("picture.js")
+_AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
+PAPER = {
+    "layout": {
+        "xaxis": _AXIS | {"showgrid": False, "linecolor": "#8a8a86", "showline": True},
+        "yaxis": _AXIS,
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+    }
 }
-"""What a browser fetches when it makes its first picture; it makes the second one without."""
-_GRID = {"gridcolor": "#e4e4e0", "linecolor": "#8a8a86", "zerolinecolor": "#c4c4c0", "automargin": True}
-PAPER = {"layout": {"xaxis": _GRID, "yaxis": _GRID, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}}
 """Light on every screen, for paper is."""
 
 
@@ -59,18 +65,14 @@ SIZES: dict[str, Size | None] = {
 
 
 def routes() -> list[Route]:
-    """Where the server gives `SCRIPTS`, below the path that it is told to answer on."""
+    """Where the server gives `SCRIPT`, below the path that it is told to answer on."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return [
-        Route(f"/{base}/{ADDRESS}/{name}".replace("//", "/"), _giving(path)) for name, path in SCRIPTS.items()
-    ]
+    below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
+    return [Route(f"{below}/{SCRIPT.name}", _script)]
 
 
-def _giving(path: Path) -> Any:
-    async def give(_: object) -> FileResponse:
-        return FileResponse(path, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
-
-    return give
+async def _script(_: Request) -> FileResponse:
+    return FileResponse(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
 @st.fragment
@@ -85,47 +87,58 @@ def offer(figure: go.Figure, key: str, caption: str) -> None:
     row = st.container(horizontal=True, gap="small")
     for kind in ("svg", "png"):
         if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
-            job = _job(figure, key, size, kind) | {"about": plain(caption)}
+            job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
             st.html(_asking(job), unsafe_allow_javascript=True)
 
 
-def _job(figure: go.Figure, key: str, size: str, kind: str) -> dict[str, Any]:
+def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str, Any]:
     printed = printable(figure)
-    chosen = SIZES[size]
     drawn = {"canvas": None, "width": None, "unit": "px"}
-    if chosen is not None:
-        own = printed["layout"].get("height", 420)
-        drawn = {"canvas": chosen.canvas_of(own), "width": chosen.width, "unit": chosen.unit}
+    if size is not None:
+        canvas = size.canvas_of(printed.layout.height)
+        drawn = {"canvas": canvas, "width": size.width, "unit": size.unit}
+        break_titles(printed, *canvas)
     return drawn | {
         "id": f"picture-{uuid.uuid4().hex}",
         "key": key,
         "name": f"{key}.{kind}",
         "format": kind,
-        "figure": printed,
+        "figure": json.loads(printed.to_json()),
         "font": f"static/media/{font().name}",
-        "plotly": f"{ADDRESS}/plotly.min.js?v={plotly.__version__}",
     }
 
 
-def printable(figure: go.Figure) -> dict[str, Any]:
-    """The figure on white, without what only a screen can use, no letters smaller than the others."""
-    copy = inked(go.Figure(figure), INK["light"], SIZE)
+def printable(figure: go.Figure) -> go.Figure:
+    """A copy on white, without what only a screen can use, no letters smaller than the others."""
+    small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
+    copy = inked(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
     copy.update_layout(template=PAPER, font_family=MEASURED)
     if copy.layout.sliders:
         copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
-    text = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", copy.to_json())
-    found: dict[str, Any] = json.loads(text)
-    _enlarge(found)
-    return found
+    return copy
 
 
-def _enlarge(part: Any) -> None:
-    """Give all letters the usual size, but for ticks, which `inked` has seen to."""
-    for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
-        if str(name).endswith("font") and name != "tickfont" and isinstance(inner.get("size"), int | float):
+def _enlarged(part: Any) -> Any:
+    """Parts of a figure with all letters of at least the usual size."""
+    if isinstance(part, list):
+        return [_enlarged(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    larger = {name: _enlarged(inner) for name, inner in part.items()}
+    for name, inner in larger.items():
+        if name.endswith("font") and isinstance(inner.get("size"), int | float):
             inner["size"] = max(inner["size"], SIZE)
-        elif isinstance(inner, dict | list):
-            _enlarge(inner)
+    return larger
+
+
+def break_titles(figure: go.Figure, width: int, height: int) -> None:
+    """Break titles of axes that are longer than their axis on a canvas of that size."""
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        low, high = axis.domain or (0, 1)
+        room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
+        if axis.title.text:
+            lines = textwrap.wrap(axis.title.text, max(12, round(room / LETTER)), break_long_words=False)
+            axis.title.text = "<br>".join(lines)
 
 
 def font() -> Path:
@@ -140,5 +153,5 @@ def _asking(job: dict[str, Any]) -> str:
     words = json.dumps(job).replace("<", "\\u003c")
     return (
         f'<p id="{job["id"]}" role="status">Making the picture …</p>'
-        f'<script>import("./{ADDRESS}/picture.js").then(({{ save }}) => save({words}))</script>'
+        f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
     )
