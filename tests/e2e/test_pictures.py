@@ -134,7 +134,11 @@ def test_a_png_is_light_and_fine_enough_to_print(
     open_page(page, f"{server.url}/train?m=25")
     png = saved(page, "ndcg-at-k", size, "PNG")
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image = Image.open(io.BytesIO(png))
+    image.load()  # checks the sums of all chunks
+    dots = image.info.get("dpi", (0, 0))
+    assert dots == (pytest.approx((300, 300), abs=0.1) if size.startswith("paper") else (0, 0))
+    image = image.convert("RGB")
     assert image.width == pixels[0]
     assert pixels[1] in (None, image.height)
     assert image.getpixel((0, 0)) == image.getpixel((image.width - 1, image.height - 1)) == (255, 255, 255)

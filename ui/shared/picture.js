@@ -96,7 +96,31 @@ async function raster(svg, job) {
   await image.decode();
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
-  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  const png = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  return job.unit === "mm" ? withDots(await png.arrayBuffer()) : png;
+}
+
+// The PNG with 300 dots per inch written into it (chunk pHYs, which stands after the header's 33 bytes), so
+// that word processors show it as wide as it is meant.
+function withDots(png) {
+  const chunk = new DataView(new ArrayBuffer(21));
+  const dotsPerMetre = Math.round(300 / 0.0254);
+  chunk.setUint32(0, 9);
+  chunk.setUint32(4, 0x70485973); // pHYs
+  chunk.setUint32(8, dotsPerMetre);
+  chunk.setUint32(12, dotsPerMetre);
+  chunk.setUint8(16, 1); // per metre
+  chunk.setUint32(17, crc32(new Uint8Array(chunk.buffer, 4, 13)));
+  return new Blob([png.slice(0, 33), chunk.buffer, png.slice(33)], { type: "image/png" });
+}
+
+function crc32(bytes) {
+  let rest = ~0;
+  for (const byte of bytes) {
+    rest ^= byte;
+    for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
+  }
+  return ~rest;
 }
 
 function download(blob, name) {
