@@ -13,7 +13,7 @@ from ui.shared.terms import offer_terms
 
 def head(title: str, about: str = "") -> DeltaGenerator:
     """Title, what is shown, and the glossary; returns the row they stand in, for what follows there."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     if about:
         row.caption(about, width="content")

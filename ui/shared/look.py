@@ -36,6 +36,7 @@ STYLE = """
 [data-testid="stMain"] h1 { font-size: 1.45rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
+.st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.55rem; line-height: 1.55rem; }

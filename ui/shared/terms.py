@@ -133,7 +133,5 @@ def meaning(name: str) -> str | None:
 
 def offer_terms() -> None:
     """A button that shows the glossary."""
-    place = st.popover(
-        "Terms", icon=":material/menu_book:", type="tertiary", help="The words of these pages, and papers."
-    )
+    place = st.popover("Terms", type="tertiary", key="terms", help="The words of these pages, and papers.")
     place.markdown(glossary())
