@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from ui.shared.foreign import plain
 from ui.shared.look import INK, SIZE, inked
+from ui.shared.runs import errors_as_sentences
 
 MEASURED = "Arial, Liberation Sans, sans-serif"
 """What letters are measured in: wider than the font that pictures carry, and as wide as what replaces it."""
@@ -76,6 +77,7 @@ async def _script(_: Request) -> FileResponse:
 
 
 @st.fragment
+@errors_as_sentences()
 def offer(figure: go.Figure, key: str, caption: str) -> None:
     """A choice of sizes, and buttons; only then the browser is sent what it makes the picture of."""
     size = st.selectbox(
