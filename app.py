@@ -9,5 +9,7 @@ from streamlit.starlette import App
 
 from ui.data.serving import BoundedUploads, giving_back
 from ui.shared.headers import Headers
+from ui.shared.pictures import routes
 
-app = App("router.py", middleware=[Middleware(Headers), Middleware(BoundedUploads)], lifespan=giving_back)
+middleware = [Middleware(Headers), Middleware(BoundedUploads)]
+app = App("router.py", routes=routes(), middleware=middleware, lifespan=giving_back)

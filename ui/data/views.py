@@ -32,6 +32,7 @@ from ui.data.words import (
 from ui.shared import reveal
 from ui.shared.runs import fold_later
 from ui.shared.show import sentence, show_figure, show_table, tiles
+from ui.shared.terms import meaning
 
 PARTS = ("train", "vali")
 
@@ -87,7 +88,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
         "Preference pairs": summary.pairs,
     }
     for (name, value), column in zip(named.items(), tiles(len(named)), strict=True):
-        column.metric(name, f"{value:,}")
+        column.metric(name, f"{value:,}", help=meaning(name.removesuffix("s")))
 
 
 def distributions(spec: RunSpec, fold: Fold, part: str) -> None:

@@ -1,4 +1,4 @@
-"""The head of a page: its title, in one line what is shown, and the switch that reveals the test part."""
+"""The head of a page: title, what is shown in one line, terms, the switch that reveals the test part."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.experiments.spec import RunSpec
 from ui.shared import reveal
 from ui.shared.foreign import describe
+from ui.shared.terms import offer_terms
 
 
 def head(title: str, about: str = "") -> DeltaGenerator:
-    """Title and what is shown; returns the row they stand in, for what follows there."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    """Title, what is shown, and the glossary; returns the row they stand in, for what follows there."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     if about:
         row.caption(about, width="content")
+    with row:
+        offer_terms()
     return row
 
 

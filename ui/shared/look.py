@@ -36,6 +36,7 @@ STYLE = """
 [data-testid="stMain"] h1 { font-size: 1.45rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
+.st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.55rem; line-height: 1.55rem; }
@@ -114,21 +115,28 @@ def switches() -> None:
 def dressed(figure: go.Figure) -> go.Figure:
     """The figure with letters that can be read, in the colours of the theme in use; large where asked for."""
     dark, large = st.context.theme.type == "dark", is_on(LARGE)
-    ink = {"color": INK["dark" if dark else "light"], "size": LARGE_SIZE if large else SIZE}
     figure = _on_dark(figure) if dark else figure
+    if large or is_on(ALONE):
+        figure = go.Figure(figure)  # pictures are made of the figure as it was
     if large:
         _thicken(figure)
+    figure = inked(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    if is_on(ALONE):
+        figure.update_layout(height=HEIGHT_ALONE)
+    return figure
+
+
+def inked(figure: go.Figure, colour: str, size: int) -> go.Figure:
+    """The figure itself, its letters given this colour and so many pixels."""
+    ink = {"color": colour, "size": size}
     axis = {"tickfont": ink, "title_font": ink, "automargin": True}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     # Plotly writes powers of ten a quarter larger than other ticks
     powers = {"type": "log", "exponentformat": "power", "tickvals": None}
-    figure.update_xaxes(tickfont_size=0.8 * ink["size"], selector=powers)
-    figure.update_yaxes(tickfont_size=0.8 * ink["size"], selector=powers)
-    figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=ink["size"])
-    if is_on(ALONE):
-        figure.update_layout(height=HEIGHT_ALONE)
-    return figure
+    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
+    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
+    return figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=size)
 
 
 def _on_dark(figure: go.Figure) -> go.Figure:

@@ -17,11 +17,13 @@ from rankviz.experiments.record import RunRecord
 from rankviz.metrics import evaluate
 from ui.shared.foreign import as_csv, plain
 from ui.shared.look import ALONE, dressed, is_on
+from ui.shared.pictures import offer
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
+        "toImage",
         "zoom2d",
         "pan2d",
         "select2d",
@@ -32,7 +34,8 @@ CONFIG = {
         "resetScale2d",
     ],
 }
-"""Of Plotly's toolbar the camera is left, beside Streamlit's full screen: a double click resets the axes."""
+"""Of Plotly's toolbar nothing is left but Streamlit's full screen: a double click resets the axes, and "Save"
+makes pictures, which carry their font (the camera's do not)."""
 
 
 def show_figure(
@@ -52,9 +55,8 @@ def show_figure(
     """
     if answer:
         st.header(answer, anchor=False)
-    config = CONFIG | {"toImageButtonOptions": {"format": "svg", "filename": key}}
     event = st.plotly_chart(
-        dressed(figure), width="stretch", key=key, alt=alt, config=config, on_select=on_select
+        dressed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
     with row.popover("About this figure", icon=":material/info:", help="What is drawn, of what, and how."):
@@ -78,7 +80,7 @@ def show_figure(
             on_click="ignore",
             width="stretch",
         )
-        st.caption("As a picture (SVG): the camera in the figure's toolbar.")
+        offer(figure, key, caption)
     if is_on(ALONE):
         st.stop()
     return event

@@ -38,6 +38,7 @@ from ui.shared.show import (
     show_table,
     tiles,
 )
+from ui.shared.terms import meaning
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -93,7 +94,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
         delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
-        column.metric(name, f"{means[name]:.4f}", delta, delta_color="off", delta_arrow="off")
+        value = f"{means[name]:.4f}"
+        column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
 
 
 def _curve() -> str:

@@ -1,0 +1,190 @@
+"""Figures are saved as pictures that look elsewhere as they did here: size, letters, legend, background."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from helpers import assert_no_errors_shown
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+PAPER, SLIDE = "paper, one column, 85 mm", "slide 16:9, large type"
+POINTS = 72 / 96
+EMBEDDED = re.compile(r'@font-face \{ font-family: "Source Sans"; [^}]*src: url\("data:font/woff2;base64,')
+_LETTERS = """svg => {
+    const frame = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => {
+        const box = t.getBoundingClientRect();
+        const scale = Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b);
+        const cuts = [];
+        for (let part = t; part !== svg; part = part.parentElement) cuts.push(part.getAttribute('clip-path'));
+        return {
+            words: t.textContent,
+            legend: Boolean(t.closest('.legend')),
+            family: getComputedStyle(t).fontFamily,
+            pixels: scale * parseFloat(getComputedStyle(t).fontSize),
+            outside: Math.max(frame.left - box.left, frame.top - box.top,
+                              box.right - frame.right, box.bottom - frame.bottom),
+            cut: cuts.some(Boolean),
+        };
+    });
+}"""
+"""What a browser draws of a picture's texts, in pixels of 1/96 inch."""
+
+
+def popover(page: Page, key: str) -> Locator:
+    """The open popover "Save" of the figure with this key."""
+    return page.get_by_test_id("stPopoverBody").filter(has=page.locator(f".st-key-{key}-svg"))
+
+
+def saved(page: Page, key: str, size: str, kind: str) -> bytes:
+    """The picture that the buttons of a figure give."""
+    place = popover(page, key)
+    if not place.is_visible():
+        _opener(page, key).click()
+    place.get_by_role("combobox", name="Picture").click()
+    page.get_by_role("option", name=size).click()
+    wait_settled(page)
+    with page.expect_download() as download:
+        place.get_by_role("button", name=kind, exact=True).click()
+    assert download.value.suggested_filename == f"{key}.{kind.lower()}"
+    expect(place.get_by_role("status")).to_have_text(f"Saved as {key}.{kind.lower()}.")
+    return Path(download.value.path()).read_bytes()
+
+
+def _opener(page: Page, key: str) -> Locator:
+    """The button "Save" that stands below a figure."""
+    below = f"//*[contains(@class, 'st-key-{key} ')]/following::button[contains(., 'Save')]"
+    return page.locator(f"xpath={below}").first
+
+
+@pytest.fixture
+def elsewhere(page: Page) -> Iterator[Page]:
+    """A page of nobody's, without the styles and fonts of the app."""
+    other = page.context.new_page()
+    yield other
+    other.close()
+
+
+def letters(elsewhere: Page, svg: bytes) -> list[dict[str, Any]]:
+    """Every text of a picture as it is drawn there."""
+    elsewhere.set_content(f'<body style="margin: 0">{svg.decode()}</body>')
+    elsewhere.evaluate("document.fonts.ready")
+    drawn: list[dict[str, Any]] = elsewhere.locator("svg").first.evaluate(_LETTERS)
+    assert drawn
+    return drawn
+
+
+def millimetres(text: str) -> float:
+    assert text.endswith("mm")
+    return float(text.removesuffix("mm"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("address", "key"), [("", "ndcg-against-m"), ("low_rank", "dual-heatmap")])
+def test_an_svg_for_paper_is_whole_wherever_it_is_opened(
+    server: Server, page: Page, elsewhere: Page, address: str, key: str, scheme: Any
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, f"{server.url}/{address}")
+    svg = saved(page, key, PAPER, "SVG")
+    root = ElementTree.fromstring(svg)
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    assert millimetres(root.attrib["width"]) == 85
+    assert millimetres(root.attrib["height"]) == pytest.approx(85 * height / width, abs=0.01)
+    assert EMBEDDED.search(svg.decode())
+    without = svg.replace(b"@font-face", b"@nothing")  # as a program that reads no fonts from pictures
+    for drawn in (letters(elsewhere, svg), letters(elsewhere, without)):
+        assert max(text["outside"] for text in drawn) <= 0.5, drawn
+        assert not any(text["cut"] for text in drawn if text["legend"]), drawn
+        assert {text["family"] for text in drawn} == {'"Source Sans", Arial, Helvetica, sans-serif'}
+        assert min(text["pixels"] for text in drawn) * POINTS >= 8
+    assert_no_errors_shown(page)
+
+
+def test_an_svg_for_slides_has_their_shape_and_large_letters(
+    server: Server, page: Page, elsewhere: Page
+) -> None:
+    open_page(page, f"{server.url}/train?m=25")
+    svg = saved(page, "ndcg-at-k", SLIDE, "SVG")
+    root = ElementTree.fromstring(svg)
+    assert (root.attrib["width"], root.attrib["height"]) == ("1280px", "720px")
+    drawn = letters(elsewhere, svg)
+    assert min(text["pixels"] for text in drawn) >= 18
+    assert {text["words"] for text in drawn if text["legend"]} >= {"Nyström, m = 25"}
+    assert max(text["outside"] for text in drawn) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("size", "pixels"),
+    [(SLIDE, (2560, 1440)), (PAPER, (1004, None)), ("paper, two columns, 174 mm", (2055, None))],
+)
+def test_a_png_is_light_and_fine_enough_to_print(
+    server: Server, page: Page, size: str, pixels: tuple[int, int | None]
+) -> None:
+    page.emulate_media(color_scheme="dark")
+    open_page(page, f"{server.url}/train?m=25")
+    png = saved(page, "ndcg-at-k", size, "PNG")
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    image = Image.open(io.BytesIO(png))
+    image.load()  # checks the sums of all chunks
+    dots = image.info.get("dpi", (0, 0))
+    assert dots == (pytest.approx((300, 300), abs=0.1) if size.startswith("paper") else (0, 0))
+    image = image.convert("RGB")
+    assert image.width == pixels[0]
+    assert pixels[1] in (None, image.height)
+    assert image.getpixel((0, 0)) == image.getpixel((image.width - 1, image.height - 1)) == (255, 255, 255)
+    assert image.convert("L").getextrema()[0] < 80, "nothing is drawn"
+
+
+def test_as_shown_is_what_the_visitor_has_made_of_the_figure(
+    server: Server, page: Page, elsewhere: Page
+) -> None:
+    open_page(page, f"{server.url}/train?m=25")
+    chart = page.locator(".st-key-ndcg-at-k .js-plotly-plot")
+    chart.locator(".legendtoggle").first.click()  # hides the linear model
+    expect(chart.locator(".scatterlayer .trace")).to_have_count(1)
+    root = ElementTree.fromstring(saved(page, "ndcg-at-k", "as shown", "SVG"))
+    box = chart.bounding_box()
+    assert box is not None
+    assert root.attrib["width"] == f"{round(box['width'])}px"
+    assert root.attrib["height"] == f"{round(box['height'])}px"
+    traces = root.findall(".//*[@class='scatterlayer mlayer']/*")
+    assert len(traces) == 1
+
+
+def test_pictures_are_made_by_keyboard_once_for_each_press(server: Server, page: Page) -> None:
+    taken: list[str] = []
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    open_page(page, f"{server.url}/train?m=25")
+    assert not [url for url in fetched if "picture" in url], "fetched before a picture was asked for"
+    page.on("download", lambda download: taken.append(download.suggested_filename))
+    opener = _opener(page, "ndcg-at-k")
+    opener.press("Enter")
+    status = popover(page, "ndcg-at-k").get_by_role("status")
+    for count in (1, 2):
+        with page.expect_download():
+            popover(page, "ndcg-at-k").get_by_role("button", name="PNG", exact=True).press("Enter")
+        expect(status).to_have_text("Saved as ndcg-at-k.png.")
+        assert len(taken) == count
+    page.keyboard.press("Escape")
+    opener.press("Enter")  # shows the last press's words again
+    wait_settled(page)
+    assert len(taken) == 2
+
+
+def test_the_toolbar_of_a_figure_offers_no_picture_without_its_font(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    chart = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
+    expect(chart).to_be_visible()
+    offered = chart.locator(".modebar-btn").evaluate_all("all => all.map(one => one.dataset.title)")
+    assert offered == ["Fullscreen"]

@@ -1,0 +1,24 @@
+"""Terms and references are read with one tap, on a narrow screen too."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page
+
+
+@pytest.mark.parametrize("width", [1366, 400])
+def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 768})
+    open_page(page, f"{server.url}/low_rank")
+    expect(page.get_by_test_id("stMain").get_by_text("as xu2019 found")).to_be_visible()
+    page.get_by_role("button", name="Terms").press("Enter")
+    shown = page.get_by_test_id("stPopoverBody").filter(visible=True)
+    reference = shown.get_by_text("Modeling the Parameter Interactions")
+    reference.scroll_into_view_if_needed()
+    expect(reference).to_be_in_viewport()
+    box = shown.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width

@@ -1,0 +1,53 @@
+"""Every term has one sentence, every paper that pages name its reference, and both are a tap away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest_pages import words
+from streamlit.testing.v1 import AppTest
+
+from ui.shared.terms import PAPERS, TERMS, glossary, meaning
+
+ROOT = Path(__file__).parents[2]
+KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")
+REFERENCES = " ".join((ROOT / "docs" / "references.md").read_text(encoding="utf-8").replace("*", "").split())
+
+
+def test_every_term_has_one_sentence() -> None:
+    for name, term in TERMS.items():
+        assert re.fullmatch(r"[A-Z0-9][^.]*\.", term.meaning), name
+
+
+def test_every_paper_that_pages_name_has_its_reference() -> None:
+    sources = [*(ROOT / "ui").rglob("*.py"), *(ROOT / "rankviz" / "plots").rglob("*.py")]
+    named = {key for path in sources for key in KEY.findall(path.read_text(encoding="utf-8"))}
+    named |= {term.paper for term in TERMS.values()} - {""}
+    assert len(named) > 3
+    assert named == PAPERS.keys()
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_references_are_those_of_the_documentation(key: str) -> None:
+    entry = REFERENCES.split(f"- {key}: ")[1].split(" - ")[0]
+    for part in re.split(r"(?<=\w{3})\. |, (?=\d{4}\.)", PAPERS[key]):
+        assert part.rstrip(".") in entry
+
+
+def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
+    assert meaning("NDCG@10") == TERMS["NDCG@k"].meaning
+    assert meaning("no such thing") is None
+
+
+@pytest.mark.parametrize("page", ["home", "train", "low_rank"])
+def test_the_glossary_is_on_the_page(open_page: Callable[..., AppTest], page: str) -> None:
+    assert glossary() in words(open_page(page, m=10))
+
+
+def test_tiles_say_what_they_count(open_page: Callable[..., AppTest]) -> None:
+    helps = {tile.label: tile.help for tile in open_page("train", m=10).metric}
+    assert helps["NDCG@10"] == TERMS["NDCG@k"].meaning
+    assert all(helps.values())

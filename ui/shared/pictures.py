@@ -1,0 +1,159 @@
+"""Figures as pictures for papers and slides: laid out here, drawn and saved by the browser (picture.js).
+
+Every size is a canvas on which letters have the pixels of figures on the page, drawn larger or smaller as a
+whole: lines, marks and letters keep their proportions, and letters have the size that the place asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import FileResponse
+from starlette.routing import Route
+
+from ui.shared.foreign import plain
+from ui.shared.look import INK, SIZE, inked
+from ui.shared.runs import errors_as_sentences
+
+MEASURED = "Arial, Liberation Sans, sans-serif"
+"""What letters are measured in: wider than the font that pictures carry, and as wide as what replaces it."""
+LETTER, AROUND = 7.5, 90
+"""Pixels of a letter of usual width, and of what is around the axes."""
+ADDRESS = "pictures"
+SCRIPT = Path(__file__).with_name("picture.js")
+_AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
+PAPER = {
+    "layout": {
+        "xaxis": _AXIS | {"showgrid": False, "linecolor": "#8a8a86", "showline": True},
+        "yaxis": _AXIS,
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+    }
+}
+"""Light on every screen, for paper is."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A canvas in pixels, `height` a share of the figure's own or a number, and how wide it is drawn."""
+
+    canvas: int
+    height: float
+    width: float
+    unit: str
+
+    def canvas_of(self, own: float) -> list[int]:
+        """Width and height of the canvas for a figure of that height."""
+        return [self.canvas, round(self.height * own if self.height <= 1 else self.height)]
+
+
+SIZES: dict[str, Size | None] = {
+    "as shown": None,
+    "slide 16:9, large type": Size(880, 495, 1280, "px"),
+    "paper, one column, 85 mm": Size(385, 0.8, 85, "mm"),
+    "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
+}
+"""Letters are 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
+
+
+def routes() -> list[Route]:
+    """Where the server gives `SCRIPT`, below the path that it is told to answer on."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
+    return [Route(f"{below}/{SCRIPT.name}", _script)]
+
+
+async def _script(_: Request) -> FileResponse:
+    return FileResponse(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
+@st.fragment
+@errors_as_sentences()
+def offer(figure: go.Figure, key: str, caption: str) -> None:
+    """A choice of sizes, and buttons; only then the browser is sent what it makes the picture of."""
+    size = st.selectbox(
+        "Picture",
+        list(SIZES),
+        key=f"{key}-size",
+        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+    )
+    row = st.container(horizontal=True, gap="small")
+    for kind in ("svg", "png"):
+        if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
+            job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
+            st.html(_asking(job), unsafe_allow_javascript=True)
+
+
+def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str, Any]:
+    printed = printable(figure)
+    drawn = {"canvas": None, "width": None, "unit": "px"}
+    if size is not None:
+        canvas = size.canvas_of(printed.layout.height)
+        drawn = {"canvas": canvas, "width": size.width, "unit": size.unit}
+        break_titles(printed, *canvas)
+    return drawn | {
+        "id": f"picture-{uuid.uuid4().hex}",
+        "key": key,
+        "name": f"{key}.{kind}",
+        "format": kind,
+        "figure": json.loads(printed.to_json()),
+        "font": f"static/media/{font().name}",
+    }
+
+
+def printable(figure: go.Figure) -> go.Figure:
+    """A copy on white, without what only a screen can use, no letters smaller than the others."""
+    small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
+    copy = inked(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
+    copy.update_layout(template=PAPER, font_family=MEASURED)
+    if copy.layout.sliders:
+        copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
+    return copy
+
+
+def _enlarged(part: Any) -> Any:
+    """Parts of a figure with all letters of at least the usual size."""
+    if isinstance(part, list):
+        return [_enlarged(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    larger = {name: _enlarged(inner) for name, inner in part.items()}
+    for name, inner in larger.items():
+        if name.endswith("font") and isinstance(inner.get("size"), int | float):
+            inner["size"] = max(inner["size"], SIZE)
+    return larger
+
+
+def break_titles(figure: go.Figure, width: int, height: int) -> None:
+    """Break titles of axes that are longer than their axis on a canvas of that size."""
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        low, high = axis.domain or (0, 1)
+        room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
+        if axis.title.text:
+            lines = textwrap.wrap(axis.title.text, max(12, round(room / LETTER)), break_long_words=False)
+            axis.title.text = "<br>".join(lines)
+
+
+def font() -> Path:
+    """The font of the page, which comes with Streamlit and may be embedded (SIL Open Font License)."""
+    return next(
+        (Path(st.__file__).parent / "static" / "static" / "media").glob("SourceSansVF-Upright*.woff2")
+    )
+
+
+def _asking(job: dict[str, Any]) -> str:
+    """What has the browser make a picture: a place for its words, and a script that names the job."""
+    words = json.dumps(job).replace("<", "\\u003c")
+    return (
+        f'<p id="{job["id"]}" role="status">Making the picture …</p>'
+        f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
+    )

@@ -1,0 +1,137 @@
+"""The field's terms in a sentence each, and the papers that pages name by author and year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a word of the pages means; `paper` is the key of a work that says more."""
+
+    meaning: str
+    paper: str = ""
+
+
+TERMS = {
+    "NDCG@k": Term(
+        "How good the first k documents are: grades count more towards the top, and 1 is the best order.",
+        "jarvelin2002",
+    ),
+    "MeanNDCG": Term("NDCG averaged over all cut-offs of a query, then over queries.", "qin2010"),
+    "MAP": Term(
+        "Precision averaged over the ranks of a query's relevant documents, then over queries.",
+        "qin2010",
+    ),
+    "P@k": Term("The share of relevant documents among the first k.", "qin2010"),
+    "Preference pair": Term(
+        "Two documents of one query of which one has the higher grade and should stand first.",
+        "joachims2002",
+    ),
+    "Margin": Term(
+        "By how much the score of a pair's better document exceeds that of the other.",
+        "herbrich2000",
+    ),
+    "C": Term(
+        "How much errors on pairs weigh against the size of the model: a large C fits training closely.",
+    ),
+    "γ": Term("How fast a kernel falls with distance: a large γ makes it see near neighbours alone."),
+    "m": Term(
+        "The number of features that stand in for the kernel: more come closer to it and take longer.",
+    ),
+    "Landmark": Term(
+        "A training document that others are compared with, so that its kernel values are their features.",
+        "williams2001",
+    ),
+    "Random Fourier feature": Term(
+        "A cosine of a random direction; averages over many of them give the kernel.",
+        "rahimi2007",
+    ),
+    "Spectrum": Term("The eigenvalues or singular values of a matrix in falling order."),
+    "Dual variable": Term(
+        "The weight α that training gives a preference pair; pairs with α = 0 do not shape the model.",
+        "xu2019",
+    ),
+    "Rank": Term(
+        "How many singular values of a matrix are not zero: the fewer, the simpler it is.",
+        "xu2019",
+    ),
+    "Energy": Term("The share of the squared singular values that the first k of them hold.", "xu2019"),
+    "Duality gap": Term("A proven bound on how far the objective still is above its minimum."),
+    "CG iteration": Term(
+        "A step of conjugate gradients, by which a Newton direction is found.",
+        "chapelle2010",
+    ),
+    "Product": Term(
+        "One multiplication of the features with a vector, on which most of training's time is spent.",
+        "chapelle2010",
+    ),
+}
+
+PAPERS = {
+    "chapelle2010": (
+        "O. Chapelle, S. S. Keerthi. Efficient algorithms for ranking with SVMs. Information Retrieval "
+        "13(3), 2010."
+    ),
+    "chen2017": (
+        "K. Chen, R. Li, Y. Dou, Z. Liang, Q. Lv. Ranking Support Vector Machine with Kernel "
+        "Approximation. Computational Intelligence and Neuroscience 2017. doi:10.1155/2017/4629534."
+    ),
+    "he2009": (
+        "H.-J. He. Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese). "
+        "Pattern Recognition and Artificial Intelligence 22(6), 2009."
+    ),
+    "herbrich2000": (
+        "R. Herbrich, T. Graepel, K. Obermayer. Large Margin Rank Boundaries for Ordinal Regression. "
+        "Advances in Large Margin Classifiers, MIT Press 2000."
+    ),
+    "jarvelin2002": (
+        "K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM Transactions"
+        " on Information Systems 20(4), 2002. doi:10.1145/582415.582418."
+    ),
+    "joachims2002": (
+        "T. Joachims. Optimizing Search Engines Using Clickthrough Data. KDD 2002. doi:10.1145/775047.775067."
+    ),
+    "qin2010": (
+        "T. Qin, T.-Y. Liu, J. Xu, H. Li. LETOR: A Benchmark Collection for Research on Learning to "
+        "Rank for Information Retrieval. Information Retrieval 13, 2010. doi:10.1007/s10791-009-9123-y."
+    ),
+    "rahimi2007": (
+        "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
+        "Information Processing Systems 20, 2007."
+    ),
+    "williams2001": (
+        "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "
+        "in Neural Information Processing Systems 13, 2001."
+    ),
+    "xu2019": (
+        "J. Xu, W. Zeng, Y. Lan, J. Guo, X. Cheng. Modeling the Parameter Interactions in Ranking SVM "
+        "with Low-Rank Approximation. IEEE Transactions on Knowledge and Data Engineering 31(6), 2019. "
+        "doi:10.1109/TKDE.2018.2851257."
+    ),
+}
+"""Of docs/references.md, those that pages and `TERMS` name."""
+
+
+def glossary() -> str:
+    """All terms, then all papers, as Markdown."""
+    terms = (
+        f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in TERMS.items()
+    )
+    papers = (f"**{key}**: {work}" for key, work in PAPERS.items())
+    return "\n\n".join([*terms, "---", *papers])
+
+
+def meaning(name: str) -> str | None:
+    """The sentence on a term, or on a measure at a cut-off ("NDCG@10"), where there is one."""
+    measure, at, _ = name.partition("@")
+    found = TERMS.get(f"{measure}@k" if at else name)
+    return found.meaning if found else None
+
+
+def offer_terms() -> None:
+    """A button that shows the glossary."""
+    place = st.popover("Terms", type="tertiary", key="terms", help="The words of these pages, and papers.")
+    place.markdown(glossary())
