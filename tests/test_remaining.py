@@ -92,6 +92,15 @@ def test_a_correction_that_hardly_differs_is_not_told() -> None:
     assert left.seconds(2.0) == 6.0
 
 
+def test_first_steps_that_are_cheap_do_not_lower_what_is_told() -> None:
+    left = Remaining(60.0, TOL, 0.0)
+    for k, ratio in enumerate((0.8, 0.5, 0.2)):
+        left.note(row(k, 0.1 * (k + 1), ratio), 0.1 * (k + 1))
+    assert left.seconds(1.0) == 59.0
+    left.note(row(3, 1.0, 1e-5), 1.0)
+    assert left.seconds(1.0) < 1.0, "past half of the way they do"
+
+
 def test_what_tells_no_decrement_is_counted_down() -> None:
     left = Remaining(10.0, TOL, 0.0)
     left.note({"iteration": 0, "seconds": 1.0, "objective": 1.0}, 1.0)
@@ -109,10 +118,10 @@ def test_words() -> None:
     assert [roughly(s) for s in (0.0, 4.9, 7, 35, 61, 95, 170, 7200)] == [
         "a few seconds",
         "a few seconds",
-        "10 s",
-        "40 s",
-        "90 s",
-        "2 min",
-        "3 min",
-        "2.0 h",
+        "about 10 s",
+        "about 40 s",
+        "about 90 s",
+        "about 2 min",
+        "about 3 min",
+        "about 2.0 h",
     ]

@@ -31,7 +31,7 @@ class Remaining:
 
     def __init__(self, predicted: float, tol: float | None, now: float) -> None:
         self._tol, self._until, self._stepped = tol, now + predicted, now
-        self._above = math.inf
+        self._above = self._first = math.inf
 
     def note(self, row: Mapping[str, Any], now: float) -> None:
         """A row of the trace; those of solvers that tell no Newton decrement are passed over."""
@@ -39,12 +39,16 @@ class Remaining:
         if self._tol is None or not decrement or not objective:
             return
         before, self._above = self._above, math.log(abs(decrement / objective) / self._tol)
+        if before == math.inf:
+            self._first = self._above
         told, self._stepped = self.seconds(now), now
         gained = before - self._above
-        if 0 < gained < math.inf:
-            left = steps_left(self._above, gained) * row["seconds"] / (row["iteration"] + 1)
-            if not told / BELIEVED <= left <= told * BELIEVED:
-                self._until = now + left
+        if not 0 < gained < math.inf:
+            return
+        left = steps_left(self._above, gained) * row["seconds"] / (row["iteration"] + 1)
+        # first steps are the cheapest: they may raise what is told, and lower it past half of the way only
+        if left > told * BELIEVED or (left < told / BELIEVED and self._above < self._first / 2):
+            self._until = now + left
 
     def seconds(self, now: float) -> float:
         """Seconds that are left; a step that takes longer than expected is taken to be half done."""
@@ -62,9 +66,8 @@ def steps_left(above: float, gained: float) -> float:
 
 
 def roughly(seconds: float) -> str:
-    """A duration that is only known about: "a few seconds", "40 s", "3 min"."""
+    """A duration that is only known roughly: "a few seconds", "about 40 s", "about 3 min"."""
     if seconds < 5:
         return "a few seconds"
-    return next(
-        (f"{step} s" for step in (10, 20, 40, 60, 90) if seconds <= step), in_words(max(seconds, 100))
-    )
+    step = next((one for one in (10, 20, 40, 60, 90) if seconds <= one), None)
+    return f"about {in_words(max(seconds, 100)) if step is None else f'{step} s'}"

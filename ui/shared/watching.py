@@ -140,7 +140,7 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
         return "starting"
     stage, left = stage_words(status.latest["stage"]), status.remaining
     words = f"{in_a_sentence(status.current)} goes on: {stage}" if named else stage
-    return words if left is None else f"{words}, about {roughly(left)} left"
+    return words if left is None else f"{words}, {roughly(left)} left"
 
 
 @errors_as_sentences()
