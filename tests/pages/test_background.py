@@ -83,7 +83,8 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
         ended=22.0,
     )
     said = "13 of 14 runs ready · the exact kernel goes on: training, about 40 s left · 12 s"
-    assert watching._words(status, 12) == said
+    assert watching._words(status, (12, 12)) == said
+    assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready")
     alone = replace(status, specs=(spec.exact(),), finished=(), latest=(status.latest or {}) | {"index": 0})
     assert watching._words(alone) == "training, about 40 s left · 12 s"
     before = replace(alone, latest={"index": 0, "stage": "data", "fraction": 0.0, "record": None})

@@ -63,7 +63,8 @@ def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection
     `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
     Of the runs that a page has `wanted` those that are ready are counted with the job's.
     """
-    beside = sum(spec not in job.specs and recall(spec) is not None for spec in wanted)
+    others = set(wanted) - set(job.specs)
+    beside = sum(recall(spec) is not None for spec in others), len(others)
     often = min(max(POLL_SECONDS, _watchers.number() / POLLS_OF_ALL), MOST_POLL_SECONDS)
     shown = st.fragment(_progress, run_every=often if job.live else None)
     shown(job.id, place, note, job.live, len(job.finished), beside)
@@ -72,7 +73,9 @@ def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection
 
 
 @errors_as_sentences()
-def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int, beside: int) -> None:
+def _progress(
+    job_id: str, place: str, note: str, was_live: bool, drawn: int, beside: tuple[int, int]
+) -> None:
     """The fragment that is drawn several times a second while a job is live."""
     _watchers.note(f"{visitor()} {job_id} {place}")
     try:
@@ -117,9 +120,12 @@ def _redraw(status: JobStatus, drawn: int) -> None:
         st.rerun()
 
 
-def _words(status: JobStatus, beside: int = 0) -> str:
-    """Where a job is: runs that are ready, `beside` it too, which one goes on and for how long, time."""
-    done, total = len(status.finished) + beside, status.total + beside
+def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
+    """Where a job is: runs that are ready, which one goes on and for how long, time.
+
+    `beside` are how many of the page's other runs are ready, and how many there are.
+    """
+    done, total = len(status.finished) + beside[0], status.total + beside[1]
     ready = f"{done} of {total} runs ready" if total > 1 else ""
     stage = ""
     if status.stopping:
