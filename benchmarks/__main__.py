@@ -17,6 +17,7 @@ from benchmarks import (
     peers,
     published,
     scaling,
+    starting_points,
     threads,
     training,
     xu2019,
@@ -38,6 +39,7 @@ MEASUREMENTS = {
     "low_rank_limits": low_rank_limits.main,
     "xu2019": xu2019.main,
     "threads": threads.main,
+    "starting_points": starting_points.main,
 }
 
 

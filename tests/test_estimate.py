@@ -21,13 +21,14 @@ from rankviz.experiments.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.experiments.rates import Rates, measured_rates
+from rankviz.experiments.rates import LAPTOP, Rates, measured_rates
 from rankviz.experiments.shape import Shape
 from rankviz.fitting.memory import TrainingSizes
 from rankviz.solvers.registry import SOLVERS
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
+DEMO = Shape(n=4357, d=20, pairs=60_000, documents=7300, largest_part=4357)
 SPEC = RunSpec("demo", n_components=500, gamma=0.25)
 MAPS = ("linear", "nystroem", "fourier", "exact")
 
@@ -118,6 +119,38 @@ def test_plain_conjugate_gradients_cost_more() -> None:
     plain = estimate(exact.but(preconditioner="none"), SHAPE, RATES)
     assert plain.stages["newton"] > estimate(exact, SHAPE, RATES).stages["newton"]
     assert plain.stages["preconditioner"] == 0.0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_an_exact_kernel_costs_more_the_larger_c_and_gamma(kernel: str) -> None:
+    def seconds(C: float, gamma: float) -> float:
+        return estimate(SPEC.exact().but(kernel=kernel, C=C, gamma=gamma), DEMO, RATES).seconds
+
+    powers = [2.0**k for k in range(-8, 5, 2)]
+    for one in powers:
+        assert [seconds(C, one) for C in powers] == sorted(seconds(C, one) for C in powers)
+        assert [seconds(one, gamma) for gamma in powers] == sorted(seconds(one, gamma) for gamma in powers)
+    assert seconds(2.0**4, 4.0) > 20 * seconds(2.0**-8, 2.0**-6)
+
+
+def test_a_hard_exact_kernel_is_not_made_while_its_visitor_waits() -> None:
+    """Measured on the bundled first fold: 0.5 s at C = 2^-4, γ = 2^-2, more than 80 s at C = 2^4, γ = 2^2."""
+    hard, easy = (
+        estimate(RunSpec("demo", C=C, gamma=gamma).exact(), DEMO, LAPTOP).seconds
+        for C, gamma in ((16.0, 4.0), (2.0**-4, 2.0**-2))
+    )
+    assert easy < 1 < 20 < hard
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "linear"])
+def test_a_kernel_of_products_is_not_rougher_for_its_gamma(kernel: str) -> None:
+    spec = SPEC.exact().but(kernel=kernel)
+    assert estimate(spec.but(C=16.0), DEMO, RATES).seconds == estimate(spec, DEMO, RATES).seconds
+
+
+def test_the_scale_of_the_data_is_a_gamma_too() -> None:
+    scale, same = (estimate(SPEC.exact().but(gamma=g), DEMO, RATES).seconds for g in ("scale", 12 / DEMO.d))
+    assert scale == same
 
 
 def test_choosing_landmarks_takes_time_where_distances_decide() -> None:

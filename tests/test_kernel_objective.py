@@ -63,6 +63,14 @@ def test_hessian_and_preconditioner_are_self_adjoint_and_positive_in_the_kernel_
         np.testing.assert_allclose(operator(a)[1], K @ operator(a)[0], atol=1e-8)
 
 
+def test_a_preconditioner_is_told_as_part_of_training() -> None:
+    objective, told = objective_of(data_of()), []
+    point = objective.at(vector(objective, 1))
+    objective.preconditioner(point, lambda progress: told.append(progress.stage))
+    objective.exact_preconditioner(point, lambda progress: told.append(progress.stage))
+    assert set(told) == {"newton"}
+
+
 def test_with_all_documents_as_landmarks_the_preconditioner_is_the_inverse() -> None:
     objective = objective_of(data_of(), gamma=2.0)
     objective.landmarks = len(objective.X)

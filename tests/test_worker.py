@@ -19,9 +19,12 @@ from rankviz import Fold, Progress, RunSpec, execute
 from rankviz.common.bounds import Bounds
 from rankviz.datasets import find_datasets, make_fold, open_fold, write_letor
 from rankviz.experiments import work, worker
+from rankviz.experiments.estimate import estimate
 from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.experiments.shape import Shape
 
 SPEC = RunSpec("small", feature_map="fourier", n_components=20, gamma=0.25, C=0.1)
 SPECS = (SPEC, SPEC.linear(0.5))
@@ -98,6 +101,21 @@ def test_messages_within_a_stage_are_rationed(folder: RunFolder) -> None:
     for n in range(10_000):
         listener(Progress("features", n / 10_000))
     assert 1 <= len(list(folder.rows())) < 100
+
+
+def test_what_is_left_of_a_run_is_told_with_its_progress(folder: RunFolder) -> None:
+    run_spec, listener = RunSpec("small").exact(), work.Listener(folder)
+    listener.begin(0)
+    assert (folder.latest() or {})["remaining"] is None
+    shape = Shape(n=4000, d=20, pairs=60_000, documents=7000, largest_part=4000)
+    predicted = estimate(run_spec, shape, LAPTOP)
+    listener.begin(1, predicted)
+    assert 0 < (folder.latest() or {})["remaining"] <= predicted.seconds
+    row = {"iteration": 0, "seconds": 100.0, "decrement": 0.8, "objective": 1.0}
+    listener(Progress("newton", None, row))
+    listener(Progress("newton", None, row | {"iteration": 1, "seconds": 200.0, "decrement": 0.4}))
+    latest = folder.latest() or {}
+    assert latest["remaining"] > 300, "each step took 100 s"
 
 
 def test_the_stop_file_stops_before_anything_is_trained(folder: RunFolder) -> None:

@@ -2,7 +2,8 @@
 
 Operations are counted stage by stage and divided by rates that a calibration of a few hundredths of a second
 measures once per process. How many steps training takes is not known beforehand; typical numbers, which
-solvers and methods declare, stand for them, so that seconds are right within a factor of a few. Bytes are
+solvers and methods declare, stand for them, so that seconds are right within a factor of a few; for the exact
+kernel they grow with C and γ. A job corrects them by the steps it takes (`remaining.py`). Bytes are
 counts of array sizes.
 """
 

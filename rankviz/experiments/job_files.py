@@ -191,13 +191,19 @@ class JobFiles:
                     )
 
     def tell(
-        self, index: int, stage: str, fraction: float | None = None, record: dict[str, Any] | None = None
+        self,
+        index: int,
+        stage: str,
+        fraction: float | None = None,
+        record: dict[str, Any] | None = None,
+        remaining: float | None = None,
     ) -> None:
-        """Append a progress message: which spec, which stage, how much of it, a row of the trace.
+        """Append a progress message: which spec and stage, how much of it, a row of the trace, seconds left.
 
         Where there is no room for it the work goes on: it is a record that cannot be kept that ends a job.
         """
         row = {"time": time.time(), "index": index, "stage": stage, "fraction": fraction, "record": record}
+        row["remaining"] = remaining
         try:
             with (self.path / "progress.jsonl").open("ab") as stream:
                 stream.write(json.dumps(row).encode() + b"\n")

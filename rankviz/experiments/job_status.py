@@ -75,6 +75,16 @@ class JobStatus:
         return self.worked_before + (time.time() if self.ended is None else self.ended) - self.started
 
     @property
+    def current(self) -> RunSpec | None:
+        """The run that is being made."""
+        return self.specs[self.latest["index"]] if self.latest and self.state == "running" else None
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that the current run is thought to take yet; None where nothing is known of that."""
+        return self.latest.get("remaining") if self.latest and self.state == "running" else None
+
+    @property
     def fraction(self) -> float:
         """Share of the job that is done: finished runs, and the stage of the current one."""
         within = 0.0

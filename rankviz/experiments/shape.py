@@ -12,6 +12,7 @@ from rankviz.features.settings import KERNEL, N_COMPONENTS
 from rankviz.fitting.memory import TrainingSizes
 from rankviz.models.low_rank.blocks import rectangle_entries
 from rankviz.models.settings import FEATURE_MAP
+from rankviz.objectives.kernel_space import first_landmarks
 from rankviz.risk import sorting_pays
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs, grade_codes
@@ -73,7 +74,9 @@ class Shape:
         """The sizes that work depends on."""
         columns, in_kernel_space = training.width, training.in_kernel_space
         factored = training.kind.kept.factor
-        return Sizes(self.n, columns, self.queries, self.entries, in_kernel_space, factored)
+        landmarks = first_landmarks(self.n) if in_kernel_space else 0
+        more = self.queries, self.entries, in_kernel_space, factored, self.d, landmarks
+        return Sizes(self.n, columns, *more)
 
     def _risk(self, spec: RunSpec) -> tuple[int, int]:
         """Pairs where they are listed, else documents times other grades; nothing without such a risk."""

@@ -27,18 +27,20 @@ from rankviz.common.progress import Callback, Progress
 from rankviz.common.threads import limit_threads
 from rankviz.datasets.types import DataError, Fold
 from rankviz.experiments.desks import Desk, kind_of
-from rankviz.experiments.estimate import check_budget, estimate
+from rankviz.experiments.estimate import Estimate, check_budget, estimate
 from rankviz.experiments.job_errors import StoreUnusable
 from rankviz.experiments.job_files import belongs_to_a_store
 from rankviz.experiments.job_status import no_room, stopped_in_words, time_is_up
 from rankviz.experiments.jobs import JobStore
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.remaining import Remaining
 from rankviz.experiments.run import execute_all, open_named
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
+from rankviz.solvers.settings import TOL
 
 LOOK_SECONDS = 0.1
 """At most this often the stop file is looked for."""
@@ -64,10 +66,15 @@ class Listener:
         self._folder, self._deadline = folder, time.monotonic() + seconds
         self._index, self._told = 0, ("", -1)
         self._next_look = self._next_tell = 0.0
+        self._remaining: Remaining | None = None
 
-    def begin(self, index: int) -> None:
-        """The spec at `index` is next."""
+    def begin(self, index: int, predicted: Estimate | None = None) -> None:
+        """The spec at `index` is next; of one that is trained, what it was predicted to cost."""
         self._index, self._told = index, ("", -1)
+        self._remaining = None
+        if predicted is not None:
+            tol = predicted.spec.get(TOL.name)
+            self._remaining = Remaining(predicted.seconds, tol, time.monotonic())
         self(Progress("data", 0.0))
 
     def __call__(self, progress: Progress) -> None:
@@ -81,9 +88,12 @@ class Listener:
                 raise Stopped
         iteration = self._told[1] if record is None else int(record["iteration"])
         place = progress.stage, iteration
+        if self._remaining is not None and record is not None and iteration != self._told[1]:
+            self._remaining.note(record, now)
         if place != self._told or now >= self._next_tell:
             news: dict[str, Any] | None = record if place != self._told else None
-            self._folder.tell(self._index, progress.stage, progress.fraction, news)
+            left = None if self._remaining is None else self._remaining.seconds(now)
+            self._folder.tell(self._index, progress.stage, progress.fraction, news, left)
             self._told, self._next_tell = place, now + TELL_SECONDS
 
     def finish(self) -> None:
@@ -187,11 +197,13 @@ def _records(
         return
     listener.begin(job.specs.index(left[0]))
     fold = folds.of(left[0], listener)
-    for spec in left:
-        check_budget(estimate(spec, Shape.of(fold)))
+    shape = Shape.of(fold)
+    costs = {spec: estimate(spec, shape) for spec in left}
+    for cost in costs.values():
+        check_budget(cost)
     records = execute_all(left, listener, fold=fold)
     for spec in left:
-        listener.begin(job.specs.index(spec))
+        listener.begin(job.specs.index(spec), costs[spec])
         yield next(records)
 
 

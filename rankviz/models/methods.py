@@ -12,7 +12,7 @@ from typing import Any
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
-from rankviz.features import FEATURE_MAPS, check_combination
+from rankviz.features import FEATURE_MAPS, KERNELS, check_combination
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.low_rank.low_rank_ranker import dual_bytes, factor_bytes
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
@@ -139,7 +139,14 @@ def _rank_svm_work(values: Values, sizes: Sizes) -> Work:
     continued, choice = LOSSES[values["loss"]].by_continuation, SOLVERS[values["solver"]]
     if choice.needs_features and sizes.in_kernel_space:
         return Work()  # it is refused before anything is done
-    return choice.work(SolverTask(sizes, continued, chosen.used))
+    return choice.work(SolverTask(sizes, continued, chosen.used, values["C"], _gamma(values, sizes)))
+
+
+def _gamma(values: Values, sizes: Sizes) -> float:
+    """γ of a kernel that is rougher the larger it is, 0 of any other; "scale" as for features over [0, 1]."""
+    if "gamma" not in values or not KERNELS[values["kernel"]].shift_invariant:
+        return 0.0
+    return 12.0 / max(sizes.d, 1) if isinstance(values["gamma"], str) else float(values["gamma"])
 
 
 def _low_rank_work(values: Values, sizes: Sizes, solvers: Mapping[str, Any], memory: int) -> Work:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.progress import Report, silent
+from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.factor import factored
 from rankviz.features.kernel_base import Kernel, mean_diagonal
 from rankviz.features.kernel_matrix import KernelMatrix
@@ -154,11 +154,15 @@ class KernelObjective:
         return Ray(self, point, s, s[1])
 
     def preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
-        """The Nyström model's inverse Hessian at the point's active pairs."""
+        """The Nyström model's inverse Hessian at the point's active pairs; told as part of training."""
+
+        def within(progress: Progress) -> None:
+            report(Progress("newton"))
+
         index = UniformLandmarks().choose(self.X, self.landmarks, self.seed)
-        kept, basis = factored(self.X[index], self.kernel, mean_diagonal(self.kernel, self.X), report)
+        kept, basis = factored(self.X[index], self.kernel, mean_diagonal(self.kernel, self.X), within)
         index = index[kept]
-        features = FeatureOperator(self.kernel.matrix(self.X, self.X[index], report), basis)
+        features = FeatureOperator(self.kernel.matrix(self.X, self.X[index], within), basis)
         nystroem = RankObjective(features, self.risk, self.C, self.seed)
         return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
 

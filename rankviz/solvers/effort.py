@@ -5,6 +5,7 @@ Solvers and methods declare theirs. How many steps it takes is not known beforeh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +14,15 @@ NEWTON_STEPS, HINGE_STEPS = 5, 15
 CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
 """In one Newton step with the preconditioner, and without it."""
 KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
-"""Newton steps for the exact kernel, and CG iterations in one."""
+"""Newton steps for the exact kernel, and CG iterations in one, where the fit is easy."""
+HARDEST, ROUGHNESS = 400.0, 1.7
+"""CG iterations more of all steps at C = 1 for a kernel matrix near the identity; how they grow with γ.
+
+Measured for C from 2^-9 to 2^4 and γ from 2^-6 to 2^2 on the bundled folds and MQ2008: mostly right within a
+factor of two where the first preconditioner does.
+"""
+ENOUGH_CG, MORE_LANDMARKS = 40, 3
+"""CG iterations of a step from which on preconditioners have so many times more landmarks."""
 EVALUATIONS = 200
 """Of the objective by L-BFGS, and by what declares nothing."""
 PASSES = 100
@@ -36,6 +45,8 @@ class Sizes:
         Whether weights are coefficients of documents, and products are with the kernel's matrix.
     factored : bool
         Whether features are a base times a factor, so that forming them takes a product of matrices.
+    d, landmarks : int
+        Features of documents, and landmarks of the first preconditioner in kernel space.
     """
 
     n: int
@@ -44,6 +55,8 @@ class Sizes:
     entries: int = 0
     in_kernel_space: bool = False
     factored: bool = False
+    d: int = 1
+    landmarks: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,11 +104,15 @@ class SolverTask:
         Whether the loss is the limit of smoothed hinges.
     preconditioned : bool
         Whether conjugate gradients are given a preconditioner.
+    C, gamma : float
+        Weight of the loss and scale of the kernel, which make a fit in kernel space hard; 0 for none.
     """
 
     sizes: Sizes
     continued: bool = False
     preconditioned: bool = True
+    C: float = 0.0
+    gamma: float = 0.0
 
 
 SolverWork = Callable[[SolverTask], Work]
@@ -113,13 +130,30 @@ def guessed_solver(task: SolverTask) -> Work:
 
 def newton_by_cg(task: SolverTask) -> Work:
     """Newton steps, each by conjugate gradients, of which a third of the work is with the pairs."""
-    cg, steps = CG_ITERATIONS, HINGE_STEPS if task.continued else NEWTON_STEPS
     if task.sizes.in_kernel_space:
-        cg, steps = KERNEL_CG_ITERATIONS, KERNEL_STEPS
+        return _newton_in_kernel_space(task)
+    cg, steps = CG_ITERATIONS, HINGE_STEPS if task.continued else NEWTON_STEPS
     cg = cg if task.preconditioned else PLAIN_CG_ITERATIONS
-    around = 2 if task.sizes.in_kernel_space else 3
-    passes = steps * (cg / 3 + 3)
-    return Work(products=steps * (cg + around), passes=passes, preconditioned=task.preconditioned)
+    return Work(products=steps * (cg + 3), passes=steps * (cg / 3 + 3), preconditioned=task.preconditioned)
+
+
+def _newton_in_kernel_space(task: SolverTask) -> Work:
+    """More steps, CG iterations and landmarks as C and γ grow: these leave more to a preconditioner.
+
+    The square root of a condition number counts the iterations, and that grows with C times what landmarks
+    leave out of the kernel matrix. Squared distances are those of features that are spread over [0, 1].
+    """
+    rough = -math.expm1(-task.gamma * task.sizes.d / 6)
+    more = HARDEST * math.sqrt(task.C) * rough**ROUGHNESS
+    steps = KERNEL_STEPS + math.log2(1 + more) / 2
+    least = KERNEL_CG_ITERATIONS if task.preconditioned else PLAIN_CG_ITERATIONS
+    needed = least + more / steps
+    flops, m = 0.0, task.sizes.landmarks
+    while task.preconditioned and needed > ENOUGH_CG and m < task.sizes.n:
+        needed, m = max(needed / 2, least), min(MORE_LANDMARKS * m, task.sizes.n)
+        flops = steps / 2 * (2.0 * task.sizes.n * m**2 + 3.0 * m**3)
+    products, passes = steps * (needed + 2), steps * (needed / 3 + 3)
+    return Work(products=products, passes=passes, flops=flops, preconditioned=task.preconditioned)
 
 
 def newton_by_factor(task: SolverTask) -> Work:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.experiments.jobs import JobStore
+from rankviz import RunSpec
+from rankviz.experiments.jobs import JobStatus, JobStore
 from rankviz.experiments.processes import start
 from rankviz.experiments.run_folder import RunFolder
 from ui.shared import watching
@@ -38,6 +40,56 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
     assert "job" not in app.query_params
+
+
+def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
+    )
+    app = open_page("ndcg_vs_m", c=4, g=2, upto=10, xaxis="features m")
+    assert figures(app), "the curves, though the exact kernel is not there"
+    assert "Training this run will take" in words(app)
+    app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
+    (job,) = JobStore().live()
+    try:
+        assert figures(app)
+        assert [spec.feature_map for spec in job.specs] == ["exact"]
+        assert ": 5 of 6 runs ready" in watched(app).replace(" · ", ": ")
+        assert len(app.tabs) == 3
+    finally:
+        JobStore().delete(job.id, job.owner)
+
+
+def watched(app: AppTest) -> str:
+    """What is said of the job."""
+    return " ".join(str(one.proto.text) for one in app.get("progress"))
+
+
+def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
+    spec = RunSpec("demo", digest="some")
+    status = JobStatus(
+        id="some",
+        owner="me",
+        title="Curve",
+        state="running",
+        reason="",
+        finished=(0,),
+        specs=(spec.linear(1.0), spec.exact()),
+        latest={"index": 1, "stage": "newton", "fraction": None, "record": None, "remaining": 33.0},
+        created=0.0,
+        started=10.0,
+        ended=22.0,
+    )
+    said = "13 of 14 runs ready · the exact kernel goes on: training, about 40 s left · 12 s"
+    assert watching._words(status, (12, 12)) == said
+    assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready")
+    alone = replace(status, specs=(spec.exact(),), finished=(), latest=(status.latest or {}) | {"index": 0})
+    assert watching._words(alone) == "training, about 40 s left · 12 s"
+    before = replace(alone, latest={"index": 0, "stage": "data", "fraction": 0.0, "record": None})
+    assert watching._words(before) == "reading the data · 12 s", "as told by a worker of the version before"
+    assert watching._words(replace(alone, state="queued")).startswith("waiting until another run")
 
 
 def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(

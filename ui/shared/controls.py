@@ -29,6 +29,9 @@ from ui.shared.costs import (
 )
 from ui.shared.texts import number, plain, pointless, told, whole, written_so
 
+STARTS = "starts"
+"""Where the session keeps, by the names of settings, what the chosen data set has them start from."""
+
 
 @dataclass(frozen=True)
 class Control(ABC):
@@ -50,11 +53,12 @@ class Control(ABC):
         return {self.setting.key: value}
 
     def value(self, state: Mapping[str, Any]) -> Any:
-        """The value that its widgets stand for; what the app starts from where they are not there yet.
+        """The value that its widgets stand for; what they start from where they are not there yet.
 
         Raises `DataError` for costs that are no numbers.
         """
-        return self.taken(state[self.setting.key]) if self.setting.key in state else self.setting.first
+        key = self.setting.key
+        return self.taken(state[key]) if key in state else first(self.setting, state)
 
     def taken(self, raw: Any) -> Any:
         """The value for what the widget of the setting's own key holds."""
@@ -75,7 +79,7 @@ class Control(ABC):
     @property
     def start(self) -> Any:
         """What the widget of the setting's own key starts from."""
-        return self.held(self.setting.first)[self.setting.key]
+        return self.held(first(self.setting, st.session_state))[self.setting.key]
 
     def common(self, disabled: bool, hint: str) -> dict[str, Any]:
         """Keyword arguments that all widgets take."""
@@ -284,8 +288,13 @@ def held(setting: Setting, value: Any) -> dict[str, Any]:
 
 
 def value_from(setting: Setting, state: Mapping[str, Any]) -> Any:
-    """The value that a setting's widgets stand for; what the app starts from where it has none."""
+    """The value that a setting's widgets stand for; what they start from where it has none."""
     return control_of(setting).value(state) if setting.key else setting.first
+
+
+def first(setting: Setting, state: Mapping[str, Any]) -> Any:
+    """The value that a setting starts from on the data set that is chosen; what the app does elsewhere."""
+    return state.get(STARTS, {}).get(setting.name, setting.first)
 
 
 def place(key: str, options: list[Any], start: Any) -> int:

@@ -78,7 +78,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
             watch(named, place=title)
     if missing:
         with own:
-            found |= _work_on(missing, job, title)
+            found |= _work_on(known, missing, job, title)
     return [found.get(spec) for spec in known]
 
 
@@ -91,12 +91,14 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
 
 
-def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[RunSpec, RunRecord]:
-    """Show the job that makes these records, or make them now, or offer to; returns those made now."""
+def _work_on(
+    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str
+) -> dict[RunSpec, RunRecord]:
+    """Show the job that makes the missing records, or make them now, or offer to; returns those made now."""
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
         with watched:
-            _follow(job, title)
+            _follow(job, title, wanted)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     budget = budget_now()  # asked once: that reads a dozen files of the system
@@ -108,10 +110,10 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     note = _make_now(short)
     if job is not None:
         with watched:
-            watch(job, place=title)
+            watch(job, place=title, wanted=wanted)
     late = [spec for spec in short if recall(spec) is None]
     with watched:
-        going_on = bool(late) and (_share(late, title) or go_on(late, title, note))
+        going_on = bool(late) and (_share(late, title, wanted) or go_on(late, title, note, wanted))
     left = [cost for spec, cost in costs.items() if recall(spec) is None]
     if left and not going_on:
         with offered:
@@ -119,18 +121,18 @@ def _work_on(missing: list[RunSpec], job: JobStatus | None, title: str) -> dict[
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
-def _share(late: list[RunSpec], title: str) -> bool:
+def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
     """Show the live job that makes these runs too; whether there is one by now."""
     job = _job_for(late, None)
     if job is not None:
-        _follow(job, title)
+        _follow(job, title, wanted)
     return job is not None
 
 
-def _follow(job: JobStatus, title: str) -> None:
+def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
     """Show a job that makes what this page needs, and keep it going."""
     wait_too(job.id)
-    watch(job, place=title, note=note_on(job))
+    watch(job, place=title, note=note_on(job), wanted=wanted)
 
 
 def _make_now(short: list[RunSpec]) -> str:

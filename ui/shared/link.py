@@ -11,13 +11,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shared.controls import Control, Listed, control_of
+from ui.shared.controls import Control, Listed, control_of, held
 from ui.shared.foreign import escaped
 from ui.shared.old_labels import FORMER
-from ui.shared.settings import all_settings
+from ui.shared.settings import OF_DATA, all_settings
 
-VERSION = "1"
+VERSION = "2"
 """Of the defaults: a value equal to its default is not in the address."""
+_ONE_START = "1"
+"""Of the version whose settings started from the same values on every data set."""
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
@@ -55,6 +57,8 @@ def link_as_opened() -> dict[str, str]:
 
     Options that were called something else in an earlier version are called what they are called now.
     """
+    if st.query_params.get("v") == _ONE_START:
+        _spell_out()
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
     if _LINK not in st.session_state:
@@ -71,6 +75,12 @@ def _meant(key: str, text: str) -> Any:
     """What a widget holds by a text that an earlier version wrote; None for a text of today."""
     control = _controls().get(key)
     return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
+
+
+def _spell_out() -> None:
+    """Put into the address what a link of that version leaves out where data sets have their own now."""
+    then = {key: raw for setting in OF_DATA for key, raw in held(setting, setting.first).items()}
+    _put(query_params({key: raw for key, raw in then.items() if key not in st.query_params}))
 
 
 def _beyond_numbers(text: str) -> bool:

@@ -30,8 +30,8 @@ STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.9rem 2rem 3rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.6rem; }
 [data-testid="stHeader"] { background: transparent; height: 2.4rem; min-height: 2.4rem; }
-[data-testid="stHeader"] { pointer-events: none; }
-[data-testid="stHeader"] button { pointer-events: auto; }
+[data-testid="stHeader"], [data-testid="stHeader"] * { pointer-events: none; }
+[data-testid="stHeader"] :is(button, button *) { pointer-events: auto; }
 [data-testid="stMain"] [data-testid="stHeading"] [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [data-testid="stMain"] h1 { font-size: 1.45rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }

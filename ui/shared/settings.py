@@ -20,7 +20,7 @@ from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import LOSS_WEIGHT
-from ui.shared.controls import held, value_from
+from ui.shared.controls import first, held, value_from
 
 METHOD = Setting(
     name="method",
@@ -54,8 +54,11 @@ BASELINE_C = replace(
 FIRST_FOLD = "Fold1"
 """The fold that the app starts from, where the data set has it."""
 
+OF_DATA = (N_COMPONENTS, LOSS_WEIGHT, GAMMA, BASELINE_C)
+"""Settings that start from another value on another data set (`ui.shared.starts`)."""
+
 PRESETS: dict[str, Mapping[Setting, Any]] = {
-    "Bundled folds": {},
+    "Where this data set starts": {},
     "chen2017, Table 4 (OHSUMED)": {
         N_COMPONENTS: 500,
         LOSS_WEIGHT: 2.0**-7,
@@ -63,7 +66,7 @@ PRESETS: dict[str, Mapping[Setting, Any]] = {
         BASELINE_C: 2.0**-13,
     },
 }
-"""Settings worth starting from; those not named are what the app starts from. They leave the data alone."""
+"""Settings worth starting from; those not named are where the data set starts. They leave the data alone."""
 
 
 def shared() -> list[Setting]:
@@ -86,11 +89,11 @@ def all_settings() -> list[Setting]:
     return list(dict.fromkeys([*shared(), *(one for method in METHODS for one in own_settings(method))]))
 
 
-def preset(name: str) -> dict[str, Any]:
-    """What widgets hold for one of `PRESETS`, by their keys."""
+def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What widgets hold for one of `PRESETS`, by their keys, where they held something else before."""
     state: dict[str, Any] = {}
     for setting in all_settings():
-        state |= held(setting, PRESETS[name].get(setting, setting.first))
+        state |= held(setting, PRESETS[name].get(setting, first(setting, before)))
     return state
 
 
@@ -157,6 +160,7 @@ def open_run(spec: RunSpec) -> None:
     """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` does the going)."""
     for key, value in state_of(spec).items():
         st.session_state[key] = value
+    st.session_state[SET_FOR] = spec.dataset
     st.session_state[_DESTINATION] = "pages/train.py"
 
 
@@ -167,3 +171,5 @@ def go_where_asked() -> None:
 
 
 _DESTINATION = "go-to"
+SET_FOR = "set-for"
+"""Where the session keeps the data set that its settings are meant for: another one brings its own."""

@@ -28,6 +28,7 @@ from ui.shared.settings import (
     is_read,
     preset,
 )
+from ui.shared.starts import say_what_was_brought, start_from, whence
 
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
@@ -94,7 +95,7 @@ def _control(setting: Setting, why: str) -> None:
     if not why and not is_read(setting, st.session_state):
         why = f"Not read by {_model()}: it counts only where a figure draws other models too."
     told = HINTS[setting]() if setting in HINTS else ()
-    hint = " ".join(filter(None, (setting.help, *told, why)))
+    hint = " ".join(filter(None, (setting.help, *told, whence(setting), why)))
     control_of(setting).draw(disabled=bool(why), hint=hint)
 
 
@@ -129,6 +130,7 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
         help="Found below the data folders. The bundled set is synthetic; put LETOR folds beside it or start "
         "with `make app DATA=folder`.",
     )
+    start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)
     second.selectbox(
         "Fold",
@@ -139,6 +141,7 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
         help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
         "part to judge by, once.",
     )
+    say_what_was_brought()
 
 
 def _presets_and_link() -> None:
@@ -151,6 +154,6 @@ def _presets_and_link() -> None:
 
 def _apply(name: str) -> None:
     """Set the widgets that are drawn to a preset (a callback)."""
-    for key, value in preset(name).items():
+    for key, value in preset(name, st.session_state).items():
         if key in st.session_state:
             st.session_state[key] = value

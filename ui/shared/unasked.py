@@ -43,7 +43,7 @@ def note_on(job: JobStatus) -> str:
     return SLOW if job.id == st.session_state.get(UNASKED) else ""
 
 
-def go_on(late: list[RunSpec], title: str, why: str) -> bool:
+def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
     """Show the job in which runs go on; whether there is one, or will be.
 
     `why` they could not be waited for is said under it. Without a reason, for they were not even tried, it
@@ -54,7 +54,8 @@ def go_on(late: list[RunSpec], title: str, why: str) -> bool:
         return True
     job = _job_of(late, title)
     if job is not None:
-        watch(job, place=title, note=(why or SLOW) if job.owner == visitor() else OF_OTHERS)
+        note = (why or SLOW) if job.owner == visitor() else OF_OTHERS
+        watch(job, place=title, note=note, wanted=wanted)
     return job is not None
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from functools import cache
 from threading import Lock
 
 import streamlit as st
 
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
+from rankviz.experiments.remaining import roughly
+from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import escaped
-from ui.shared.runs import errors_as_sentences, stage_words
+from ui.shared.runs import errors_as_sentences, recall, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
 POLL_SECONDS, MOST_POLL_SECONDS = 0.3, 2.0
@@ -53,20 +57,25 @@ class _Watchers:
 _watchers = _Watchers()
 
 
-def watch(job: JobStatus, *, place: str = "", note: str = "") -> None:
+def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection[RunSpec] = ()) -> None:
     """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends.
 
     `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
+    Of the runs that a page has `wanted` those that are ready are counted with the job's.
     """
+    others = set(wanted) - set(job.specs)
+    beside = sum(recall(spec) is not None for spec in others), len(others)
     often = min(max(POLL_SECONDS, _watchers.number() / POLLS_OF_ALL), MOST_POLL_SECONDS)
     shown = st.fragment(_progress, run_every=often if job.live else None)
-    shown(job.id, place, note, job.live, len(job.finished))
+    shown(job.id, place, note, job.live, len(job.finished), beside)
     if job.owner == visitor():
         keep_visitor()
 
 
 @errors_as_sentences()
-def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) -> None:
+def _progress(
+    job_id: str, place: str, note: str, was_live: bool, drawn: int, beside: tuple[int, int]
+) -> None:
     """The fragment that is drawn several times a second while a job is live."""
     _watchers.note(f"{visitor()} {job_id} {place}")
     try:
@@ -75,7 +84,7 @@ def _progress(job_id: str, place: str, note: str, was_live: bool, drawn: int) ->
         st.rerun()
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
-        text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status)}")
+        text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status, beside)}")
         if status.owner == visitor() and status.live == was_live:  # else the page is about to be drawn anew
             _button(action, status, place)
         if status.state == "failed":
@@ -111,20 +120,33 @@ def _redraw(status: JobStatus, drawn: int) -> None:
         st.rerun()
 
 
-def _words(status: JobStatus) -> str:
-    """Where a job is: state, run, stage, time."""
-    done = f"{len(status.finished)} of {status.total} finished" if status.total > 1 else ""
+def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
+    """Where a job is: runs that are ready, which one goes on and for how long, time.
+
+    `beside` are how many of the page's other runs are ready, and how many there are.
+    """
+    done, total = len(status.finished) + beside[0], status.total + beside[1]
+    ready = f"{done} of {total} runs ready" if total > 1 else ""
     stage = ""
     if status.stopping:
         stage = "stopping"
     elif status.state == "running":
-        stage = "starting" if status.latest is None else stage_words(status.latest["stage"])
+        stage = _of_the_current(status, named=total > 1)
     elif status.state == "queued":
         stage = "waiting until another run has ended"
     elif status.state != "failed":
         stage = escaped(status.reason.rstrip("."))
-    words = [stage or status.state, done if status.live else "", in_words(status.seconds)]
+    words = [ready if status.live else "", stage or status.state, in_words(status.seconds)]
     return " · ".join(filter(None, words))
+
+
+def _of_the_current(status: JobStatus, named: bool) -> str:
+    """Which run is made where there are more, what it is about, and about how long it takes yet."""
+    if status.latest is None or status.current is None:
+        return "starting"
+    stage, left = stage_words(status.latest["stage"]), status.remaining
+    words = f"{in_a_sentence(status.current)} goes on: {stage}" if named else stage
+    return words if left is None else f"{words}, {roughly(left)} left"
 
 
 @errors_as_sentences()
