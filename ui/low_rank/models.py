@@ -19,6 +19,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.style import look_of
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
+from ui.low_rank.selecting import toolbar
 from ui.low_rank.settings import (
     Records,
     Settings,
@@ -105,12 +106,12 @@ def _view() -> tuple[str, str, str]:
     measure = row.segmented_control(
         "Shown",
         list(rank_by_model.MEASURES),
-        format_func={"rank": "rank", "k": "k for t of the energy"}.__getitem__,
+        format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
         default="rank",
         required=True,
         key="shown",
         bind="query-params",
-        help="The numerical rank, or how many singular values keep the share t that is set above.",
+        help="The numerical rank, or how many singular values keep the share of the energy set above.",
     )
     against = row.segmented_control(
         "Against",
@@ -176,8 +177,7 @@ def _ranks(
         allowed=allowed,
         selected=what.picked,
     )
-    tool = str(st.session_state.get("tool", "click"))
-    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    figure.update_layout(dragmode=toolbar(what))
     counted = {
         "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
         "k": f"k singular values keep {percent(what.choice.share)} of the energy",
@@ -223,8 +223,8 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     st.caption(
         f"Documents and pairs {'are' if alike else 'are not'} those printed. "
         f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
-        "its C, K, γ and λ for this table. A rank above the largest possible one cannot be that of A; A + Aᵀ "
-        "may have twice as much (choose it above)."
+        "its C, number of factors and weights for this table. A rank above the largest possible one cannot "
+        "be that of A; A + Aᵀ may have twice as much (choose it in More)."
     )
 
 

@@ -32,7 +32,7 @@ def table_of(what: Shown) -> pd.DataFrame:
             "rank_shuffled": needs["rank_shuffled"],
             "largest_rank": needs["largest_rank"],
             "law": more["law"],
-            "Dim_t": needs["k"] / documents,
+            "Dim_share": needs["k"] / documents,
             "Dim_100": needs["rank"] / documents,
             "stable_rank": more["stable_rank"],
             "nuclear": more["nuclear"],
@@ -104,7 +104,7 @@ def _columns(what: Shown) -> dict[str, Any]:
         "law": number(
             "rank if all active", help="Largest rank under the plain squared hinge if every pair is active."
         ),
-        "Dim_t": number(f"Dim, {share}", format="percent", help="k over the number of documents."),
+        "Dim_share": number(f"Dim, {share}", format="percent", help="k over the number of documents."),
         "Dim_100": number(
             "Dim, 100 %", format="percent", help="Numerical rank over the number of documents."
         ),

@@ -113,7 +113,7 @@ def dressed(figure: go.Figure) -> go.Figure:
     powers = {"type": "log", "exponentformat": "power", "tickvals": None}
     figure.update_xaxes(tickfont_size=0.8 * ink["size"], selector=powers)
     figure.update_yaxes(tickfont_size=0.8 * ink["size"], selector=powers)
-    figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=ink["size"])
+    figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=ink["size"])
     if is_on(ALONE):
         figure.update_layout(height=HEIGHT_ALONE)
     return figure
