@@ -94,7 +94,7 @@ def figure(
         fig,
         height=380,
         xaxis={"title": f"{columns}, {by} →"} | ticks | _grade_ticks(table, "column", x_labels, order),
-        yaxis={"title": f"← {rows}, {by}", "autorange": "reversed"}
+        yaxis={"title": f"← {rows}", "autorange": "reversed"}
         | ticks
         | _grade_ticks(table, "row", y_labels, order),
         margin={"l": 60, "r": 10, "t": 30, "b": 55},

@@ -12,8 +12,8 @@ from ui.low_rank.work import BLOCK, RANKS, SHARES, ZEROS, Choice, Shown
 
 ORDERS = {"grade": "grade, then score", "score": "score"}
 BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
-WIDTH = 210
-"""Pixels: three controls and a button stand in one row on a laptop."""
+WIDTH = 175
+"""Pixels: three controls and a button stand in one row on a laptop, two controls on a phone."""
 
 
 def chosen(row: DeltaGenerator) -> Choice:
@@ -28,7 +28,7 @@ def chosen(row: DeltaGenerator) -> Choice:
         "pairs. Always of A, also where A + Aᵀ is shown.",
     )
     share = row.container(width=WIDTH).select_slider(
-        "Share of the energy to keep",
+        "Share of the energy",
         SHARES,
         90,
         format_func=lambda share: f"{share} %",

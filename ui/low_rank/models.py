@@ -76,8 +76,9 @@ def show(what: Shown, others: Records) -> None:
     records = dict(zip(MODELS, (plain, first, convex), strict=True))
     spectra = _spectra(what, records, which)
     table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
+    dragmode = toolbar(what)
     if len(what.only_picked(table)):
-        _ranks(what, records, table, chosen, (which, measure, against))
+        _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
         st.info(none_counted(len(what.picked)), icon=":material/info:")
     st.markdown(other_queries(what.needs["query"], table["query"]))
@@ -163,6 +164,7 @@ def _ranks(
     table: pd.DataFrame,
     chosen: Settings,
     view: tuple[str, str, str],
+    dragmode: str,
 ) -> None:
     """The figure of ranks and its sentences."""
     which, measure, against = view
@@ -177,7 +179,7 @@ def _ranks(
         allowed=allowed,
         selected=what.picked,
     )
-    figure.update_layout(dragmode=toolbar(what))
+    figure.update_layout(dragmode=dragmode)
     counted = {
         "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
         "k": f"k singular values keep {percent(what.choice.share)} of the energy",

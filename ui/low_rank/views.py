@@ -43,7 +43,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 @errors_as_sentences()
 def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All of the page, which shares one selection of queries; `others` are the records of `specs`."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = st.container(horizontal=True, vertical_alignment="bottom")
     menu = row.container(width=choices.WIDTH)
     choice = choices.chosen(row)
     found = kept_spectra(record, train, choice.matrix).found

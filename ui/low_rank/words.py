@@ -15,9 +15,9 @@ from ui.shared.show import capital
 
 DEFINITION = (
     "Training gives every preference pair a weight, its dual variable α, and the model is w = Σ α (φᵢ − φⱼ). "
-    "Of each query the α make a matrix A: preferred documents down, the others across. Its energy is the sum "
-    "of its squared singular values; a matrix of low rank, as xu2019 found these to be, has nearly all of it "
-    "in the first few."
+    "Of each query the α make a matrix A: preferred documents down, the others across, both in the same "
+    "order. Its energy is the sum of its squared singular values; a matrix of low rank, as xu2019 found these "
+    "to be, has nearly all of it in the first few."
 )
 NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current model is 0.]"
 
@@ -73,19 +73,19 @@ def none_counted(selected: int) -> str:
     whose = "the selected query is" if selected == 1 else f"the {selected} selected queries are"
     return (
         f"The matrices of {whose} 0 under all three models: there are no ranks to draw. Other queries may be "
-        "selected in the histograms above, or none."
+        "selected in the histograms of the tab All queries, or none."
     )
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
-    """Why the figure of the three models has other queries than the ones above it; "" where it has not."""
+    """Why the figure of the three models has other queries than the other tabs; "" where it has not."""
     above, here = set(above), set(here)
     missing, more = sorted(above - here), sorted(here - above)
     parts = []
     if missing:
         parts.append(
-            f"of the {queries(len(above))} above, {len(missing)} {_are(missing)} left out, with matrices "
-            f"that are 0 under all three models: {_some(missing)}"
+            f"of the {queries(len(above))} of the other tabs, {len(missing)} {_are(missing)} left out, with "
+            f"matrices that are 0 under all three models: {_some(missing)}"
         )
     if more:
         parts.append(
