@@ -141,5 +141,5 @@ def test_the_threshold_moves_bars_and_stays_in_the_address(server: Server, page:
     wait_settled(page)
     assert query_of(page)["t"] == "99 %"
     assert bars_of(page, "k") != before
-    expect(page.get_by_text("keep 99 % of the energy")).to_be_visible()
+    expect(page.get_by_text("queries keep 99 % of the energy")).to_be_visible()
     assert_no_errors_shown(page)

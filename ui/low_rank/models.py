@@ -63,9 +63,11 @@ def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 def show(what: Shown, others: Records) -> None:
     """The ranks of the three models, and what they cost and give."""
-    chosen, own = controls(what.spec), bare(what.spec)
-    control_of_plain(own, chosen.C)
-    which, measure, against = _view()
+    row, chosen = controls(what.spec)
+    own = bare(what.spec)
+    with row.popover("More", help="What is counted and shown, against what."):
+        control_of_plain(own, chosen.C)
+        which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
     st.markdown(told(what.spec, chosen.C))
     first, convex, *hinge = found(_wanted(own, chosen), others)
@@ -92,8 +94,7 @@ def show(what: Shown, others: Records) -> None:
 
 def _view() -> tuple[str, str, str]:
     """Which matrices of the regularised model, which measure, against what."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    which = row.segmented_control(
+    which = st.segmented_control(
         "Regularised: matrices counted",
         list(MATRICES),
         format_func=MATRICES.__getitem__,
@@ -104,7 +105,7 @@ def _view() -> tuple[str, str, str]:
         help="The model has two: the dual variables α, of which its weights are made, and matrices A near "
         "them whose nuclear norm is penalised. A is low-rank, α is not; xu2019 counts A (its footnote 7).",
     )
-    measure = row.segmented_control(
+    measure = st.segmented_control(
         "Shown",
         list(rank_by_model.MEASURES),
         format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
@@ -114,7 +115,7 @@ def _view() -> tuple[str, str, str]:
         bind="query-params",
         help="The numerical rank, or how many singular values keep the share of the energy set above.",
     )
-    against = row.segmented_control(
+    against = st.segmented_control(
         "Against",
         list(AGAINST),
         format_func=AGAINST.__getitem__,
@@ -190,7 +191,7 @@ def _ranks(
     show_figure(
         figure,
         table,
-        answer=sentence(words.ranks(shown, measure, chosen.factors, plain, of)),
+        answer=sentence(words.ranks(shown, measure, plain, of)),
         key=key,
         alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
         "factorised and regularised model, and medians.",
@@ -201,13 +202,9 @@ def _ranks(
         f"Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
-    st.markdown(
-        " ".join(
-            filter(
-                None, [words.law(allowed, chosen.factors, what.choice.matrix), words.growth(shown, measure)]
-            )
-        )
-    )
+    above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
+    law = words.law(allowed, chosen.factors, what.choice.matrix)
+    st.markdown(f"{above} {law} {words.growth(shown, measure)}")
 
 
 def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:

@@ -12,7 +12,7 @@ from rankviz.common.numbers import small
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
-from ui.shared.foreign import as_csv, describe
+from ui.shared.foreign import as_csv
 
 
 def table_of(what: Shown) -> pd.DataFrame:
@@ -47,6 +47,8 @@ def show(what: Shown) -> None:
     only = row.toggle(
         "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
     )
+    if what.picked:
+        selection.count(row, len(what.picked), len(every))
     table = what.only_picked(every) if only else every
     queries = [int(query) for query in table["query"]]
     # rows that go as soon as they are not ticked are another table each time
@@ -74,7 +76,7 @@ def show(what: Shown) -> None:
     which = f"{len(table)} of " if len(table) < len(every) else ""
     st.caption(
         f"{which}{words.queries(len(every))}; {words.left_out(what.found)}. Click a heading to sort; tick "
-        f"rows to select queries everywhere on this page. {describe(what.spec, 'train')}. {accuracy(what)}"
+        f"rows to select queries everywhere on this page. {accuracy(what)}"
     )
 
 

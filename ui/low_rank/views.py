@@ -28,8 +28,8 @@ SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
 """Specs of the runs that tabs need besides the page's own."""
 OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
 """Tabs on models that have dual variables of their own."""
-COUNTED = ("One query", "Energy", "Why so low?", "Numbers")
-"""Tabs of the selected queries that have no toolbar to select some."""
+COUNTED = ("One query", "Energy", "Why so low?")
+"""Tabs of the selected queries in which none are selected."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:

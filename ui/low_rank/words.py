@@ -15,9 +15,9 @@ from ui.shared.show import capital
 
 DEFINITION = (
     "Training gives every preference pair a weight, its dual variable α, and the model is w = Σ α (φᵢ − φⱼ). "
-    "Of each query the α make a matrix A: preferred documents down, the others across, both in the same "
-    "order. Its energy is the sum of its squared singular values; a matrix of low rank, as xu2019 found these "
-    "to be, has nearly all of it in the first few."
+    "Of each query the α make a matrix A: preferred documents down, the others across. Its energy is the sum "
+    "of its squared singular values; a matrix of low rank, as xu2019 found these to be, has nearly all of it "
+    "in the first few."
 )
 NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current model is 0.]"
 
