@@ -17,17 +17,23 @@ QUICK = "map=linear&loss=hinge&c=-12&factors=1"  # the hinge: the plain model is
 
 
 @pytest.mark.parametrize(
-    ("view", "shown"), [("All queries", "no query selected"), ("Three models", "C of both")]
+    ("view", "shown", "button", "inside"),
+    [
+        ("All queries", "no query selected", "More", "Beside it"),
+        ("Three models", "C of both", "What is drawn", "Against"),
+    ],
 )
-def test_no_option_is_cut_off_beside_others(server: Server, page: Page, view: str, shown: str) -> None:
+def test_no_option_is_cut_off_beside_others(
+    server: Server, page: Page, view: str, shown: str, button: str, inside: str
+) -> None:
     page.set_viewport_size({"width": 760, "height": 900})
     open_page(page, f"{server.url}/low_rank?map=linear&view={view}")
     panel = page.get_by_role("tabpanel").filter(has_text=shown)
     expect(panel.get_by_text(shown, exact=True)).to_be_visible()
     assert page.get_by_test_id("stMainBlockContainer").evaluate(_CUT) == []
-    page.get_by_test_id("stMain").get_by_role("button", name="More", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("button", name=button, exact=True).click()
     more = page.get_by_test_id("stPopoverBody")
-    expect(more.get_by_text("Beside it", exact=True)).to_be_visible()
+    expect(more.get_by_text(inside, exact=True)).to_be_visible()
     assert more.evaluate(_CUT) == []
 
 

@@ -65,7 +65,7 @@ def show(what: Shown, others: Records) -> None:
     """The ranks of the three models, and what they cost and give."""
     row, chosen = controls(what.spec)
     own = bare(what.spec)
-    with row.popover("More", help="What is counted and shown, against what."):
+    with row.popover("What is drawn", help="Which matrices, which measure, against what."):
         control_of_plain(own, chosen.C)
         which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
