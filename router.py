@@ -1,9 +1,11 @@
 """The router: page configuration, navigation, shared sidebar. `app.py` serves it."""
 
+import streamlit as st
+
 from ui.data import uploads
 from ui.defaults import prepare
 from ui.shared.accounts import ask_to_log_in, offer_to_log_out
-from ui.shared.link import link_as_opened, say_what_was_not_offered
+from ui.shared.link import link_as_opened, say_what_was_not_offered, say_what_was_not_read
 from ui.shared.look import dress, switches
 from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences
@@ -23,7 +25,9 @@ try:
         say_what_was_not_offered(link)
         switches()
         dress()
+        place = st.container()
         page.run()
+        say_what_was_not_read(place)
 finally:
     settle()
     prepare()

@@ -1,5 +1,7 @@
 """How many features are enough: ranking quality against m of both approximations and the exact kernel."""
 
+import streamlit as st
+
 from ui.ndcg_vs_m import tabs as in_tabs
 from ui.ndcg_vs_m import views
 from ui.shared import reveal
@@ -16,8 +18,11 @@ with row:
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")
-    records = views.records(spec, settings)
-    views.headline(spec, settings, records, part)
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        records = views.records(spec, settings)
+    with figure:
+        views.headline(spec, settings, records, part)
 
 tabs(
     {

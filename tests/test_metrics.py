@@ -131,13 +131,14 @@ def test_captions_say_what_was_counted() -> None:
         name: evaluate([0, 0, 0], data, name, at=[1]).caption for name in ("letor", "textbook", "mslr")
     }
     assert captions == {
-        "letor": "LETOR 4.0 definition, 3 queries, 1 of them without a relevant document (they count as 0)",
-        "textbook": "textbook definition, 3 queries, 1 of them without a relevant document "
-        "(they are left out)",
-        "mslr": "MSLR definition, 3 queries, 1 of them without a document graded above 0 (they count as 0), "
-        "2 without one of grade 2 or more (they count as 0 in P and MAP)",
+        "letor": "LETOR 4.0 definition, 3 queries, 1 of them without a relevant document, counted as 0",
+        "textbook": "textbook definition, 3 queries, 1 of them without a relevant document, left out",
+        "mslr": "MSLR definition, 3 queries, 1 of them without a document graded above 0, counted as 0, "
+        "2 of them without one of grade 2 or more, counted as 0 in P and MAP",
     }
-    assert evaluate([0], make([1]), "letor3").caption.startswith("LETOR 3.0 definition, 1 query, 0 of them")
+    assert evaluate([0], make([1]), "letor3").caption.startswith(
+        "LETOR 3.0 definition, 1 query, none without"
+    )
 
 
 def test_grades_that_a_script_does_not_know() -> None:

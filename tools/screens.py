@@ -1,7 +1,8 @@
 """Pictures of every page for people to look at: `make screens`, or `python -m tools.screens [PAGE …]`.
 
 The pages are those in the app's own navigation. Each is taken in full, wide, narrow and dark, and wide
-once more per tab and per state listed in STATES.
+once more per tab and per state listed in STATES; and as it is seen at once on a laptop, with a projector
+(large type, the first figure alone) and on a phone, light and dark.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tools.browser import REPOSITORY, app_server, chromium, open_page, wait_settled
 
@@ -30,6 +31,21 @@ class Look:
     every_state: bool = False
 
 
+@dataclass(frozen=True)
+class Screen:
+    """A screen on which nobody scrolls."""
+
+    name: str
+    width: int
+    height: int
+    query: str = ""
+
+
+SCREENS = (
+    Screen("laptop", 1366, 768),
+    Screen("projector", 1280, 720, "large=true&alone=true"),
+    Screen("phone", 400, 800),
+)
 LOOKS = (
     Look("wide", 1440, "light", every_state=True),
     Look("narrow", 420, "light"),
@@ -109,6 +125,22 @@ def take(browser: Browser, root: str, folder: Path, only: list[str]) -> Iterator
                 yield from _with_tabs(page, folder / f"{stem}.png", look)
                 page.close()
             context.close()
+        yield from _at_once(browser, name, url, folder)
+
+
+def _at_once(browser: Browser, name: str, url: str, folder: Path) -> Iterator[Path]:
+    """What is seen of a page without scrolling."""
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for screen in SCREENS:
+        for scheme in schemes:
+            size: ViewportSize = {"width": screen.width, "height": screen.height}
+            context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+            page = context.new_page()
+            open_page(page, f"{url}?{screen.query}")
+            path = folder / f"{name}-{screen.name}-{scheme}.png"
+            page.screenshot(path=path)
+            context.close()
+            yield path
 
 
 def main() -> None:

@@ -7,11 +7,16 @@ import math
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def superscript(k: int) -> str:
+    """A whole number as a superscript."""
+    return str(k).translate(_SUPERSCRIPT)
+
+
 def power_of_two(value: float) -> str:
     """A positive number as the papers write it: 2⁻⁷ where it is a power of two, else 0.0123."""
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
-        return f"2{str(exponent - 1).translate(_SUPERSCRIPT)}"
+        return f"2{superscript(exponent - 1)}"
     return f"{value:.4g}"
 
 
@@ -20,7 +25,7 @@ def small(value: float) -> str:
     if value == 0 or value >= 1e-3:
         return f"{value:.2g}"
     digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    return f"{digits} × 10{superscript(int(exponent))}"
 
 
 def with_minus(value: float, form: str) -> str:

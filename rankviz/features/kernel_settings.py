@@ -11,7 +11,8 @@ GAMMA = Setting(
     domain=Positive(names=("scale",)),
     default=2.0**-6,
     start=2.0**-2,
-    help="Scale of the kernel, such as exp(−γ‖x − z‖²): larger makes it narrower and the model rougher.",
+    help="How fast the kernel falls off with distance, such as exp(−γ‖x − z‖²): the larger, the nearer two "
+    "documents must be to count as alike, and the rougher the model.",
     key="g",
     offer=Powers(-12, 4),
 )

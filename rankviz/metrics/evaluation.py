@@ -87,14 +87,19 @@ class Evaluation:
     def _empty(self) -> str:
         """How many of the queries are without a relevant document, and what became of them."""
         if self.definition.leaves_out_empty:
-            return f"{self.n_empty:,} of them without a relevant document (they are left out)"
+            return some_of(self.n_empty, "without a relevant document", "left out")
         if self.definition.relevant_from == 1:
-            return f"{self.n_empty:,} of them without a relevant document (they count as 0)"
+            return some_of(self.n_empty, "without a relevant document", "counted as 0")
+        least = self.definition.relevant_from
         return (
-            f"{self.n_gainless:,} of them without a document graded above 0 (they count as 0), "
-            f"{self.n_empty:,} without one of grade {self.definition.relevant_from} or more "
-            "(they count as 0 in P and MAP)"
+            f"{some_of(self.n_gainless, 'without a document graded above 0', 'counted as 0')}, "
+            f"{some_of(self.n_empty, f'without one of grade {least} or more', 'counted as 0 in P and MAP')}"
         )
+
+
+def some_of(n: int, what: str, then: str) -> str:
+    """How many of some queries are `what`, and what is done then: "2 of them without …, counted as 0"."""
+    return f"{n:,} of them {what}, {then}" if n else f"none {what}"
 
 
 def unknown_grades(definition: Definition, n: int) -> str:
@@ -143,7 +148,7 @@ def evaluate(
     MeanNDCG    0.3333
     P@1         0.5000
     MAP         0.5000
-    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document (they count as 0)
+    LETOR 4.0 definition, 2 queries, 1 of them without a relevant document, counted as 0
     >>> result.per_query["NDCG@1"].round(3).to_dict()
     {'a': 0.333, 'b': 0.0}
     """

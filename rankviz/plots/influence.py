@@ -145,4 +145,6 @@ def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) 
 
 def _finish_metric(fig: go.Figure, table: pd.DataFrame, metric: str, **place: Any) -> None:
     low, high = table[["low", "mean"]].min().min(), table[["high", "mean"]].max().max()
-    fig.update_yaxes(title_text=f"mean {metric}", range=share_range(float(low), float(high)), **place)
+    fig.update_yaxes(
+        title_text=f"mean {metric}", range=share_range(float(low), float(high)), tickformat=".2f", **place
+    )

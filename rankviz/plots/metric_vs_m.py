@@ -167,18 +167,18 @@ def _level(
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(name, str(level["metric"]), told=bool(told)),
+        hovertemplate=_hover(name, str(level["metric"]), told=bool(told), several=level["runs"] > 1),
         **style,
         **place,
     )
 
 
-def _hover(name: str, metric: str, m: str = "", *, told: bool = True) -> str:
+def _hover(name: str, metric: str, m: str = "", *, told: bool = True, several: bool = True) -> str:
     seconds = "<br>trained in %{customdata[4]:.3g} s (median)" if told else ""
-    return (
-        f"{name}{m}<br>{metric} = %{{y:.4f}}, from %{{customdata[1]:.4f}} to %{{customdata[2]:.4f}} over "
-        f"%{{customdata[3]}} run(s){seconds}<extra></extra>"
+    ranged = (
+        ", from %{customdata[1]:.4f} to %{customdata[2]:.4f} over %{customdata[3]} runs" if several else ""
     )
+    return f"{name}{m}<br>{metric} = %{{y:.4f}}{ranged}{seconds}<extra></extra>"
 
 
 def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]) -> None:
@@ -230,7 +230,9 @@ def _line(
         cliponaxis=False,
         error_y=bars,
         customdata=line[["spec", "low", "high", "runs", "seconds", "m"]],
-        hovertemplate=_hover(name, str(line["metric"].iloc[0]), ", m = %{customdata[5]}"),
+        hovertemplate=_hover(
+            name, str(line["metric"].iloc[0]), ", m = %{customdata[5]}", several=line["runs"].max() > 1
+        ),
         **line_of(method),
         **place,
     )

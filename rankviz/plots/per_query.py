@@ -122,9 +122,9 @@ def strip(
     title = f"{left} − {right}"
     title = title if len(title) <= LONGEST_TITLE else "left − right"
     fig.update_yaxes(row=1, title=title, range=[-1.05 * reach, 1.05 * reach])
-    fig.update_yaxes(row=1, tickformat="+.2~f", nticks=7)
+    fig.update_yaxes(row=1, tickformat="+.2f", nticks=7)
     fig.update_yaxes(row=2, title="Kendall's τ", range=_tau_range(ordered["tau"]))
-    fig.update_yaxes(row=2, tickformat=".2~f", nticks=4)
+    fig.update_yaxes(row=2, tickformat=".2f", nticks=4)
     fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
     fig.update_xaxes(row=2, title=f"queries, by difference in {metric}")
     return finished(fig, height=480, showlegend=False, margin={"l": 60, "r": 20, "t": 30, "b": 55})

@@ -137,16 +137,18 @@ def _distance(fig: go.Figure, name: str, line: pd.DataFrame) -> None:
     style, method = line_of(name), style_of(name)
     symbol = style["marker"]["symbol"]
     style["marker"]["symbol"] = np.where(line["distance"] < 0, f"{symbol}-open", symbol)
+    several = line["seeds"].max() > 1
+    ranged = (
+        ", from %{customdata[1]:.3g} to %{customdata[2]:.3g} over %{customdata[3]} runs" if several else ""
+    )
     fig.add_scatter(
         x=line["m"],
         y=line["distance"].abs().clip(lower=LEAST),
         name=method.name,
         mode="lines+markers",
         customdata=line[["distance", "low", "high", "seeds"]],
-        hovertemplate=(
-            f"{method.name}, m = %{{x}}<br>(F̃ − F)/F = %{{customdata[0]:.3g}}, "
-            "from %{customdata[1]:.3g} to %{customdata[2]:.3g} over %{customdata[3]} run(s)<extra></extra>"
-        ),
+        hovertemplate=f"{method.name}, m = %{{x}}<br>(F̃ − F)/F = %{{customdata[0]:.3g}}"
+        f"{ranged}<extra></extra>",
         **style,
     )
 

@@ -46,7 +46,7 @@ def test_train_is_reached_from_home_with_the_settings_kept(server: Server, page:
 def test_moving_m_changes_the_model_and_leaves_the_baseline(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train")
     linear, kernel = traces(page, "ndcg-at-k")
-    step_slider(page, "Features m", -3)
+    step_slider(page, "Number of features (m)", -3)
     linear_after, kernel_after = traces(page, "ndcg-at-k")
     assert query_of(page)["m"] == "25"
     assert kernel_after["name"] == "Nyström, m = 25"
@@ -73,7 +73,7 @@ def test_the_page_shows_what_the_library_computes(server: Server, page: Page) ->
 
 def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train")
-    step_slider(page, "Features m", -2)
+    step_slider(page, "Number of features (m)", -2)
     step_slider(page, "C", 3)
     choose(page, "Fold", "Fold2")
     link, state, shown = page.evaluate("location.href"), query_of(page), traces(page, "ndcg-at-k")
@@ -148,9 +148,9 @@ def test_test_part_is_hidden_until_revealed_and_looks_are_counted(server: Server
     expect(looked).to_contain_text("looked at once")
     assert traces(page, "ndcg-at-k") != validation
 
-    step_slider(page, "Features m", 1)
+    step_slider(page, "Number of features (m)", 1)
     expect(looked).to_contain_text("2 times")
-    step_slider(page, "Features m", -1)  # the first experiment again
+    step_slider(page, "Number of features (m)", -1)  # the first experiment again
     expect(looked).to_contain_text("2 times")
 
     reveal_test(page)

@@ -58,7 +58,9 @@ def test_a_link_to_what_is_not_offered_says_so(server: Server, page: Page) -> No
     open_page(page, f"{server.url}/train?m=77&c=-3")
     warning = page.get_by_test_id("stAlertContentWarning")
     expect(warning).to_contain_text("m = 77 (200 is used)")
-    slider = sidebar(page).get_by_role("group", name="Features m", exact=True).get_by_role("slider")
+    slider = (
+        sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
+    )
     slider.press("ArrowLeft")
     wait_settled(page)
     expect(warning).to_have_count(0)

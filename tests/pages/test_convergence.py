@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.risk.losses import LOSSES
+from ui.convergence.timing import spread
 from ui.shared.pins import MOST, from_token, token
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -161,3 +162,20 @@ def test_every_loss_at_the_ends_of_C(open_page: Opener, loss: str, C: int) -> No
     app = open_page("convergence", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info
     assert "nan" not in words(app).lower().split()
+
+
+def test_seconds_are_measured_on_request(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10)
+    assert "Seconds of training" not in words(app)
+    next(button for button in app.button if "Measure the seconds" in button.label).click().run()
+    table = next(frame.value for frame in app.dataframe if "median s" in frame.value)
+    assert len(table) == 2
+    assert (table["least s"] <= table["median s"]).all()
+    assert (table["median s"] <= table["most s"]).all()
+
+
+def test_the_spread_of_seconds() -> None:
+    assert spread(["a"], [[3.0, 1.0, 2.0]]).to_dict("records") == [
+        {"run": "a", "median s": 2.0, "least s": 1.0, "most s": 3.0}
+    ]

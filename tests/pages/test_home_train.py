@@ -79,7 +79,7 @@ def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
 def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
     app = open_page("train", m=10)
     assert "LETOR 4.0 definition, 40 queries" in words(app)
-    assert "without a relevant document (they count as 0)" in words(app)
+    assert "without a relevant document, counted as 0" in words(app)
 
 
 def test_precision_can_be_drawn_instead(open_page: Opener) -> None:

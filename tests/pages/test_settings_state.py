@@ -38,7 +38,7 @@ SPECS = [
     SPEC.regularized(0.1, 100.0, 2.0),
     SPEC.linear(0.5).factorized(5, 0.25),
 ]
-IN_VIEW = ["Data set", "Fold", "Method", "Feature map", "Features m", "C", "γ", "Kernel", "Loss"]
+IN_VIEW = ["Data set", "Fold", "Method", "Feature map", "Number of features (m)", "C", "γ", "Kernel", "Loss"]
 BELOW = [
     "Costs of pairs",
     "λ₁₀, λ₂₀, λ₂₁, …",

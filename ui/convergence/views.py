@@ -16,12 +16,13 @@ from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
 from ui.convergence.runs import from_zero, go_together, plain_of
+from ui.convergence.timing import measured
 from ui.shared import pins
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_figure, show_table
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -260,7 +261,8 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
             "how it ended": [record.status for record in records],
         }
     )
-    st.dataframe(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
+    show_table(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
+    measured(records, list(last.index))
 
 
 def _scientific(gap: float) -> str:
@@ -276,10 +278,10 @@ def iterations(table: pd.DataFrame) -> None:
     known = [name for name in columns if name in table]
     if table["step"].isna().all():
         known = [name for name in known if name == "gap" or table[name].notna().any()]
-        st.dataframe(table[known], hide_index=True)
+        show_table(table[known], hide_index=True)
         st.caption("A row is the point that its iteration has led to, after so many seconds.")
         return
-    st.dataframe(table[known], hide_index=True)
+    show_table(table[known], hide_index=True)
     st.caption(
         "A row is the point where its iteration begins; its CG iterations, products and seconds include that "
         "iteration. smoothing: the width over which a hinge is smoothed there, 0 for a loss trained as it is."

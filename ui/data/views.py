@@ -31,7 +31,7 @@ from ui.data.words import (
 )
 from ui.shared import reveal
 from ui.shared.runs import fold_later
-from ui.shared.show import sentence, show_figure, tiles
+from ui.shared.show import sentence, show_figure, show_table, tiles
 
 PARTS = ("train", "vali")
 
@@ -105,7 +105,7 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         "queries, a query's documents, the share of them graded above 0, and its preference pairs.",
     )
     with st.expander(f"All {counted(len(queries))}"):
-        st.dataframe(queries, hide_index=True)
+        show_table(queries, hide_index=True)
 
 
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -121,7 +121,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         caption=f"{described(spec, part)}. {CORRELATION}. Features as the file has them.",
     )
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
-    st.dataframe(shown.round(4), hide_index=True)
+    show_table(shown.round(4), hide_index=True)
 
 
 def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -156,7 +156,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         f"feature's minimum in this query to its maximum; blank where all its documents agree.{thinned}",
     )
     with st.expander(f"All {len(table):,} documents"):
-        st.dataframe(table, hide_index=True)
+        show_table(table, hide_index=True)
 
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -190,7 +190,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     """Counts of the three parts, what they say that matters, and the part as a file."""
     summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
-    st.dataframe(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
+    show_table(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
     later = fold_later(spec)
     st.download_button(
         f"The {PART_NAMES[part]} part as LETOR text",

@@ -32,9 +32,17 @@ def headline(state: Any, data: RankingData) -> None:
     """NDCG@10 against m, all approximations over the linear level, with the sidebar's m or model marked."""
     spec, linear, curves = spec_from_state(state), baseline(state), kernels(state)
     own = None if spec in (linear, *curves) else spec
-    found = _trained(linear, curves, own)
-    if not found:
-        return
+    place, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        found = _trained(linear, curves, own)
+    if found:
+        with place:
+            _curves(state, data, found, own)
+
+
+def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec | None) -> None:
+    """The figure of the records that are there, and what may be said of them."""
+    spec, curves = spec_from_state(state), kernels(state)
     say_if_nothing_was_learned(found[0])
     say_what_is_left_out(approximate_specs(state)[1])
     table = metric_vs_m.data(found, "vali", [METRIC])
@@ -110,11 +118,10 @@ DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 
 
 def where_to_go() -> None:
-    """Links to the other pages, where settings stay as they are; to the documentation where it is."""
-    st.subheader("Where to go")
-    params = {key: str(value) for key, value in st.query_params.items()}
-    for entry in ENTRIES[1:]:
-        st.page_link(entry.script, label=entry.sentence, icon=entry.material, query_params=params)
+    """Links to the other pages, to which settings go along; to the documentation where it is."""
+    st.header("Where to go", anchor=False)
+    for entry in ENTRIES[1:]:  # Streamlit takes bound parameters along: named here, each would be there twice
+        st.page_link(entry.script, label=entry.sentence, icon=entry.material)
     if DOCUMENTATION.is_file():
         st.markdown(
             ":material/menu_book: [**Documentation**](app/static/docs/index.html): how-tos, mathematics, the "

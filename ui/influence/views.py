@@ -12,7 +12,7 @@ from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
-from rankviz.metrics.evaluation import unknown_grades
+from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
@@ -29,6 +29,7 @@ from ui.shared.show import (
     say_if_nothing_was_learned,
     sentence,
     show_figure,
+    show_table,
 )
 
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
@@ -62,7 +63,7 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     )
     st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
     with st.expander("Numbers"):
-        st.dataframe(data, hide_index=True)
+        show_table(data, hide_index=True)
 
 
 def _of_baseline(spec: RunSpec) -> str:
@@ -146,7 +147,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     if len(grades) == 2:
         st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
     with st.expander("Numbers"):
-        st.dataframe(data, hide_index=True)
+        show_table(data, hide_index=True)
     at = settings.folds.index(spec.fold)
     _top(base[at], chosen[at], normalised(spec).parts[part], part, words)
 
@@ -233,4 +234,5 @@ def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
     empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
     letor = DEFINITIONS["letor"]
     unknown = unknown_grades(letor, sum(letor.unknown(data.y) for data in parts))
-    return f"{letor.label} definition, {empty} of them without a relevant document (they count as 0){unknown}"
+    none = some_of(empty, "without a relevant document", "counted as 0")
+    return f"{letor.label} definition, {none}{unknown}"

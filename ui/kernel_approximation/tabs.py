@@ -24,7 +24,7 @@ from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
 from ui.shared.runs import normalised
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_figure, show_table
 
 
 def entries(asked: Asked) -> None:
@@ -149,13 +149,13 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
     for variant in asked.variants:
         rows = kernel_variants.rows_of(table, variant).set_index("m")
         columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
-    st.dataframe(pd.DataFrame(columns))
+    show_table(pd.DataFrame(columns))
     st.caption(
         f"Relative {kernel_error.NORM_NAMES[asked.norm]} errors: mean over draws, least to greatest in "
         f"brackets.{_kept(landmarks)}"
     )
     slopes = [_slope(table, variant, found) for variant in asked.variants]
-    st.dataframe(pd.DataFrame(slopes), hide_index=True)
+    show_table(pd.DataFrame(slopes), hide_index=True)
     st.caption(
         "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
         "billion are left out, and so are the m at which all distinct documents are landmarks."

@@ -23,7 +23,7 @@ from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import sentence
+from ui.shared.show import sentence, show_table
 
 METRICS = ("NDCG@10", "MAP")
 
@@ -34,7 +34,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     table = costs_of(what, records, part)
     st.header(sentence(words.gaps(table)), anchor=False)
     number = st.column_config.NumberColumn
-    st.dataframe(
+    show_table(
         table,
         column_config={
             "objective": number(format="%.6g", help="Each model minimises something else: not comparable."),

@@ -28,7 +28,7 @@ from ui.low_rank.settings import (
 )
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure
+from ui.shared.show import capital, sentence, show_figure, show_table
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}
 
@@ -114,7 +114,7 @@ def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
         start=[record.start for record in records]
     )
-    st.dataframe(
+    show_table(
         shown,
         hide_index=True,
         column_config={

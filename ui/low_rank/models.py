@@ -38,7 +38,7 @@ from ui.low_rank.words import none_counted, other_queries, percent, power_of_ten
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure
+from ui.shared.show import capital, sentence, show_figure, show_table
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
@@ -218,7 +218,7 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     for name in ("plain", "factorised", "regularised"):
         columns |= {name: both[f"rank_{name}"], f"{name}, printed": both[name]}
     st.markdown("**Ranks printed in xu2019, Table 6, beside those found here**")
-    st.dataframe(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
+    show_table(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
     st.caption(
         f"Documents and pairs {'are' if alike else 'are not'} those printed. "
         f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
@@ -242,5 +242,5 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     if len(shown) == 0:
         return
     with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
-        st.dataframe(shown[columns], hide_index=True, column_config=config)
+        show_table(shown[columns], hide_index=True, column_config=config)
         st.caption("Click a heading to sort. 0: the matrix is 0.")

@@ -13,6 +13,7 @@ from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import as_csv
+from ui.shared.show import show_table
 
 
 def table_of(what: Shown) -> pd.DataFrame:
@@ -54,7 +55,7 @@ def show(what: Shown) -> None:
     # rows that go as soon as they are not ticked are another table each time
     key = (selection.chart_key if only else selection.table_key)("low-rank-queries")
     ticked = [place for place, query in enumerate(queries) if query in set(what.picked)]
-    st.dataframe(
+    show_table(
         table,
         hide_index=True,
         key=key,

@@ -30,7 +30,7 @@ from ui.low_rank.settings import (
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_figure, show_table
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
@@ -231,7 +231,7 @@ def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str
 def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> None:
     number = st.column_config.NumberColumn
     with st.expander(f"Every run ({len(table)})"):
-        st.dataframe(
+        show_table(
             table.assign(
                 gap=[float(record.solution["gap"][0]) for record in records],
                 ended=[record.status for record in records],

@@ -24,7 +24,7 @@ from ui.ndcg_vs_m.words import agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_figure, show_table
 
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
@@ -234,7 +234,7 @@ def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
         index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False
     )
     wide.columns = [f"{label}, {metric}" for label, metric in wide.columns]
-    st.dataframe(wide.sort_index().round(4))
+    show_table(wide.sort_index().round(4))
     st.caption("Means over queries, folds and seeds; m = 0 stands for the models that are no curve over m.")
     st.markdown("**Every run**")
     runs = pd.DataFrame(
@@ -251,4 +251,4 @@ def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
             "started from": [r.start for r in found],
         }
     )
-    st.dataframe(runs, hide_index=True)
+    show_table(runs, hide_index=True)

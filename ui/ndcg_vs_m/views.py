@@ -230,8 +230,11 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
     (first, *others), *more = answers.values()
+    figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
+    # a click offers the run, and is no reason to fade all others
+    figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = show_figure(
-        metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x),
+        figure,
         table,
         answer=sentence(first),
         key="ndcg-against-m",
@@ -241,8 +244,8 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
         on_select="rerun",
     )
-    _say_levels(found, part)
     _open_selected(event, found)
+    _say_levels(found, part)
     for words in (*others, *(words for told in more for words in told)):
         st.markdown(sentence(words))
     if chosen.x == "seconds":

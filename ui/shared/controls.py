@@ -27,7 +27,7 @@ from ui.shared.costs import (
     needs_table,
     state_of_costs,
 )
-from ui.shared.texts import number, plain, pointless, whole, written_so
+from ui.shared.texts import number, plain, pointless, told, whole, written_so
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Exponents(Control):
 
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a text that explains it; greyed out where nothing reads it."""
-        low, high, written = self._powers.low, self._powers.high, f"{self._powers.base}^%d"
+        low, high, written = self._powers.low, self._powers.high, f"${self._powers.base}^{{%d}}$"
         common = self.common(disabled, hint)
         st.slider(self.setting.label, low, high, self.start, step=1, format=written, **common)
 
@@ -160,7 +160,7 @@ class Listed(Control):
         values = self._values
         at = values[place(self.setting.key, values, self.start)]
         common = self.common(disabled, hint)
-        st.select_slider(self.setting.label, values, at, format_func=number, **common)
+        st.select_slider(self.setting.label, values, at, format_func=told, **common)
 
     def held(self, value: Any) -> dict[str, Any]:
         """The value, if it is listed."""
@@ -170,7 +170,11 @@ class Listed(Control):
 
     def label(self, key: str, raw: Any) -> str:
         """The number as the slider writes it."""
-        return number(raw)
+        return told(raw)
+
+    def former(self, text: str) -> Any:
+        """The value that was written so before small ones had superscripts; None where none was."""
+        return next((one for one in self._values if text == number(one) != told(one)), None)
 
     def written(self, key: str, raw: Any) -> str:
         """The number, a "p" for its point."""

@@ -8,9 +8,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shared.controls import Control, control_of
+from ui.shared.controls import Control, Listed, control_of
 from ui.shared.foreign import escaped
 from ui.shared.old_labels import FORMER
 from ui.shared.settings import all_settings
@@ -57,13 +58,20 @@ def link_as_opened() -> dict[str, str]:
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
     if _LINK not in st.session_state:
-        known = {key: FORMER[key, text] for key, text in told.items() if (key, text) in FORMER}
+        meant = {key: _meant(key, text) for key, text in told.items()}
+        known = {key: value for key, value in meant.items() if value is not None}
         if known:
             _put(_labels(known))
         st.session_state[_LINK] = told | st.query_params.to_dict()
     st.query_params["v"] = VERSION
     link: dict[str, str] = st.session_state[_LINK]
     return link
+
+
+def _meant(key: str, text: str) -> Any:
+    """What a widget holds by a text that an earlier version wrote; None for a text of today."""
+    control = _controls().get(key)
+    return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
 
 
 def _beyond_numbers(text: str) -> bool:
@@ -108,4 +116,19 @@ def say_what_was_not_offered(link: Mapping[str, str]) -> None:
         st.warning(text, icon=":material/link_off:")
 
 
+def say_what_was_not_read(place: DeltaGenerator) -> None:
+    """Say at a place which parameters of the address nothing reads on the page that has been drawn.
+
+    What a widget is bound to, and what the app itself keeps in the address, is in the state by then.
+    """
+    unread = [key for key in st.query_params if key not in st.session_state and key not in OF_THE_APP]
+    if unread:
+        named = ", ".join(f"{escaped(key)} = {escaped(st.query_params[key])}" for key in unread)
+        place.caption(
+            f":material/link_off: The page as it is shown does not read what its link has: {named}."
+        )
+
+
+OF_THE_APP = ("v", "job")
+"""Parameters that no widget and no page has a value of."""
 _LINK, _TAKEN = "link", "taken-from-link"

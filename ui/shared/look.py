@@ -46,28 +46,40 @@ STYLE = """
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
 [data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }
+/* what is greyed out is read all the same */
+:is([data-testid="stSelectbox"], [data-testid="stTextInput"]):has(input:disabled) label *,
+[data-testid="stSlider"]:has(input:disabled) [data-testid="stWidgetLabel"] * {
+  color: light-dark(#696865, #a3a19c) !important;
+}
 :is(a, button, input, [role="tab"], [role="slider"], [role="option"], summary):focus-visible {
   outline: 2px solid var(--st-primary-color, #00695c) !important; outline-offset: 2px;
 }
 /* the whole answer and the figure stay in view while a control of the sidebar moves */
 @media (max-width: 760px) {
   [data-testid="stMainBlockContainer"] { padding: 2.6rem 0.8rem 3rem; }
-  [data-testid="stSidebar"][aria-expanded="true"] {
+  [data-testid="stSidebar"][data-collapsed="false"] {
     position: fixed !important; inset: auto 0 0 0 !important; top: auto !important; height: 42dvh !important;
     width: 100vw !important; max-width: 100vw !important; min-width: 100vw !important;
     border-top: 2px solid var(--st-primary-color, #00695c); box-shadow: 0 -4px 16px #0004;
   }
+  [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
+  [data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
   [data-testid="stMain"] { padding-bottom: 42dvh; }
 }
 """
 
 _LARGE = """
 html { font-size: 20px !important; }
-[data-testid="stMain"] :is(p, li, label, button, [data-testid="stCaptionContainer"]) { opacity: 1; }
+[data-testid="stSidebar"][data-collapsed="false"] { min-width: 22rem !important; width: 22rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 """
 _ALONE = """
-[data-testid="stSidebarNav"], [data-testid="stMain"] h1 { display: none; }
+[data-testid="stSidebarNav"], [data-testid="stMain"] h1, [data-testid="stMain"] [data-testid="stAlert"] {
+  display: none;
+}
+[data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has([data-testid="stPlotlyChart"], h2)) {
+  display: none;
+}
 """
 
 
@@ -130,9 +142,9 @@ def _thicken(figure: go.Figure) -> None:
     """Lines and markers to be seen from the last row."""
     for trace in figure.data:
         line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
-        if line is not None and line.width:
+        if getattr(line, "width", None):
             line.width *= 1.6
-        if marker is not None and isinstance(marker.size, int | float):
+        if isinstance(getattr(marker, "size", None), int | float):
             marker.size *= 1.4
     for note in figure.layout.annotations:
         note.font.size = LARGE_SIZE

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import Setting
 from rankviz.experiments.spec import RunSpec
 from ui.shared import reads
+from ui.shared.head import head
 from ui.shared.runs import errors_as_sentences
 from ui.shared.settings import data_from_state, spec_from_state
 
@@ -89,6 +91,7 @@ def configure() -> st.Page:
         expanded=True,
     )
     st.set_page_config(page_title=f"{page.title} · rankviz")
+    st.session_state[_TITLE] = page.title
     return page
 
 
@@ -96,7 +99,14 @@ def experiment() -> RunSpec:
     """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
     _announced()
     with errors_as_sentences():
-        return spec_from_state(st.session_state)
+        try:
+            return spec_from_state(st.session_state)
+        except (DataError, SettingError):
+            head(st.session_state[_TITLE])  # else the page would begin with its first figure
+            raise
+
+
+_TITLE = "page-title"
 
 
 def data_only() -> RunSpec:

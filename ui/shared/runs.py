@@ -280,6 +280,13 @@ def turn(
 
 
 @contextmanager
+def take_turns(line: DeltaGenerator) -> Iterator[None]:
+    """Train something when it is this visitor's turn."""
+    with turn(_TRAINING, line, "Waiting for the training of another visitor"):
+        yield
+
+
+@contextmanager
 def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
     """Whose turn it is makes these, in this turn and the next ones."""
     _MAKING.update(specs)

@@ -19,7 +19,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 KEY = "picked"
 QUERY = "query"
-TOOLS = {"click": "a click", "select": "a box", "lasso": "a lasso"}
+CLICK = "click"
+TOOLS = {CLICK: "a click", "select": "a box", "lasso": "a lasso"}
 """Names of the tools that select queries in charts, by Plotly's name of the drag mode."""
 _CHANGES, _CHANGES_ELSEWHERE = "selection-changes", "selection-changes-elsewhere"
 _OF, _ASIDE = "selection-of", "selections-aside"

@@ -84,6 +84,11 @@ def show_figure(
     return event
 
 
+def show_table(table: pd.DataFrame, **how: Any) -> Any:
+    """A table, with a dash where there is no value."""
+    return st.dataframe(table, placeholder="–", **how)
+
+
 def _page(figure: go.Figure, caption: str) -> str:
     """The figure with its caption as a page that needs no network: Plotly itself is inside."""
     body = figure.to_html(include_plotlyjs=True, full_html=False)

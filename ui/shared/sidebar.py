@@ -60,7 +60,7 @@ def sidebar(datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lam
                 _control(setting, unread(setting))
             if setting is N_COMPONENTS:
                 place = st.container()
-        with st.expander("More settings"):
+        with st.expander("More settings", expanded=_costs_are_wrong()):
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
         _presets_and_link()
@@ -96,6 +96,15 @@ def _control(setting: Setting, why: str) -> None:
     told = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *told, why)))
     control_of(setting).draw(disabled=bool(why), hint=hint)
+
+
+def _costs_are_wrong() -> bool:
+    """Whether the costs of pairs are no numbers, which are to be mended below "More settings"."""
+    try:
+        value_from(COSTS, st.session_state)
+    except DataError:
+        return True
+    return False
 
 
 def _model() -> str:

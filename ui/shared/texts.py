@@ -6,16 +6,25 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from rankviz.common.numbers import superscript
+
 _OTHERS = re.compile(r"[^A-Za-z0-9_]+")
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
 
 
 def number(value: Any) -> str:
-    """A listed value as the slider writes it: a small one with its power of ten."""
+    """A listed value in signs that every keyboard has: a small one with its power of ten."""
     if not isinstance(value, float):
         return str(value)
     short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
     return short if float(short) == value else repr(value)
+
+
+def told(value: Any) -> str:
+    """A listed value as people write it: 10⁻⁶ for a small power of ten, else as `number`."""
+    written = number(value)
+    mantissa, power, exponent = written.partition("e")
+    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else written
 
 
 def pointless(value: Any) -> str:

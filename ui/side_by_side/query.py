@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.plots import ranked_list, score_scatter
 from ui.shared import selection
-from ui.shared.show import show_figure
+from ui.shared.show import show_figure, show_table
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
 
 LENGTHS = (10, 20)
@@ -148,7 +148,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, marked:
     if len(moved):
         st.markdown("**Largest changes of rank** in this query; tick a row to mark the document above.")
         key, listed = _key("moved"), moved["document"].tolist()
-        st.dataframe(
+        show_table(
             moved.rename(columns=names),
             hide_index=True,
             width="content",
@@ -163,4 +163,4 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, marked:
     with st.expander(f"All {len(documents)} documents"):
         drawn = documents.drop(columns=["left_value", "right_value"])
         names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
-        st.dataframe(drawn.rename(columns=names), hide_index=True)
+        show_table(drawn.rename(columns=names), hide_index=True)

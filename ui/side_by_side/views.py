@@ -18,9 +18,10 @@ from ui.ndcg_vs_m.views import METRICS
 from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.jobs import run_or_wait
+from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure
+from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure, show_table
 from ui.shared.views import VIEW
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
@@ -93,6 +94,9 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
     st.header(answer, anchor=False)
     charts = st.container()  # drawn last, for they mark the query that is chosen below
+    if is_on(ALONE):
+        widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
+        _against(what, picked, picked[0] if picked else widest, selection.CLICK)
     if note:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
@@ -187,7 +191,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     # rows that go as soon as they are not ticked are another table each time
     key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
     ticked = [row for row, query in enumerate(queries) if query in set(picked)]
-    st.dataframe(
+    show_table(
         shown.drop(columns="size"),
         hide_index=True,
         key=key,
@@ -197,7 +201,6 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),
-        placeholder="–",
         alt="One row for each query.",
     )
     tau = what.table["tau"].median()

@@ -35,6 +35,7 @@ from ui.shared.show import (
     say_if_nothing_was_learned,
     sentence,
     show_figure,
+    show_table,
     tiles,
 )
 
@@ -97,7 +98,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
 
 def _curve() -> str:
     return st.segmented_control(
-        "Against the cut-off k",
+        "Metric by rank",
         list(CURVES),
         default="NDCG",
         required=True,
@@ -155,7 +156,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         f"through the bottom goes to a rank below {k}. {describe(record.spec, part)}.",
     )
     with st.expander(f"All {len(table)} documents"):
-        st.dataframe(table, hide_index=True)
+        show_table(table, hide_index=True)
 
 
 def _with_C(two: Two) -> str:
@@ -224,7 +225,7 @@ def convergence(record: RunRecord) -> None:
     plot = convergence_plot if newton else training_trace
     table = convergence_plot.data([record]) if newton else training_trace.data(record)
     if not newton and not training_trace.quantities(table):
-        st.dataframe(record.trace, hide_index=True)
+        show_table(record.trace, hide_index=True)
         st.caption(_spent(record))
         return
     show_figure(
@@ -258,9 +259,9 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     labels, records = _two(other, record).labels, (other, record)
     shown = dict(zip(labels, records, strict=True))
     means = pd.DataFrame({label: r.metrics[part].mean() for label, r in shown.items()})
-    st.dataframe(means.T.round(4), height="content")
+    show_table(means.T.round(4), height="content")
     st.markdown("**Per query**, this model")
-    st.dataframe(record.metrics[part].round(4))
+    show_table(record.metrics[part].round(4))
     used: dict[str, float] = {}
     if record.spec.offers.weights:
         used |= {"feature dimensions used": record.n_components}
@@ -268,7 +269,7 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
         used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
     used |= {f"seconds, {stage}": round(value, 3) for stage, value in record.seconds.items()}
     st.markdown("**What the run took**")
-    st.dataframe(pd.Series(used, name="value").to_frame())
+    show_table(pd.Series(used, name="value").to_frame())
     if not known:
         st.caption("Peak memory: not known on this system.")
 

@@ -1,0 +1,115 @@
+"""What is seen at once: title, answer and first figure, on a laptop, a projector and a phone; and by whom."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from helpers import query_of, sidebar
+from playwright.sync_api import Browser, Page, expect
+
+from tools.browser import REPOSITORY, Server, open_page, wait_settled
+
+PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
+BAD = ("serious", "critical")
+_SIZES = """chart => [...chart.querySelectorAll('text')].filter(text => text.textContent.trim())
+    .map(text => parseFloat(getComputedStyle(text).fontSize))"""
+
+
+def bottom(page: Page, selector: str) -> float:
+    """Where the first visible element of the main part ends, in pixels from the top."""
+    box = page.get_by_test_id("stMain").locator(selector).filter(visible=True).first.bounding_box()
+    assert box is not None
+    assert box["y"] >= 0
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/{name}?m=50")
+    assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 768
+    for label in ("Number of features (m)", "C", "γ"):
+        box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768, label
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
+    assert bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 720
+    chart = page.get_by_test_id("stMain").locator(".js-plotly-plot").filter(visible=True)
+    expect(chart).to_have_count(1)
+    assert min(chart.evaluate(_SIZES)) >= 13
+    assert (
+        page.get_by_test_id("stMain")
+        .locator("h2")
+        .first.evaluate("heading => parseFloat(getComputedStyle(heading).fontSize)")
+        >= 20
+    )
+
+
+def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    open_page(page, f"{server.url}/?m=50")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    slider = (
+        sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
+    )
+    slider.scroll_into_view_if_needed()
+    box = sidebar(page).bounding_box()
+    assert box is not None
+    assert box["y"] >= 400
+    assert bottom(page, "h2") < box["y"]
+    slider.press("ArrowRight")
+    wait_settled(page)
+    assert query_of(page)["m"] == "100"
+    box = page.get_by_test_id("stMain").locator(".js-plotly-plot").first.bounding_box()
+    assert box is not None
+    assert box["y"] < 300
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_stands_in_the_way_of_anybody(
+    server: Server, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 1366, "height": 768}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page, found = context.new_page(), []
+    for name in PAGES:
+        open_page(page, f"{server.url}/{name}?m=50")
+        for violation in Axe().run(page).response["violations"]:
+            if violation["impact"] in BAD:
+                nodes = [node["html"][:120] for node in violation["nodes"][:3]]
+                found.append((name, violation["id"], nodes))
+    context.close()
+    assert not found, found
+
+
+def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/?m=50&c=-2&g=-1")
+    page.get_by_test_id("stMain").get_by_role("link", name="Side by side").click()
+    page.wait_for_url("**/side_by_side*")
+    wait_settled(page)
+    address = page.evaluate("location.search")
+    assert sorted(address.removeprefix("?").split("&")) == ["c=-2", "g=-1", "m=50", "v=1"]
+    page.reload()
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "c": "-2", "g": "-1"}.items()
+    expect(page.get_by_text("This link asks for what is not offered")).to_have_count(0)
+
+
+def test_what_a_page_does_not_read_of_its_link_is_said(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50&seeds=5&view=Numbers&stranger=1")
+    expect(page.get_by_text("does not read what its link has: seeds = 5, stranger = 1.")).to_be_visible()
+    open_page(page, f"{server.url}/ndcg_vs_m?m=50&seeds=2")
+    expect(page.get_by_text("does not read what its link has")).to_have_count(0)
+
+
+def test_the_browser_names_the_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50")
+    expect(page).to_have_title("Train · rankviz")

@@ -1,0 +1,70 @@
+"""The seconds of training, measured several times on request: those of one run say little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import execute
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.metric_vs_m import training_seconds
+from ui.shared.jobs import predicted
+from ui.shared.runs import fold_of, take_turns
+from ui.shared.show import show_table
+
+REPEATS, LONGEST = 7, 60.0
+"""Trainings of each run, and predicted seconds of all together above which none begins."""
+_MEASURED = "measured-seconds"
+
+
+def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
+    """A button that trains every run anew several times; median and spread of the seconds, once it was."""
+    specs = tuple(record.spec for record in records)
+    cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
+    kept = st.session_state.get(_MEASURED, {})
+    if st.button(
+        f"Measure the seconds ({REPEATS} trainings of each run)",
+        icon=":material/timer:",
+        disabled=cost > LONGEST,
+        help="The seconds above are of one training, and differ from one to the next; this trains each run "
+        f"{REPEATS} times, in turn, and tells the median with the least and the most.",
+    ):
+        kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
+    if cost > LONGEST:
+        st.caption(f"Together they would take about {cost:.0f} s; up to {LONGEST:.0f} s are measured here.")
+    if specs in kept:
+        st.markdown(f"**Seconds of training, {REPEATS} times each, on this machine**")
+        show_table(spread(labels, kept[specs]), hide_index=True)
+
+
+def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
+    """Seconds of each run, all of them in turn: what slows the machine down slows each of them."""
+    found: list[list[float]] = [[] for _ in specs]
+    line, total = st.empty(), REPEATS * len(specs)
+    for done in range(total):
+        place = done % len(specs)
+        line.progress(done / total, f"Training {done + 1} of {total}")
+        with take_turns(line):
+            record = execute(specs[place], fold=fold_of(specs[place]))
+        found[place].append(training_seconds(record))
+    line.empty()
+    return found
+
+
+def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Median, least and most of the seconds of each run."""
+    return pd.DataFrame(
+        [
+            {
+                "run": label,
+                "median s": round(float(np.median(each)), 4),
+                "least s": round(min(each), 4),
+                "most s": round(max(each), 4),
+            }
+            for label, each in zip(labels, seconds, strict=True)
+        ]
+    )
