@@ -93,7 +93,7 @@ def figure(
     return finished(
         fig,
         height=380,
-        xaxis={"title": f"{columns}; both {by} →"} | ticks | _grade_ticks(table, "column", x_labels, order),
+        xaxis={"title": f"{columns} →<br>both {by}"} | ticks | _grade_ticks(table, "column", x_labels, order),
         yaxis={"title": f"← {rows}", "autorange": "reversed"}
         | ticks
         | _grade_ticks(table, "row", y_labels, order),
