@@ -12,10 +12,6 @@ from ui.shared.runs import errors_as_sentences, normalised
 
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
-st.markdown(
-    "Training gives every preference pair a weight, its dual variable α, and the model is "
-    "w = Σ α (φᵢ − φⱼ). Written as a matrix for each query, are the α low-rank, as xu2019 found?"
-)
 if not offered(spec, "duals"):
     st.stop()
 figures, training = st.container(), st.container()

@@ -142,8 +142,7 @@ def test_axes_of_the_heat_map_say_that_scores_fall(order: str) -> None:
         .all()
     )
     fig = dual_heatmap.figure(table, "block", order, (0, 1))
-    assert "by falling" in fig.layout.xaxis.title.text
-    assert "by falling" in fig.layout.yaxis.title.text
+    assert "both by falling" in fig.layout.xaxis.title.text
 
 
 def test_colours_of_what_is_left_out_lie_evenly_about_nothing() -> None:

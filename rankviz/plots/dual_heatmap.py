@@ -93,8 +93,8 @@ def figure(
     return finished(
         fig,
         height=380,
-        xaxis={"title": f"{columns}, {by} →"} | ticks | _grade_ticks(table, "column", x_labels, order),
-        yaxis={"title": f"← {rows}, {by}", "autorange": "reversed"}
+        xaxis={"title": f"{columns} →<br>both {by}"} | ticks | _grade_ticks(table, "column", x_labels, order),
+        yaxis={"title": f"← {rows}", "autorange": "reversed"}
         | ticks
         | _grade_ticks(table, "row", y_labels, order),
         margin={"l": 60, "r": 10, "t": 30, "b": 55},

@@ -36,7 +36,7 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
         )
     return finished(
         fig,
-        height=400,
+        height=380,
         xaxis={"title": "stairs: different rows of α rounded to 0 or C", "rangemode": "tozero"},
         yaxis={"title": "dimensions", "rangemode": "tozero"},
         margin={"l": 60, "r": 10, "t": 60, "b": 50},

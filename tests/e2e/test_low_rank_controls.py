@@ -1,22 +1,73 @@
-"""Low rank: at the width of a small tablet its controls show their options whole."""
+"""Low rank: controls in one row, their options whole on a small tablet; links with former labels open."""
 
 from __future__ import annotations
 
 import pytest
+from helpers import assert_no_errors_shown, finish_training, query_of
 from playwright.sync_api import Page, expect
 
-from tools.browser import Server, open_page
+from tools.browser import Server, open_page, wait_settled
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))
     .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
     .map(part => part.textContent || part.value)"""
+_BOTTOM = "parts => Math.max(...parts.map(part => part.getBoundingClientRect().bottom))"
+QUICK = "map=linear&loss=hinge&c=-12&factors=1"  # the hinge: the plain model is the page's own run
 
 
-@pytest.mark.parametrize(("view", "shown"), [("One query", "Beside it"), ("Three models", "C of both")])
-def test_no_option_is_cut_off_beside_others(server: Server, page: Page, view: str, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("view", "shown", "button", "inside"),
+    [
+        ("All queries", "no query selected", "More", "Beside it"),
+        ("Three models", "C of both", "What is drawn", "Against"),
+    ],
+)
+def test_no_option_is_cut_off_beside_others(
+    server: Server, page: Page, view: str, shown: str, button: str, inside: str
+) -> None:
     page.set_viewport_size({"width": 760, "height": 900})
     open_page(page, f"{server.url}/low_rank?map=linear&view={view}")
     panel = page.get_by_role("tabpanel").filter(has_text=shown)
     expect(panel.get_by_text(shown, exact=True)).to_be_visible()
     assert page.get_by_test_id("stMainBlockContainer").evaluate(_CUT) == []
+    page.get_by_test_id("stMain").get_by_role("button", name=button, exact=True).click()
+    more = page.get_by_test_id("stPopoverBody")
+    expect(more.get_by_text(inside, exact=True)).to_be_visible()
+    assert more.evaluate(_CUT) == []
+
+
+def test_answer_and_first_figures_are_wholly_visible_on_a_laptop(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/low_rank?map=linear")
+    main = page.get_by_test_id("stMain")
+    assert "of the energy of query" in main.get_by_role("heading", level=2).first.inner_text()
+    charts = main.locator("[class*='st-key-dual-heatmap'] .js-plotly-plot")
+    expect(charts).to_have_count(2)
+    assert charts.evaluate_all(_BOTTOM) < 768
+    labels = ["Query, of", "Rank k it is cut to", "Share of the energy"]
+    tops = {round(main.get_by_text(label).first.bounding_box()["y"]) for label in labels}  # type: ignore[index]
+    assert len(tops) == 1, "the controls stand in one row"
+
+
+def test_the_reason_chosen_is_drawn_alone_and_in_the_address(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/low_rank?map=linear&view=Why+so+low%3F")
+    finish_training(page)
+    main = page.get_by_test_id("stMain")
+    main.get_by_role("radio", name="Hinge: a staircase").click()
+    wait_settled(page)
+    finish_training(page)
+    expect(main.locator("[class*='st-key-rank-by-stairs'] .js-plotly-plot")).to_have_count(1)
+    expect(main.locator("[class*='st-key-rank-by-c'] .js-plotly-plot")).to_have_count(0)
+    assert query_of(page)["why"] == "Hinge: a staircase"
+    main.get_by_role("button", name="Theory").click()
+    expect(page.get_by_test_id("stPopoverBody").get_by_text("The hinge makes stairs.")).to_be_visible()
+    assert_no_errors_shown(page)
+
+
+def test_a_link_with_a_former_label_opens(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/low_rank?{QUICK}&view=Three+models&shown=k+for+t+of+the+energy")
+    finish_training(page)
+    expect(page.get_by_test_id("stMain").get_by_text("The median k of")).to_be_visible()
+    assert query_of(page)["shown"] == "k for the share of the energy"
+    assert_no_errors_shown(page)

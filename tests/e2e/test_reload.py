@@ -56,7 +56,7 @@ STATES = [
             "view": "Energy",
         },
     ),
-    ("low_rank", "Why so low?", {"view": "Why so low?", "loss": "hinge"}),
+    ("low_rank", "Why so low?", {"view": "Why so low?", "why": "Errors of a solver", "loss": "hinge"}),
     ("side_by_side", "One query", {"query": "13", "picked": "7.13"}),
     (
         "side_by_side",

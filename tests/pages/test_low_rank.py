@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest_pages import EDGES, figures, words
+from runs_once import RunsOnce, Told
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
-from rankviz import RunSpec, execute
+from rankviz import Fold, RunSpec, execute
 from rankviz.analysis.spectra import MATRICES, Spectra, spectra
+from rankviz.common.progress import Callback
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.plots import dim_histogram
 from rankviz.risk.losses import LOSSES
+from ui.low_rank.why import EXPONENTS, SOLVER_TOLERANCES
 from ui.low_rank.why_words import errors_speak_of
-from ui.low_rank.words import nothing, off_by, what_shuffled_says
+from ui.low_rank.words import nothing, off_by, one_reading, what_shuffled_says
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
-TABS = ("One query", "Energy", "Why so low?", "Numbers")
+TABS = ("All queries", "One query", "Energy", "Why so low?", "Numbers")
+REASONS = {
+    "Squared hinge: a law": (2, "every pair is active"),
+    "Hinge: a staircase": (2, "stairs, numerical rank"),
+    "Errors of a solver": (1, "raise the median rank from"),
+}
+"""The reasons in the address, how many figures they have, and a part of what they say."""
 
 
 def found(matrix: str) -> Spectra:
@@ -32,7 +42,7 @@ def found(matrix: str) -> Spectra:
 def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener) -> None:
     app, expected = open_page("low_rank", m=10, matrix=matrix, t="80 %", zero="10⁻²"), found(matrix)
     needs = dim_histogram.needs(expected, expected, 0.8, 1e-2)
-    for drawn, measure in zip(figures(app)[:2], ("k", "rank"), strict=True):
+    for drawn, measure in zip(figures(app)[2:], ("k", "rank"), strict=True):
         bars = dim_histogram.data(needs, measure, "documents")
         assert lines(drawn)["this model"] == bars["queries"].tolist()
         assert lines(drawn)["largest rank that the grades allow"][1:-1:2] == bars["allowed"].tolist()
@@ -62,7 +72,8 @@ def test_a_selection_of_the_address_holds_in_every_view(open_page: Opener) -> No
     assert "**3 of " in words(app)
     assert "of 3 selected queries keep" in words(app)
     assert [int(option) for option in app.selectbox(key="block").options] == chosen
-    assert sum(lines(figures(app)[0])["this model"]) == 3
+    assert sum(lines(figures(app)[2])["this model"]) == 3
+    assert "of 3 selected queries." in app.header[0].value
     energy = open_page("low_rank", m=10, picked=picked, view="Energy")
     assert "mean of the 3 selected of" in words(energy)
     numbers = open_page("low_rank", m=10, picked=picked, view="Numbers", onlypicked="true")
@@ -70,10 +81,10 @@ def test_a_selection_of_the_address_holds_in_every_view(open_page: Opener) -> No
 
 
 def test_cutting_to_rank_k_is_told_for_one_query_and_for_all(open_page: Opener) -> None:
-    text = words(open_page("low_rank", m=10, k=2))
+    text = words(open_page("low_rank", m=10, k=2, view="One query"))
     assert "Cut to rank 2, query" in text
     assert "With every query cut to rank 2" in text
-    whole = words(open_page("low_rank", m=10, k=100))
+    whole = words(open_page("low_rank", m=10, k=100, view="One query"))
     assert "With every query cut to rank 100, nothing changes" in whole
 
 
@@ -94,16 +105,66 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
 @pytest.mark.parametrize("c", [-15, 10])
 def test_every_loss_has_spectra_at_the_ends_of_c(loss: str, c: int, open_page: Opener) -> None:
     app = open_page("low_rank", m=5, c=c, loss=LOSSES[loss].label)
-    assert len(figures(app)) == 6
+    assert len(figures(app)) == 4
+    app.session_state["view"] = "One query"
+    app.run()
+    assert len(figures(app)) == 4
 
 
-def test_the_three_reasons_are_shown_with_their_figures(open_page: Opener) -> None:
-    app = open_page("low_rank", m=10, view="Why so low?", loss="hinge")
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_reason_is_shown_with_its_figures_and_no_other(reason: str, open_page: Opener) -> None:
+    app = open_page("low_rank", m=10, view="Why so low?", why=reason, loss="hinge")
     text = words(app)
-    assert len(figures(app)) == 2 + 2 + 2 + 1
-    for said in ("every pair is active", "stairs, numerical rank", "raise the median rank from"):
-        assert said in text
-    assert "Trained for these figures with the squared hinge" in text
+    assert len(figures(app)) == 2 + REASONS[reason][0]
+    assert [said in text for _, said in REASONS.values()] == [one == reason for one in REASONS]
+    trained_for_this = "Trained for these figures with the squared hinge" in text
+    assert trained_for_this == (reason == "Squared hinge: a law")
+
+
+def test_only_what_is_shown_is_trained(
+    open_page: Opener, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[RunSpec] = []
+
+    def noted(specs: Iterable[RunSpec], callback: Callback, *, fold: Fold) -> Iterator[Told]:
+        asked.extend(specs := list(specs))
+        return runs_once(specs, callback, fold=fold)
+
+    monkeypatch.setattr("ui.shared.runs.execute_all", noted)
+    app = open_page("low_rank", m=10)
+    assert len(asked) == 1
+    for reason, trained in (("accuracy", SOLVER_TOLERANCES), ("staircase", ["hinge"]), ("law", EXPONENTS)):
+        asked.clear()
+        app.session_state["view"], app.session_state["why"] = "Why so low?", reason
+        app.run()
+        assert len(asked) == len(trained), reason
+
+
+def test_one_query_beside_all(open_page: Opener) -> None:
+    needs = pd.DataFrame({"query": [4, 5, 6], "k": [3, 1, 1], "largest_rank": [7, 7, 1]})
+    rows = [row for _, row in needs.iterrows()]
+    said = "3 of 7 possible singular values keep 90 % of the energy of query 4's dual variables"
+    assert one_reading(rows[0], needs, 0.9) == f"{said}; 1 is enough in 2 of 3 queries"
+    assert one_reading(rows[0], needs[:1], 0.9) == said
+    assert one_reading(rows[2], needs, 0.9, "selected ").startswith(
+        "1 of 1 possible singular value keeps 90 %"
+    )
+
+
+def test_the_first_figure_alone_ends_the_page(open_page: Opener) -> None:
+    app = open_page("low_rank", map="linear", alone="true")
+    assert [figure["layout"]["title"]["text"] for figure in figures(app)] == ["Query 175, whole"]
+    assert not app.tabs
+
+
+@pytest.mark.parametrize(
+    ("link", "title"),
+    [({"k": 2}, "Cut to rank 2: "), ({"beside": "what that leaves out"}, "What rank 1 leaves out")],
+)
+def test_what_stands_beside_is_said(link: dict[str, object], title: str, open_page: Opener) -> None:
+    whole, beside = figures(open_page("low_rank", map="linear", **link))[:2]
+    assert beside["layout"]["title"]["text"].startswith(title)
+    assert np.shape(beside["data"][0]["z"]) == np.shape(whole["data"][0]["z"])
 
 
 @pytest.mark.parametrize("view", TABS)

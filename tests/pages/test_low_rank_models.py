@@ -81,9 +81,8 @@ def test_there_is_one_plain_model_where_the_sidebar_trains_the_hinge(open_page: 
 
 
 def test_the_controls_are_read_from_the_address(open_page: Opener) -> None:
-    app = open_page(
-        "low_rank", view="Three models", clow="2⁻⁸", regmatrix="α", shown="k for t of the energy", **LINK
-    )
+    shown = "k for the share of the energy"
+    app = open_page("low_rank", view="Three models", clow="2⁻⁸", regmatrix="α", shown=shown, **LINK)
     assert app.number_input(key="factors").value == 2
     assert app.select_slider(key="nuclear").value == 0.01
     assert app.selectbox(key="clow").value == -8

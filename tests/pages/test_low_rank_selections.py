@@ -15,6 +15,7 @@ from rankviz.datasets import find_datasets, open_fold
 from ui.low_rank.words import none_counted, other_queries
 
 Opener = Callable[..., AppTest]
+ERRORS = "Errors of a solver"
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +31,7 @@ def test_selected_queries_without_ranks_under_three_models_are_said(open_page: O
     assert "**2 of 118 queries selected**" in text
     assert "The matrices of the 2 selected queries are 0 under all three models" in text
     assert len(figures(app)) == 2
-    assert "This tab is on 116 queries. Of the 118 queries above, 2 are left out" in text
+    assert "This tab is on 116 queries. Of the 118 queries of the other tabs, 2 are left out" in text
     assert "0 under all three models: 87, 185." in text
     every = open_page("low_rank", view="Three models")
     assert len(figures(every)) == 3
@@ -52,7 +53,7 @@ def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(
     data_set("five grades")
     app = open_page("low_rank", data="synthetic-demo", map="linear", block=87)
     assert "Query 87: " in words(app)
-    app.session_state["view"] = "Why so low?"
+    app.session_state["view"], app.session_state["why"] = "Why so low?", "staircase"
     app.run()
     assert "Query 87, α over C" in words(app)
     app.session_state["data"] = "edge"
@@ -63,7 +64,7 @@ def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(
 
 def test_the_staircase_is_of_a_selected_query(open_page: Opener) -> None:
     app = open_page("low_rank", map="linear", block=87)
-    app.session_state["view"] = "Why so low?"
+    app.session_state["view"], app.session_state["why"] = "Why so low?", "staircase"
     app.session_state["picked"] = [5]
     app.run()
     assert "Query 5, α over C" in words(app)
@@ -76,7 +77,7 @@ def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> N
     large = table.loc[table["largest_rank"].idxmax()]
     least = table.loc[table["largest_rank"].idxmin()]
     for row in (large, least):
-        app = open_page("low_rank", map="linear", view="Why so low?", picked=int(row["query"]))
+        app = open_page("low_rank", map="linear", view="Why so low?", why=ERRORS, picked=int(row["query"]))
         drawn = figures(app)[-1]
         (level,) = (shape["y0"] for shape in drawn["layout"]["shapes"])
         assert level == row["largest_rank"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ui.low_rank.why_words import law, staircase
+from ui.low_rank.why_words import law, lawful_up_to, off_the_staircase, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:
@@ -17,20 +17,22 @@ def over(lawful: list[float]) -> pd.DataFrame:
 
 
 def test_the_law_is_said_to_hold_where_every_pair_is_active() -> None:
-    text = law(fit([10, 9, 10]), over([1.0, 1.0, 0.5]))
+    text = law(fit([10, 9, 10]))
     assert "every pair is active in 2 of 3 queries: there the law allows a rank of at most 4" in text
-    assert text.endswith("Every pair of every query is active up to C = 2⁻¹⁰, of the C in the figure")
-    assert "in 1 of 3 queries: there" in law(fit([10, 9, 9]), over([0.5]))
+    assert "in 1 of 3 queries: there" in law(fit([10, 9, 9]))
+    said = "Every pair of every query is active up to C = 2⁻¹⁰, of the C in the figure."
+    assert lawful_up_to(over([1.0, 1.0, 0.5])) == said
 
 
-def test_where_the_law_does_not_hold_the_smaller_c_with_every_pair_active_is_a_sentence_of_its_own() -> None:
-    text = law(fit([9, 9]), over([1.0, 0.5, 0.0]))
-    assert text.startswith(
-        "At C = 2⁻⁴ some pairs of each query are inactive (2 queries), so only the grades bound the rank. "
-        "Every pair of every query is active up to C = 2⁻¹⁵"
-    )
-    assert "(1 query)" in law(fit([9]), over([0.0]))
-    assert "Every pair of every query" not in law(fit([9]), over([0.0, 1.0]))
+def test_where_the_law_does_not_hold_only_the_grades_bound_the_rank() -> None:
+    said = "At C = 2⁻⁴ some pairs of each query are inactive (2 queries), so only the grades bound the rank"
+    assert law(fit([9, 9])) == said
+    assert "(1 query)" in law(fit([9]))
+
+
+def test_the_law_holds_up_to_the_first_c_at_which_it_does_not() -> None:
+    assert "up to C = 2⁻¹⁵" in lawful_up_to(over([1.0, 0.5, 0.0]))
+    assert lawful_up_to(over([0.0, 1.0])) == ""
 
 
 def test_medians_over_queries_and_a_share_of_all_pairs_are_apart() -> None:
@@ -38,9 +40,15 @@ def test_medians_over_queries_and_a_share_of_all_pairs_are_apart() -> None:
         {"active": [5, 7, 0], "pairs": [400, 600, 1000], "boundary": [2, 0, 0], "stairs": [3, 3, 0]}
         | {"rank": [4, 4, 0], "k_90": [2, 2, 0], "error": [0.0, 0.0, 0.0]}
     )
-    text = staircase(stairs)
-    assert text.startswith("Medians over 2 queries: 3 stairs, numerical rank 4, but 2 for 90 % of the energy")
-    assert "α is off the staircase by nothing. Of all their pairs together 0.2 % lie between 0 and C" in text
-    none = staircase(stairs.assign(boundary=0))
-    assert none.endswith("Of all their pairs together none lies between 0 and C")
-    assert "together 100 % lie" in staircase(stairs.assign(boundary=stairs["pairs"]))
+    said = "Medians over 2 queries: 3 stairs, numerical rank 4, but 2 for 90 % of the energy"
+    assert staircase(stairs) == said
+    off = off_the_staircase(stairs)
+    assert off.startswith("α is off the staircase by nothing (median). Of all their pairs together 0.2 % lie")
+    assert off_the_staircase(stairs.assign(boundary=0)).endswith("together none lies between 0 and C.")
+    assert "together 100 % lie" in off_the_staircase(stairs.assign(boundary=stairs["pairs"]))
+
+
+def test_there_are_no_stairs_where_every_dual_variable_is_0() -> None:
+    none = pd.DataFrame({"active": [0], "pairs": [10], "boundary": 0, "stairs": 0, "rank": 0, "k_90": 0})
+    assert "every α is 0" in staircase(none.assign(error=0.0))
+    assert off_the_staircase(none.assign(error=0.0)) == ""

@@ -102,6 +102,21 @@ PAGES: list[tuple[str, dict[str, str], dict[str, list[str]]]] = [
             "coupling": ["0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000", "10000"],
         },
     ),
+    (
+        "low_rank",
+        {"map": "linear"},
+        {
+            "view": [
+                "One query",
+                "Energy",
+                "Why so low?",
+                "Three models",
+                "Learning curves",
+                "Sensitivity",
+                "Numbers",
+            ]
+        },
+    ),
     ("low_rank", {"view": "Learning curves"}, {"learnaxis": ["iterations", "seconds"]}),
     (
         "low_rank",

@@ -86,16 +86,21 @@ def test_dual_variables_of_a_model_that_solves_for_them(method: str, open_page: 
     app = open_page("low_rank", method=METHODS[method].label, **LINK)
     bars = dim_histogram.data(dim_histogram.needs(found, found, 0.9, 1e-6), "rank", "documents")
     drawn = figures(app)
-    assert lines(drawn[1])["this model"] == bars["queries"].tolist()
-    assert drawn[0]["data"][0]["marker"]["color"] == style_of(method).colour
-    assert len(drawn) == 6
+    assert lines(drawn[3])["this model"] == bars["queries"].tolist()
+    assert drawn[2]["data"][0]["marker"]["color"] == style_of(method).colour
+    assert len(drawn) == 4
 
 
 @each_method
 def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_page: Opener) -> None:
-    text = words(app := open_page("low_rank", view="Why so low?", method=METHODS[method].label, **LINK))
-    assert len(figures(app)) == 7
-    assert "Trained for these figures with RankSVM and the squared hinge, else as in the sidebar" in text
+    link = {"view": "Why so low?", "method": METHODS[method].label} | LINK
+    app = open_page("low_rank", **link)
+    assert len(figures(app)) == 4
+    assert "Trained for these figures with RankSVM and the squared hinge, else as in the sidebar" in words(
+        app
+    )
+    text = words(app := open_page("low_rank", why="Errors of a solver", **link))
+    assert len(figures(app)) == 3
     assert f"The {METHODS[method].label} is solved for its α" in text
     assert "Diamonds" not in text
     assert "this solver, stopped early" not in lines(figures(app)[-1])

@@ -62,8 +62,8 @@ def _out_of_place(solver: str, spec: RunSpec) -> bool:
 
 def show(what: Shown, others: Records) -> None:
     """The curves of the runs that are there, and how each ended."""
-    chosen = controls(what.spec)
-    axis = st.segmented_control(
+    row, chosen = controls(what.spec)
+    axis = row.segmented_control(
         "Against",
         list(AXES),
         format_func=AXES.__getitem__,

@@ -19,6 +19,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.style import look_of
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
+from ui.low_rank.selecting import toolbar
 from ui.low_rank.settings import (
     Records,
     Settings,
@@ -62,9 +63,11 @@ def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 def show(what: Shown, others: Records) -> None:
     """The ranks of the three models, and what they cost and give."""
-    chosen, own = controls(what.spec), bare(what.spec)
-    control_of_plain(own, chosen.C)
-    which, measure, against = _view()
+    row, chosen = controls(what.spec)
+    own = bare(what.spec)
+    with row.popover("What is drawn", help="Which matrices, which measure, against what."):
+        control_of_plain(own, chosen.C)
+        which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
     st.markdown(told(what.spec, chosen.C))
     first, convex, *hinge = found(_wanted(own, chosen), others)
@@ -75,8 +78,9 @@ def show(what: Shown, others: Records) -> None:
     records = dict(zip(MODELS, (plain, first, convex), strict=True))
     spectra = _spectra(what, records, which)
     table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
+    dragmode = toolbar(what)
     if len(what.only_picked(table)):
-        _ranks(what, records, table, chosen, (which, measure, against))
+        _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
         st.info(none_counted(len(what.picked)), icon=":material/info:")
     st.markdown(other_queries(what.needs["query"], table["query"]))
@@ -90,8 +94,7 @@ def show(what: Shown, others: Records) -> None:
 
 def _view() -> tuple[str, str, str]:
     """Which matrices of the regularised model, which measure, against what."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    which = row.segmented_control(
+    which = st.segmented_control(
         "Regularised: matrices counted",
         list(MATRICES),
         format_func=MATRICES.__getitem__,
@@ -102,17 +105,17 @@ def _view() -> tuple[str, str, str]:
         help="The model has two: the dual variables α, of which its weights are made, and matrices A near "
         "them whose nuclear norm is penalised. A is low-rank, α is not; xu2019 counts A (its footnote 7).",
     )
-    measure = row.segmented_control(
+    measure = st.segmented_control(
         "Shown",
         list(rank_by_model.MEASURES),
-        format_func={"rank": "rank", "k": "k for t of the energy"}.__getitem__,
+        format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
         default="rank",
         required=True,
         key="shown",
         bind="query-params",
-        help="The numerical rank, or how many singular values keep the share t that is set above.",
+        help="The numerical rank, or how many singular values keep the share of the energy set above.",
     )
-    against = row.segmented_control(
+    against = st.segmented_control(
         "Against",
         list(AGAINST),
         format_func=AGAINST.__getitem__,
@@ -162,6 +165,7 @@ def _ranks(
     table: pd.DataFrame,
     chosen: Settings,
     view: tuple[str, str, str],
+    dragmode: str,
 ) -> None:
     """The figure of ranks and its sentences."""
     which, measure, against = view
@@ -176,8 +180,7 @@ def _ranks(
         allowed=allowed,
         selected=what.picked,
     )
-    tool = str(st.session_state.get("tool", "click"))
-    figure.update_layout(dragmode="pan" if tool == "click" else tool)
+    figure.update_layout(dragmode=dragmode)
     counted = {
         "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
         "k": f"k singular values keep {percent(what.choice.share)} of the energy",
@@ -188,7 +191,7 @@ def _ranks(
     show_figure(
         figure,
         table,
-        answer=sentence(words.ranks(shown, measure, chosen.factors, plain, of)),
+        answer=sentence(words.ranks(shown, measure, plain, of)),
         key=key,
         alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
         "factorised and regularised model, and medians.",
@@ -199,13 +202,9 @@ def _ranks(
         f"Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )
-    st.markdown(
-        " ".join(
-            filter(
-                None, [words.law(allowed, chosen.factors, what.choice.matrix), words.growth(shown, measure)]
-            )
-        )
-    )
+    above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
+    law = words.law(allowed, chosen.factors, what.choice.matrix)
+    st.markdown(f"{above} {law} {words.growth(shown, measure)}")
 
 
 def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
@@ -223,8 +222,8 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     st.caption(
         f"Documents and pairs {'are' if alike else 'are not'} those printed. "
         f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
-        "its C, K, γ and λ for this table. A rank above the largest possible one cannot be that of A; A + Aᵀ "
-        "may have twice as much (choose it above)."
+        "its C, number of factors and weights for this table. A rank above the largest possible one cannot "
+        "be that of A; A + Aᵀ may have twice as much (choose it in More)."
     )
 
 

@@ -65,21 +65,24 @@ def all_the_hinge(spec: RunSpec, C: float) -> str:
     )
 
 
-def ranks(table: pd.DataFrame, measure: str, factors: int, plain: RunSpec, of: str = "") -> str:
-    """The medians of the three models, and how many factorised blocks have a rank above K."""
+def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> str:
+    """The medians of the three models."""
     values = [f"{NAMES[model]} {middle(table, f'{measure}_{NAMES[model]}')}" for model in MODELS]
     name = "numerical rank" if measure == "rank" else "k"
     said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
     if is_plain_hinge(plain):
         said = f"{', '.join(values)}, all with the hinge"
-    start = f"The median {name} of {queries(len(table), of)} is: {said}"
-    if measure != "rank":
-        return start
+    return f"The median {name} of {queries(len(table), of)} is: {said}"
+
+
+def above_K(table: pd.DataFrame, factors: int) -> str:
+    """How many factorised blocks have a rank above K."""
     above = int((table["rank_factorised"] > factors).sum())
     most = int(table["rank_factorised"].max())
     if above == 0:
-        return f"{start}; no factorised block exceeds K = {factors}"
-    return f"{start}; {above} factorised blocks exceed K = {factors}, the largest with rank {most}"
+        return f"No factorised block exceeds K = {factors}."
+    blocks = "block exceeds" if above == 1 else "blocks exceed"
+    return f"{above} factorised {blocks} K = {factors}, the largest with rank {most}."
 
 
 def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:

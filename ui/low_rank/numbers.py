@@ -12,7 +12,7 @@ from rankviz.common.numbers import small
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
-from ui.shared.foreign import as_csv, describe
+from ui.shared.foreign import as_csv
 from ui.shared.show import show_table
 
 
@@ -33,7 +33,7 @@ def table_of(what: Shown) -> pd.DataFrame:
             "rank_shuffled": needs["rank_shuffled"],
             "largest_rank": needs["largest_rank"],
             "law": more["law"],
-            "Dim_t": needs["k"] / documents,
+            "Dim_share": needs["k"] / documents,
             "Dim_100": needs["rank"] / documents,
             "stable_rank": more["stable_rank"],
             "nuclear": more["nuclear"],
@@ -48,6 +48,8 @@ def show(what: Shown) -> None:
     only = row.toggle(
         "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
     )
+    if what.picked:
+        selection.count(row, len(what.picked), len(every))
     table = what.only_picked(every) if only else every
     queries = [int(query) for query in table["query"]]
     # rows that go as soon as they are not ticked are another table each time
@@ -75,7 +77,7 @@ def show(what: Shown) -> None:
     which = f"{len(table)} of " if len(table) < len(every) else ""
     st.caption(
         f"{which}{words.queries(len(every))}; {words.left_out(what.found)}. Click a heading to sort; tick "
-        f"rows to select queries everywhere on this page. {describe(what.spec, 'train')}. {accuracy(what)}"
+        f"rows to select queries everywhere on this page. {accuracy(what)}"
     )
 
 
@@ -105,7 +107,7 @@ def _columns(what: Shown) -> dict[str, Any]:
         "law": number(
             "rank if all active", help="Largest rank under the plain squared hinge if every pair is active."
         ),
-        "Dim_t": number(f"Dim, {share}", format="percent", help="k over the number of documents."),
+        "Dim_share": number(f"Dim, {share}", format="percent", help="k over the number of documents."),
         "Dim_100": number(
             "Dim, 100 %", format="percent", help="Numerical rank over the number of documents."
         ),

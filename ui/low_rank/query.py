@@ -1,8 +1,9 @@
-"""One query on the Low rank page: its matrix, whole and cut to rank k, its spectrum, what cutting loses."""
+"""One query on the Low rank page: its matrix, whole and of rank k; its spectrum and what cutting loses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -13,24 +14,52 @@ from rankviz.dual.variables import DualBlock
 from rankviz.experiments.description import PART_NAMES
 from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from ui.low_rank import words
-from ui.low_rank.work import PART, RANKS, Cut, Shown, cut_losses, duals_of
+from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_figure
-
-ORDERS = {"grade": "grade, then score", "score": "score"}
-BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
+from ui.shared.show import sentence, show_figure, two_places
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """The query that is looked at: its row of numbers, its block whole and of rank k, its order."""
+    """The query that is looked at, found when asked for: its numbers, its block whole and of rank k."""
 
     what: Shown
-    row: pd.Series
-    block: DualBlock
-    cut: DualBlock
-    k: int
-    order: str
+
+    @cached_property
+    def number(self) -> int:
+        """Its number in the data."""
+        return self.what.query
+
+    @cached_property
+    def row(self) -> pd.Series:
+        """What it needs, a row of `what.needs`."""
+        return self.what.needs[self.what.needs["query"] == self.number].iloc[0]
+
+    @cached_property
+    def block(self) -> DualBlock:
+        """Its dual variables."""
+        what = self.what
+        return duals_of(what.record, what.train).block(what.train.query_ids.tolist().index(self.number))
+
+    @cached_property
+    def cut(self) -> DualBlock:
+        """The same of rank k."""
+        return self._parts.truncated(self.k)
+
+    @cached_property
+    def energy(self) -> float:
+        """The share of the energy of A that rank k keeps."""
+        kept, whole = self._parts.energy(np.array([self.k, len(self._parts.values)]))
+        return float(kept / whole)
+
+    @cached_property
+    def _parts(self) -> BlockSVD:
+        return BlockSVD.of(self.block)
+
+    @property
+    def k(self) -> int:
+        """The rank it is cut to."""
+        return self.what.choice.k
 
     @property
     def about(self) -> str:
@@ -38,93 +67,52 @@ class Query:
         return f"{describe(self.what.spec, 'train')}."
 
 
-def show(what: Shown) -> None:
-    """Draw the menu, one query's matrices, its spectrum and what is lost at rank k."""
-    query, beside = _chosen(what)
-    number = int(query.row["query"])
-    cut = cut_losses(what, number)
-    st.header(sentence(words.lost(number, query.k, cut)), anchor=False)
-    left, right = st.columns(2, gap="medium")
+def matrices(query: Query) -> None:
+    """How many singular values the query needs, above its matrix and the one of rank k."""
+    what = query.what
+    needs = what.only_picked(what.needs)
+    said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
+    st.header(sentence(said), anchor=False)
+    left, right = two_places()
     with left:
         _whole(query)
     with right:
-        _beside(query, beside)
-    st.markdown(words.lost_by_all(query.k, cut))
+        _beside(query)
+
+
+def show(query: Query) -> None:
+    """The spectrum of the query, and what is lost at rank k, by it alone and by all."""
+    cut = cut_losses(query.what, query.number)
+    st.header(sentence(words.lost(query.number, query.k, cut)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _spectrum(query)
     with right:
         _losses(query, cut)
-
-
-def _chosen(what: Shown) -> tuple[Query, str]:
-    """The controls: which query, sorted how, cut to which rank, what is drawn beside it."""
-    table = what.only_picked(what.needs)
-    queries = [int(q) for q in table["query"]]
-    if st.session_state.get("block") not in queries:
-        st.session_state["block"] = int(table.loc[table["pairs"].idxmax(), "query"])
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    of = f"the {len(queries)} selected" if what.picked else f"{len(queries)}"
-    chosen = row.container(width=210).selectbox(
-        f"Query, of {of}",
-        queries,
-        key="block",
-        bind="query-params",
-        help="A query of the training part that has dual variables; if some are selected, one of these. The "
-        "one with the most pairs is shown first.",
-    )
-    k = row.container(width=210).select_slider(
-        "Cut down to rank k",
-        RANKS,
-        1,
-        key="k",
-        bind="query-params",
-        help="The closest matrix of rank k: the k largest singular values with their vectors, read at the "
-        "pairs. Always of A, also where A + Aᵀ is shown.",
-    )
-    sorted_by = row.segmented_control(
-        "Documents sorted by",
-        list(ORDERS),
-        format_func=ORDERS.__getitem__,
-        key="order",
-        default="grade",
-        required=True,
-        bind="query-params",
-        help="By grade the blocks of two grades lie together; by score the border of the active pairs shows.",
-    )
-    drawn = row.segmented_control(
-        "Beside it",
-        list(BESIDE),
-        format_func=BESIDE.__getitem__,
-        key="beside",
-        default="cut",
-        required=True,
-        bind="query-params",
-        help="The matrix of rank k, or the difference to it: α less αᵏ.",
-    )
-    row = what.needs[what.needs["query"] == chosen].iloc[0]
-    block = duals_of(what.record, what.train).block(what.train.query_ids.tolist().index(chosen))
-    cut = BlockSVD.of(block).truncated(k)
-    return Query(what, row, block, cut, int(k), str(sorted_by or "grade")), str(drawn or "cut")
+    st.markdown(words.lost_by_all(query.k, cut))
 
 
 def _whole(query: Query) -> None:
-    row, matrix = query.row, query.what.choice.matrix
-    table = dual_heatmap.data(query.block, matrix, query.order)
+    row, matrix, order = query.row, query.what.choice.matrix, query.what.choice.order
+    table = dual_heatmap.data(query.block, matrix, order)
+    figure = dual_heatmap.figure(table, matrix, order, _limits(query))
     show_figure(
-        dual_heatmap.figure(table, matrix, query.order, _limits(query)),
+        figure.update_layout(title=f"Query {query.number}, whole"),
         table,
         key="dual-heatmap",
-        alt=f"Heat map of the dual variables of query {row['query']}.",
-        caption=f"Query {row['query']}: {row['documents']} documents, {row['pairs']:,} pairs, "
-        f"{row['active']:,} of them active (α > 0). Blank where there is no pair.{_thinned(query, table)} "
-        f"{query.about}",
+        alt=f"Heat map of the dual variables of query {query.number}.",
+        caption=f"{words.DEFINITION} Query {query.number}: {row['documents']} documents, {row['pairs']:,} "
+        f"pairs, {row['active']:,} of them active (α > 0). Blank where there is no pair."
+        f"{_thinned(query, table)} {query.about}",
     )
 
 
 def _limits(query: Query) -> tuple[float, float]:
     """One scale of colours for the whole matrix and the one of rank k."""
-    tables = [dual_heatmap.data(b, query.what.choice.matrix, query.order) for b in (query.block, query.cut)]
+    tables = [
+        dual_heatmap.data(b, query.what.choice.matrix, query.what.choice.order)
+        for b in (query.block, query.cut)
+    ]
     lows, highs = zip(*map(dual_heatmap.reach, tables), strict=True)
     return min(lows), max(highs)
 
@@ -138,23 +126,22 @@ def _thinned(query: Query, table: pd.DataFrame) -> str:
     return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns, evenly spaced."
 
 
-def _beside(query: Query, which: str) -> None:
+def _beside(query: Query) -> None:
     """The matrix of rank k, or what it leaves out."""
-    matrix, k = query.what.choice.matrix, query.k
+    choice, k = query.what.choice, query.k
     rest = replace(query.block, alpha=query.block.alpha - query.cut.alpha)
-    table = dual_heatmap.data(query.cut if which == "cut" else rest, matrix, query.order)
+    of_rank_k = choice.beside == "cut"
+    table = dual_heatmap.data(query.cut if of_rank_k else rest, choice.matrix, choice.order)
     most = float(table["alpha"].abs().max()) or 1.0
-    limits, name = (_limits(query), f"α, rank {k}") if which == "cut" else ((-most, most), "left out")
-    mirrored = " A is cut, then mirrored." if matrix == "symmetrised" else ""
-    caption = {
-        "cut": f"The closest matrix of rank {k}, read at the pairs; same colours as beside it.",
-        "rest": f"α less its matrix of rank {k}: blue where that is too small, red where too large.",
-    }[which]
+    limits, name = (_limits(query), f"α, rank {k}") if of_rank_k else ((-most, most), "left out")
+    title, caption = words.beside(k, query.energy)[choice.beside]
+    mirrored = " A is cut, then mirrored." if choice.matrix == "symmetrised" else ""
+    figure = dual_heatmap.figure(table, choice.matrix, choice.order, limits, name)
     show_figure(
-        dual_heatmap.figure(table, matrix, query.order, limits, name),
+        figure.update_layout(title=title),
         table,
         key="dual-heatmap-cut",
-        alt=f"Heat map: dual variables of query {query.row['query']}, {BESIDE[which]}, k = {k}.",
+        alt=f"Heat map: dual variables of query {query.number}, {title}.",
         caption=f"{caption}{mirrored}{_thinned(query, table)} {query.about}",
     )
 
@@ -176,8 +163,8 @@ def _spectrum(query: Query) -> None:
         ),
         table,
         key="block-spectrum",
-        alt=f"Singular values of the dual variables of query {row['query']}, and the energy they keep.",
-        caption=f"Query {row['query']}: numerical rank {row['rank']} of at most {row['largest_rank']} that "
+        alt=f"Singular values of the dual variables of query {query.number}, and the energy they keep.",
+        caption=f"Query {query.number}: numerical rank {row['rank']} of at most {row['largest_rank']} that "
         f"its grades allow; k = {row['k']} for {words.percent(what.choice.share)} of the energy. Dotted: the "
         f"chosen k{whole}.{rest} {query.about}",
     )
@@ -197,6 +184,6 @@ def _losses(query: Query, cut: Cut) -> None:
         key="truncation-loss",
         alt="What is lost of α, of w and of NDCG at 10 against the rank that dual variables are cut to.",
         caption=f"‖αᵏ − α‖/‖α‖ and ‖wᵏ − w‖/‖w‖ (log scale), and mean {truncation_loss.METRIC} over the "
-        f"{part} queries. Dashed: query {query.row['query']} alone is cut (α: its own); solid: all "
+        f"{part} queries. Dashed: query {query.number} alone is cut (α: its own); solid: all "
         f"are. Dotted: the chosen k. {query.about}",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import DataError
@@ -41,7 +42,7 @@ HINGE = "hinge"
 C_KEY = "clow"
 PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "as in the sidebar"}
 PLAIN_KEY = "plainmodel"
-WIDTH = 210  # pixels: the longest label with its help in one line; what does not fit beside wraps
+WIDTH = 175  # pixels: the longest label with its help in one line; what does not fit beside wraps
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,16 @@ def own_C(spec: RunSpec) -> float:
     return float(spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, st.session_state)))
 
 
-def controls(spec: RunSpec) -> Settings:
-    """The controls of both models; those that the sidebar has for its model are not drawn again."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
+    """The row of controls of both models, and what is chosen; those of the sidebar are not drawn again."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
     for setting, here in HERE.items():
         if setting not in spec.declared().values():
             with row.container(width=WIDTH):
                 control_of(here).draw(False, here.help)
-    with row.container(width=190):
+    with row.container(width=WIDTH):
         control_of_C()
-    return settings(spec)
+    return row, settings(spec)
 
 
 def control_of_C() -> None:

@@ -14,6 +14,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
 from ui.low_rank import models_words as words
 from ui.low_rank.settings import (
+    WIDTH,
     Records,
     affordable,
     bare,
@@ -76,8 +77,7 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
 
 def show(what: Shown, others: Records) -> None:
     """The figure of the chosen sweep, from the runs that are there."""
-    sweep, metric = _controls()
-    part = part_shown(what.spec)
+    sweep, metric, part = _controls(what.spec)
     own = bare(what.spec)
     beside, wanted = _plain(own), _wanted(own)
     st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
@@ -94,9 +94,9 @@ def show(what: Shown, others: Records) -> None:
         wait("The figure appears" if not there else "The rest appears")
 
 
-def _controls() -> tuple[str, str]:
-    """Which sweep, which metric; seeds and C are read by `specs`."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+def _controls(spec: RunSpec) -> tuple[str, str, str]:
+    """Which sweep, which metric, which part; seeds and C are read by `specs`."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
     sweep = row.segmented_control(
         "Sweep over",
         list(SWEEPS),
@@ -108,7 +108,6 @@ def _controls() -> tuple[str, str]:
         help="K takes the values of xu2019's Table 7 and 2; the weights are powers of ten around those of "
         "its Table 8.",
     )
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     metric = row.container(width=150).selectbox(
         "Metric",
         METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
@@ -118,9 +117,9 @@ def _controls() -> tuple[str, str]:
         "training minimises, ½‖w‖² − Σα, on the training part. The regularised model minimises something "
         "else for each pair of weights, so its objectives do not compare.",
     )
-    with row.container(width=190):
+    with row.container(width=WIDTH):
         control_of_C()
-    row.container(width=170).slider(
+    row.container(width=150).slider(
         "Seeds",
         1,
         5,
@@ -132,7 +131,8 @@ def _controls() -> tuple[str, str]:
         "drawn column, from which training goes on through the divisors of K. With Nyström or random Fourier "
         "features seeds draw the features too.",
     )
-    return str(sweep or "factors"), str(metric)
+    with row:
+        return str(sweep or "factors"), str(metric), part_shown(spec)
 
 
 def _factors(

@@ -1,9 +1,9 @@
-"""Why the dual variables are of low rank: a law, a staircase, and what a solver's accuracy adds."""
+"""Why the dual variables are of low rank: a law, a staircase, what a solver's errors add; one at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_err
 from rankviz.plots.style import look_of
 from rankviz.solvers.settings import TOL
 from ui.low_rank import why_words as words
-from ui.low_rank.settings import HINGE, plain_with
+from ui.low_rank.settings import HINGE, Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.low_rank.work import ZEROS, Shown
@@ -31,72 +31,99 @@ from ui.shared.show import sentence, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
-Records = Sequence[RunRecord | None]
+WHY = "why"
+"""Key of the control that chooses a reason; the address has it."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason why dual variables are of low rank: its theory, what is trained for it, what draws it."""
+
+    label: str
+    theory: str
+    specs: Callable[[RunSpec], list[RunSpec]]
+    draw: Callable[[Shown, Sequence[RunRecord]], None]
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Trained for this tab: the plain squared hinge over C, the hinge, this model to other accuracies."""
-    plain, hinge = plain_with(spec, "squared_hinge", costs=None), plain_with(spec, HINGE)
-    over_C = [plain.but(C=2.0**exponent) for exponent in EXPONENTS]
-    return [*over_C, plain, hinge, *stopped_early(spec)]
+    """Trained for the reason that is chosen; nothing before its control has taken it from the address."""
+    chosen = REASONS.get(str(st.session_state.get(WHY)))
+    return chosen.specs(spec) if chosen else []
 
 
-def stopped_early(spec: RunSpec) -> list[RunSpec]:
+def show(what: Shown, others: Records) -> None:
+    """One of the reasons, its theory one tap away; `others` has the records of `specs`."""
+    chosen = _chosen()
+    records = found(chosen.specs(bare(what.spec)), others)
+    there = [record for record in records if record is not None]
+    if len(there) < len(records):
+        wait()
+        return
+    chosen.draw(what, there)
+
+
+def _chosen() -> Reason:
+    row = st.container(horizontal=True, vertical_alignment="center")
+    name = row.segmented_control(
+        "Reason",
+        list(REASONS),
+        format_func=lambda name: REASONS[name].label,
+        default="law",
+        required=True,
+        key=WHY,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    chosen = REASONS[str(name or "law")]
+    row.popover("Theory", icon=":material/menu_book:").markdown(chosen.theory)
+    row.popover("What this says of xu2019", icon=":material/article:").markdown(words.PAPER)
+    return chosen
+
+
+def _over_C(spec: RunSpec) -> list[RunSpec]:
+    """The plain squared hinge over C, at last at the sidebar's C."""
+    plain = plain_with(spec, "squared_hinge", costs=None)
+    return [*(plain.but(C=2.0**exponent) for exponent in EXPONENTS), plain]
+
+
+def _stopped_early(spec: RunSpec) -> list[RunSpec]:
     """This model to other accuracies, where its dual variables follow from the weights it stops at."""
     reads = TOL in spec.declared().values()
     return [spec.but(tol=tol) for tol in SOLVER_TOLERANCES] if reads else []
 
 
-def show(what: Shown, records: Records) -> None:
-    """The three passages; `records` are those of `specs`, None where they are not there yet."""
-    n = len(EXPONENTS)
-    _law(what, records[: n + 1])
-    _staircase(what, records[n + 1])
-    _accuracy(what, records[n + 2 :])
-    st.markdown(words.PAPER)
-
-
-def _law(what: Shown, records: Records) -> None:
+def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     """Rank 2 for each pair of grades under the squared hinge."""
-    st.markdown(words.LAW)
-    fits = [record for record in records if record is not None]
-    plain = records[-1]
-    if len(fits) < len(records) or plain is None:
-        _wait()
-        return
-    queries = _queries(what)
-    fits = sorted({record.spec.C: record for record in fits}.values(), key=lambda record: record.spec.C)
+    plain, queries = records[-1].spec, _queries(what)
+    fits = sorted({record.spec.C: record for record in records}.values(), key=lambda record: record.spec.C)
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
-    at_hand = ranks[ranks["C"] == plain.spec.C]
+    at_hand = ranks[ranks["C"] == plain.C]
     over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
-    st.header(sentence(words.law(at_hand, over_C)), anchor=False)
+    st.header(sentence(words.law(at_hand)), anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         show_figure(
-            rank_by_activity.figure(activity, look_of(plain.spec)),
+            rank_by_activity.figure(activity, look_of(plain)),
             activity,
             key="rank-by-activity",
             alt="Numerical rank of each query against the share of its pairs that are active.",
-            caption=f"One marker per query; {words.ZERO}. {describe(plain.spec, 'train')}.",
+            caption=f"One marker per query; {words.ZERO}. {describe(plain, 'train')}.",
         )
     with right:
         show_figure(
-            rank_by_c.figure(over_C, look_of(plain.spec), plain.spec.C),
+            rank_by_c.figure(over_C, look_of(plain), plain.C),
             over_C,
             key="rank-by-c",
             alt="Median numerical rank against C, and the share of pairs that are active.",
-            caption=f"Median over {len(queries)} queries, band from the 10 % to the 90 % quantile; "
-            f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain.spec, 'train')}.",
+            caption=f"Median over {in_words(len(queries))}, band from the 10 % to the 90 % quantile; "
+            f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain, 'train')}.",
         )
-    st.markdown(words.trained_for_this(what.spec, plain.spec))
+    st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 
 
-def _staircase(what: Shown, record: RunRecord | None) -> None:
+def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
     """The staircase of the hinge: one query's matrix, and the ranks of all against the stairs."""
-    st.markdown(words.STAIRCASE)
-    if record is None:
-        _wait()
-        return
+    (record,) = records
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
     st.header(sentence(words.staircase(stairs)), anchor=False)
@@ -111,7 +138,7 @@ def _staircase(what: Shown, record: RunRecord | None) -> None:
             alt="Numerical rank of each query under the hinge against the number of its stairs.",
             caption=f"One marker per query and kind; {words.ZERO}. {describe(record.spec, 'train')}.",
         )
-    st.markdown(words.trained_for_this(what.spec, record.spec))
+    st.markdown(f"{words.off_the_staircase(stairs)} {words.trained_for_this(what.spec, record.spec)}")
 
 
 def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
@@ -130,23 +157,17 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     )
 
 
-def _accuracy(what: Shown, records: Records) -> None:
+def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     """The effect of errors in α on the rank, and the errors this solver makes."""
-    st.markdown(words.ACCURACY)
-    st.markdown(words.errors_speak_of(what.spec))
-    fits = [record for record in records if record is not None]
-    if len(fits) < len(records):
-        _wait()
-        return
     choice = what.choice
     queries = _queries(what)
     chosen = queries if what.picked else None
-    rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, fits, what)
+    rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     show_figure(
         rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
-        answer=sentence(words.accuracy(rough, stopped, choice.tolerance)),
+        answer=sentence(words.accuracy(rough, choice.tolerance)),
         key="rank-by-error",
         alt="Median numerical rank of dual variables against their relative error.",
         caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
@@ -154,6 +175,7 @@ def _accuracy(what: Shown, records: Records) -> None:
         "which others count as 0, the chosen one thick. "
         f"{_diamonds() if len(stopped) else ''}{describe(what.spec, 'train')}.",
     )
+    st.markdown(f"{words.stopped_early(stopped)} {words.errors_speak_of(what.spec)}")
 
 
 def _diamonds() -> str:
@@ -167,10 +189,6 @@ def _diamonds() -> str:
 
 def _queries(what: Shown) -> tuple[int, ...]:
     return tuple(int(query) for query in what.only_picked(what.needs)["query"])
-
-
-def _wait() -> None:
-    st.info("This figure appears once its models are trained: see the end of the page.")
 
 
 @st.cache_resource(max_entries=16, show_spinner="Taking singular values for each C …")
@@ -221,3 +239,13 @@ def _of(queries: tuple[int, ...] | None, duals: Duals) -> Duals:
         lambda at: duals.block(int(places[at])).alpha,
         duals.gap,
     )
+
+
+REASONS = {
+    "law": Reason("Squared hinge: a law", words.LAW, _over_C, _law),
+    "staircase": Reason(
+        "Hinge: a staircase", words.STAIRCASE, lambda spec: [plain_with(spec, HINGE)], _staircase
+    ),
+    "accuracy": Reason("Errors of a solver", words.ACCURACY, _stopped_early, _accuracy),
+}
+"""The reasons, by what the control of them holds."""

@@ -1,4 +1,4 @@
-"""The texts and computed sentences of the three passages on why dual variables are of low rank."""
+"""The texts and computed sentences of the three reasons why dual variables are of low rank."""
 
 from __future__ import annotations
 
@@ -14,42 +14,40 @@ from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
 
 LAW = """
-#### A law: the squared hinge alone allows rank 2
-It weighs a pair with margin t = fᵢ − fⱼ below 1 by α = 2C(1 − t), and others by 0. Where **every** pair of
-two grades is below 1, αᵢⱼ = 2C(1 − fᵢ + fⱼ): something of the row plus something of the column, a matrix of
-rank 2 at most. With R grades A then has rank 2(R − 1) at most, and A + Aᵀ has 2R (less 1 if R is odd),
-however many documents there are and **whatever was learned**. A small C does that: it leaves every margin
-below 1.
+**The squared hinge alone allows rank 2.** It weighs a pair with margin t = fᵢ − fⱼ below 1 by α = 2C(1 − t),
+and others by 0. Where **every** pair of two grades is below 1, αᵢⱼ = 2C(1 − fᵢ + fⱼ): something of the row
+plus something of the column, a matrix of rank 2 at most. With R grades A then has rank 2(R − 1) at most, and
+A + Aᵀ has 2R (less 1 if R is odd), however many documents there are and **whatever was learned**. A small C
+does that: it leaves every margin below 1.
 """
 
 STAIRCASE = """
-#### A staircase: the hinge makes stairs
-The plain hinge, which xu2019 trains with, has slope −1 below the margin 1 and 0 above. So α is C below, 0
-above, and something between only where the margin is exactly 1. With rows and columns sorted by score the
-border between C and 0 runs like stairs: energy lies in few dimensions, but every stair of another length adds
-to the **rank**.
+**The hinge makes stairs.** The plain hinge, which xu2019 trains with, has slope −1 below the margin 1 and 0
+above. So α is C below, 0 above, and something between only where the margin is exactly 1. With rows and
+columns sorted by score the border between C and 0 runs like stairs: energy lies in few dimensions, but every
+stair of another length adds to the **rank**.
 """
 
 ACCURACY = """
-#### An artefact: a solver's errors fill the rank
-A solver of the dual problem that stops early leaves errors in every αᵢⱼ, unlike all others in its row and
-column. However small, they make the rank as large as the grades allow, once they exceed what counts as zero.
-Here such errors are put in on purpose. This app's solvers work on w and take α from the slope of the loss at
-the scores. Stopped early they change α as well, but under the squared hinge it keeps its form; under the
-hinge, trained as the limit of smoothed ones, the border between 0 and C is left wider, and the rank larger.
-Where they stop is set by the Tolerance in the sidebar's More settings.
+**A solver's errors fill the rank: an artefact.** A solver of the dual problem that stops early leaves errors
+in every αᵢⱼ, unlike all others in its row and column. However small, they make the rank as large as the
+grades allow, once they exceed what counts as zero. Here such errors are put in on purpose. This app's solvers
+work on w and take α from the slope of the loss at the scores. Stopped early they change α as well, but under
+the squared hinge it keeps its form; under the hinge, trained as the limit of smoothed ones, the border
+between 0 and C is left wider, and the rank larger. Where they stop is set by the Tolerance in the sidebar's
+More settings.
 """
 
 PAPER = """
-**What this says of the paper.** xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries of OHSUMED. In
-fold 1 the grades of these queries allow A no rank above 4, 46 and 117, exactly half: the ranks seem to be
-those of A + Aᵀ, and as large as they can be, as errors of a solver make them. That 90 % of the energy lies in
-few dimensions holds here too; the shuffled α show how much of that comes from α never being negative.
+xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries of OHSUMED. In fold 1 the grades of these
+queries allow A no rank above 4, 46 and 117, exactly half: the ranks seem to be those of A + Aᵀ, and as large
+as they can be, as errors of a solver make them. That 90 % of the energy lies in few dimensions holds here
+too; the shuffled α show how much of that comes from α never being negative.
 """
 
 
-def law(at_hand: pd.DataFrame, over_C: pd.DataFrame) -> str:
-    """Whether the bound is borne out at this C, and up to which C of those tried it holds for every query."""
+def law(at_hand: pd.DataFrame) -> str:
+    """Whether the bound is borne out at this C."""
     lawful = at_hand[at_hand["active"] == at_hand["pairs"]]
     held = (
         f"every pair is active in {len(lawful)} of {queries(len(at_hand))}: there the law allows a rank of "
@@ -58,27 +56,41 @@ def law(at_hand: pd.DataFrame, over_C: pd.DataFrame) -> str:
         else f"some pairs of each query are inactive ({queries(len(at_hand))}), so only the grades bound the "
         "rank"
     )
+    return f"At C = {power_of_two(float(at_hand['C'].iloc[0]))} {held}"
+
+
+def lawful_up_to(over_C: pd.DataFrame) -> str:
+    """Up to which C of those tried the law holds for every query; "" where for none."""
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C rises: from the smallest on
-    everywhere = (
-        f". Every pair of every query is active up to C = {power_of_two(whole.max())}, of the C in the figure"
-        if len(whole)
-        else ""
+    if not len(whole):
+        return ""
+    return (
+        f"Every pair of every query is active up to C = {power_of_two(whole.max())}, of the C in the figure."
     )
-    return f"At C = {power_of_two(float(at_hand['C'].iloc[0]))} {held}{everywhere}"
 
 
 def staircase(stairs: pd.DataFrame) -> str:
-    """How near the blocks are to staircases, and how many dimensions these take."""
-    if len(stairs) == 0 or not stairs["active"].any():
-        return "Under the hinge every margin is at least 1, so that every α is 0"
+    """How many dimensions the stairs take."""
     some = stairs[stairs["active"] > 0]
+    if len(some) == 0:
+        return "Under the hinge every margin is at least 1, so that every α is 0"
     middle = some.median(numeric_only=True)
+    return (
+        f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
+        f"{middle['rank']:.0f}, but {middle['k_90']:.0f} for 90 % of the energy"
+    )
+
+
+def off_the_staircase(stairs: pd.DataFrame) -> str:
+    """How near the blocks are to staircases; "" where every α is 0."""
+    some = stairs[stairs["active"] > 0]
+    if len(some) == 0:
+        return ""
     between = some["boundary"].sum() / max(int(some["pairs"].sum()), 1)
     lie = f"{percent(between) if between > 0.1 else off(between)} lie" if between else "none lies"
     return (
-        f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
-        f"{middle['rank']:.0f}, but {middle['k_90']:.0f} for 90 % of the energy; α is off the staircase by "
-        f"{off_by(middle['error'], 'its norm')}. Of all their pairs together {lie} between 0 and C"
+        f"α is off the staircase by {off_by(float(some['error'].median()), 'its norm')} (median). Of all "
+        f"their pairs together {lie} between 0 and C."
     )
 
 
@@ -99,27 +111,28 @@ def errors_speak_of(spec: RunSpec) -> str:
     )
 
 
-def accuracy(rough: pd.DataFrame, stopped: pd.DataFrame, tolerance: float) -> str:
-    """From which error on the rank is filled, and what stopping this solver early does, where it is known."""
+def accuracy(rough: pd.DataFrame, tolerance: float) -> str:
+    """From which error on the rank is filled."""
     chosen = rough[(rough["tolerance"] / tolerance - 1).abs() < 1e-9].sort_values("error")
     least, most = int(chosen["rank"].iloc[0]), int(chosen["rank"].max())
-    own = f"; {_stopped(stopped)}" if len(stopped) else ""
     if most <= least:
-        return f"No errors raise the median rank of {least}{own}"
+        return f"No errors raise the median rank of {least}"
     half = chosen.loc[chosen["rank"] > (least + most) / 2, "error"].iloc[0]
     return (
         f"Random errors of {power_of_ten(half)} raise the median rank from {least} to "
-        f"{int(chosen.loc[chosen['error'] == half, 'rank'].iloc[0])}{own}"
+        f"{int(chosen.loc[chosen['error'] == half, 'rank'].iloc[0])}"
     )
 
 
-def _stopped(stopped: pd.DataFrame) -> str:
-    """The error and the rank of the run that stopped the earliest."""
+def stopped_early(stopped: pd.DataFrame) -> str:
+    """The error and the rank of the run that stopped the earliest; "" where there is none."""
+    if not len(stopped):
+        return ""
     ordered = stopped.sort_values("tol")
     tight, loose = ordered.iloc[0], ordered.iloc[-1]
     return (
-        f"this solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
-        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})"
+        f"This solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
+        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})."
     )
 
 

@@ -13,6 +13,12 @@ from rankviz.metrics.significance import compare
 from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 
+DEFINITION = (
+    "Training gives every preference pair a weight, its dual variable α, and the model is w = Σ α (φᵢ − φⱼ). "
+    "Of each query the α make a matrix A: preferred documents down, the others across. Its energy is the sum "
+    "of its squared singular values; a matrix of low rank, as xu2019 found these to be, has nearly all of it "
+    "in the first few."
+)
 NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current model is 0.]"
 
 
@@ -67,19 +73,19 @@ def none_counted(selected: int) -> str:
     whose = "the selected query is" if selected == 1 else f"the {selected} selected queries are"
     return (
         f"The matrices of {whose} 0 under all three models: there are no ranks to draw. Other queries may be "
-        "selected in the histograms above, or none."
+        "selected in the histograms of the tab All queries, or none."
     )
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
-    """Why the figure of the three models has other queries than the ones above it; "" where it has not."""
+    """Why the figure of the three models has other queries than the other tabs; "" where it has not."""
     above, here = set(above), set(here)
     missing, more = sorted(above - here), sorted(here - above)
     parts = []
     if missing:
         parts.append(
-            f"of the {queries(len(above))} above, {len(missing)} {_are(missing)} left out, with matrices "
-            f"that are 0 under all three models: {_some(missing)}"
+            f"of the {queries(len(above))} of the other tabs, {len(missing)} {_are(missing)} left out, with "
+            f"matrices that are 0 under all three models: {_some(missing)}"
         )
     if more:
         parts.append(
@@ -98,17 +104,53 @@ def _some(some: list[int], most: int = 10) -> str:
     return ", ".join(map(str, some[:most])) + rest
 
 
+def one_reading(row: pd.Series, needs: pd.DataFrame, share: float, of: str = "") -> str:
+    """How few singular values one query needs of those that its grades allow, and the middle of all needs."""
+    k, possible = int(row["k"]), int(row["largest_rank"])
+    start = (
+        f"{k} of {possible} possible singular {'value' if possible == 1 else 'values'} "
+        f"{'keeps' if k == 1 else 'keep'} {percent(share)} of the energy of query {int(row['query'])}'s dual "
+        "variables"
+    )
+    if len(needs) == 1:
+        return start
+    usual = middle(needs, "k")
+    enough = int((needs["k"] <= usual).sum())
+    return f"{start}; {usual} {'is' if usual == 1 else 'are'} enough in {enough} of {queries(len(needs), of)}"
+
+
+def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
+    """What stands beside a query's matrix, and the start of its caption, by the options of the control."""
+    return {
+        "cut": (
+            f"Cut to rank {k}: {_kept(energy)} of the energy",
+            f"The closest matrix of rank {k}, read at the pairs; same colours as beside it.",
+        ),
+        "rest": (
+            f"What rank {k} leaves out",
+            f"α less its matrix of rank {k}: blue where that is too small, red where too large.",
+        ),
+    }
+
+
 def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
-    """How few singular values the queries need, beside the shuffled ones and what the grades allow."""
+    """How few singular values the queries need, beside the same α shuffled."""
     k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
     reached = int((needs["k"] <= k).sum())
     at_most = values(k) if k == 1 else f"at most {values(k)}"
-    fewer = int((needs["k"] < needs["k_shuffled"]).sum())
     keep = f"{'keeps' if reached == 1 else 'keep'} {percent(share)} of the energy"
     return (
-        f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; the same α "
-        f"shuffled need {usual} (median; more in {fewer} of {len(needs)}), and the grades allow a rank of "
-        f"{middle(needs, 'largest_rank')} (median)"
+        f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; the same α shuffled need {usual} "
+        "(median)"
+    )
+
+
+def in_order(needs: pd.DataFrame) -> str:
+    """In how many queries the order in α saves singular values, and how many the grades allow."""
+    fewer, n = int((needs["k"] < needs["k_shuffled"]).sum()), len(needs)
+    return (
+        f"Shuffled, {fewer} of {queries(n)} {'needs' if fewer == 1 else 'need'} more; the grades allow a "
+        f"rank of {middle(needs, 'largest_rank')} (median)."
     )
 
 

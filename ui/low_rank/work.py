@@ -38,12 +38,19 @@ RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 
 @dataclass(frozen=True)
 class Choice:
-    """Controls that this page adds to the sidebar."""
+    """Controls that this page adds to the sidebar.
+
+    The matrix and its order, the rank k it is cut to and what of that stands beside it; the share of the
+    energy to keep, what counts as zero, and the scale on which dimensions are counted.
+    """
 
     matrix: str
     share: float
     tolerance: float
     scale: str
+    k: int
+    order: str
+    beside: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,7 @@ def inked(figure: go.Figure, colour: str, size: int) -> go.Figure:
     powers = {"type": "log", "exponentformat": "power", "tickvals": None}
     figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
     figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
-    return figure.update_layout(font=ink, legend_font=ink, hoverlabel_font_size=size)
+    return figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=size)
 
 
 def _on_dark(figure: go.Figure) -> go.Figure:

@@ -9,5 +9,6 @@ FORMER = {
     ("costs", "Λ by grades"): "grade",
     ("costs", "Λ by grades × μ by query"): "grade_query",
     ("model", "the sidebar's"): "current model",
+    ("shown", "k for t of the energy"): "k for the share of the energy",
 }
 """Keys of widgets with former labels -> the option's name."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 KEY = "picked"
 QUERY = "query"
@@ -105,11 +106,16 @@ def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
         bind="query-params",
         help=how,
     )
+    count(row, selected, of)
+    return str(tool)
+
+
+def count(row: DeltaGenerator, selected: int, of: int) -> None:
+    """How many queries are selected, and a button to be rid of that."""
     row.button("Clear selection", key="clear-selection", on_click=clear, disabled=not selected)
     noun = "query" if of == 1 else "queries"
     said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
     row.markdown(said, width="content")
-    return str(tool)
 
 
 def chart_key(name: str) -> str:

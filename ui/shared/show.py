@@ -103,6 +103,11 @@ def tiles(n: int) -> list[DeltaGenerator]:
     return [row.container(width=TILE_WIDTH) for _ in range(n)]
 
 
+def two_places() -> list[DeltaGenerator]:
+    """Places for two figures beside each other; the whole width where the first one is wanted alone."""
+    return [st.container()] * 2 if is_on(ALONE) else st.columns(2, gap="medium")
+
+
 def sentence(text: str) -> str:
     """An answer as a sentence: it begins with a capital and ends with a stop."""
     return f"{capital(text).rstrip('.')}."

@@ -1,0 +1,124 @@
+"""The controls above the first figure of the Low rank page: one row, and the rare ones one tap away."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
+from rankviz.plots import dim_histogram
+from ui.low_rank import words
+from ui.low_rank.work import BLOCK, RANKS, SHARES, ZEROS, Choice, Shown
+
+ORDERS = {"grade": "grade, then score", "score": "score"}
+BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
+WIDTH = 175
+"""Pixels: three controls and a button stand in one row on a laptop, two controls on a phone."""
+
+
+def chosen(row: DeltaGenerator) -> Choice:
+    """What is chosen in the row; which query stands in the place before, once it is known which there are."""
+    k = row.container(width=WIDTH).select_slider(
+        "Rank k it is cut to",
+        RANKS,
+        1,
+        key="k",
+        bind="query-params",
+        help="The closest matrix of rank k: the k largest singular values with their vectors, read at the "
+        "pairs. Always of A, also where A + Aᵀ is shown.",
+    )
+    share = row.container(width=WIDTH).select_slider(
+        "Share of the energy",
+        SHARES,
+        90,
+        format_func=lambda share: f"{share} %",
+        key="t",
+        bind="query-params",
+        help="How many singular values are needed for their squares to hold this share of the sum of all "
+        "squares, the energy; xu2019 takes 90 %. Changing it trains nothing anew.",
+    )
+    more = row.popover("More", help="What the matrix is, how it is drawn, what counts as zero.")
+    with more:
+        matrix, zero, order, beside, scale = _more()
+    return Choice(
+        matrix=str(matrix or "block"),
+        share=share / 100,
+        tolerance=float(zero or RANK_TOLERANCE),
+        scale=str(scale or "documents"),
+        k=int(k),
+        order=str(order or "grade"),
+        beside=str(beside or "cut"),
+    )
+
+
+def _more() -> tuple[str | None, float | None, str | None, str | None, str | None]:
+    matrix = st.segmented_control(
+        "Matrix of a query's dual variables α",
+        list(MATRICES),
+        format_func=lambda name: MATRICES[name].label,
+        key="matrix",
+        default="block",
+        required=True,
+        bind="query-params",
+        help=" ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
+        + " xu2019 defines A; the ranks that it prints fit A + Aᵀ.",
+    )
+    order = st.segmented_control(
+        "Documents sorted by",
+        list(ORDERS),
+        format_func=ORDERS.__getitem__,
+        key="order",
+        default="grade",
+        required=True,
+        bind="query-params",
+        help="By grade the blocks of two grades lie together; by score the border of the active pairs shows.",
+    )
+    beside = st.segmented_control(
+        "Beside it",
+        list(BESIDE),
+        format_func=BESIDE.__getitem__,
+        key="beside",
+        default="cut",
+        required=True,
+        bind="query-params",
+        help="The matrix of rank k, or the difference to it: α less αᵏ.",
+    )
+    zero = st.segmented_control(
+        "Counts as zero: σ up to … of the largest",
+        ZEROS,
+        format_func=words.power_of_ten,
+        default=RANK_TOLERANCE,
+        required=True,
+        key="zero",
+        bind="query-params",
+        help="In floating point no singular value is exactly 0. The numerical rank counts those above.",
+    )
+    scale = st.segmented_control(
+        "Dimensions counted as",
+        list(dim_histogram.SCALES),
+        format_func=lambda name: dim_histogram.SCALES[name].label,
+        default="documents",
+        required=True,
+        key="counted",
+        bind="query-params",
+        help="In the histograms of all queries. xu2019 divides by the number of documents, the size of A. "
+        "But grades allow far lower ranks: with two, no higher than the documents of the rarer one. The "
+        "number itself tells 1 from 10 also where a query has many documents.",
+    )
+    return matrix, zero, order, beside, scale
+
+
+def query(place: DeltaGenerator, what: Shown) -> None:
+    """The menu of queries, of the selected ones where some are; what it shows is `what.query`."""
+    queries = [int(query) for query in what.only_picked(what.needs)["query"]]
+    if st.session_state.get(BLOCK) not in queries:
+        st.session_state[BLOCK] = what.query
+    of = f"the {len(queries)} selected" if what.picked else f"{len(queries)}"
+    place.selectbox(
+        f"Query, of {of}",
+        queries,
+        key=BLOCK,
+        bind="query-params",
+        help="A query of the training part that has dual variables; if some are selected, one of these. The "
+        "one with the most pairs is shown first.",
+    )

@@ -1,0 +1,72 @@
+"""All queries on the Low rank page: how many dimensions they need, and the energy that these keep."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.plots import dim_histogram, energy_curve
+from ui.low_rank import words
+from ui.low_rank.selecting import toolbar
+from ui.low_rank.work import Shown
+from ui.shared import selection
+from ui.shared.foreign import describe
+from ui.shared.show import sentence, show_figure
+
+
+def show(what: Shown) -> None:
+    """Dimensions for the share of the energy and for all of it, with the references beside them."""
+    dragmode = toolbar(what)
+    share = words.percent(what.choice.share)
+    of = "selected " if what.picked else ""
+    needs = what.only_picked(what.needs)
+    st.header(sentence(words.reading(needs, what.choice.share, of)), anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _histogram(what, dragmode, "k", f"k for {share} of the energy")
+    with right:
+        _histogram(what, dragmode, "rank", "numerical rank")
+    shuffled = words.what_shuffled_says(needs, what.choice.share)
+    ranks = words.rank_reading(needs, what.choice.tolerance)
+    st.markdown(f"{shuffled} {words.in_order(needs)} {ranks}")
+
+
+def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
+    choice, needs = what.choice, what.needs
+    table = dim_histogram.data(needs, measure, choice.scale, what.picked)
+    key = selection.chart_key(f"dim-{measure}")
+    figure = dim_histogram.figure(table, what.look, choice.scale, name)
+    figure.update_layout(dragmode=dragmode)
+    said = {
+        "k": f"Dim at {words.percent(choice.share)}, as xu2019 Figure 2a at 90 %",
+        "rank": "Dim at 100 %, as xu2019 Figure 2b: singular values up to "
+        f"{words.power_of_ten(choice.tolerance)} of the largest count as 0",
+    }[measure]
+    show_figure(
+        figure,
+        table,
+        key=key,
+        alt=f"Histogram over queries of their {name}, {dim_histogram.SCALES[choice.scale].axis}.",
+        caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
+        f"{describe(what.spec, 'train')}.",
+        on_select=selection.taken_from_bars(
+            key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
+        ),
+    )
+
+
+def energy(what: Shown) -> None:
+    """The energy that the first k singular values keep, of the selected queries and of the same shuffled."""
+    inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
+    model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
+    table = energy_curve.together(model, shuffled)
+    of = f"the {len(what.picked)} selected of " if what.picked else ""
+    show_figure(
+        energy_curve.figure(table, what.look, what.choice.share),
+        table,
+        answer=sentence(words.energy_reading(model, shuffled)),
+        key="energy",
+        alt="Mean share of the energy kept by the first k singular values, with a band over queries.",
+        caption=f"PE(k) of xu2019 §4, mean of {of}{words.queries(len(what.needs))}; the bands run from the "
+        "10 % to the 90 % quantile. Shuffled: the same α dealt at random to the same pairs of each query. "
+        f"{describe(what.spec, 'train')}.",
+    )
