@@ -49,6 +49,10 @@ class Shown:
         return getattr(self.proto, "id", "") if self.kind else ""
 
 
+ADDED = re.compile(r'told\.has\("(\w+)"\).*"\1=([^"]*)"', re.DOTALL)
+"""What a script of the page adds to the address where it is missing (`ui/shared/history.py`)."""
+
+
 class CacheMissError(RuntimeError):
     """The server referred to a message that the browser does not hold."""
 
@@ -86,6 +90,7 @@ class Page:
         self.said: Counter[tuple[str, str]] = Counter()
         self.run, self.running = "", False
         self._script, self._main = "", ""
+        self._closed: set[tuple[int, ...]] = set()
         self._cached: dict[str, tuple[ForwardMsg, int, str]] = {}
         self._runs, self._oldest = 0, 2
 
@@ -202,8 +207,13 @@ class Page:
             self.timers.pop(fragment, None)
 
     def _take_delta(self, delta: Any, metadata: Any) -> None:
+        if delta.WhichOneof("type") == "add_block":
+            note = self._closed.add if delta.add_block.HasField("popover") else self._closed.discard
+            note(tuple(metadata.delta_path))
         if delta.WhichOneof("type") != "new_element":
             return
+        for name, value in ADDED.findall(delta.new_element.html.body):
+            self.query.setdefault(name, value)
         at = tuple(metadata.delta_path)
         for below in [place for place in self.elements if place[: len(at)] == at]:
             del self.elements[below]
@@ -211,6 +221,8 @@ class Page:
         self.elements[at] = shown
         if shown.id and getattr(shown.proto, "set_value", False):
             self.states.pop(shown.id, None)
+        if any(at[: len(place)] == place for place in self._closed):
+            return  # the browser draws it when it is opened
         if shown.id and shown.id not in self.states and (state := first_state(shown)) is not None:
             self.states[shown.id] = state
         self.said.update(complaints(shown))

@@ -88,7 +88,7 @@ def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: S
 
 
 def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data?c=-3")
+    open_page(page, f"{server.url}/train?c=-3&m=10")
     choose(page, "Method", "factorised RankSVM")
     factors = sidebar(page).get_by_label("Factors K", exact=True)
     factors.fill("10")
@@ -104,5 +104,5 @@ def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, p
     assert query_of(page)["lfactors"] == "10"
     expect(sidebar(page).get_by_role("combobox", name="Loss")).to_be_disabled()
     choose(page, "Method", "RankSVM")
-    assert set(query_of(page)) == {"v", "c"}
+    assert set(query_of(page)) == {"v", "c", "m"}
     assert_no_errors_shown(page)

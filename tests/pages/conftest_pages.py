@@ -11,6 +11,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import RankingData, make_data
+from ui.shared.terms import glossary
 
 APP = Path(__file__).parents[2] / "router.py"
 
@@ -39,9 +40,10 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
 
 
 def words(app: AppTest) -> str:
-    """All texts on the page, one after the other."""
+    """All texts on the page, one after the other, but for the glossary that every page has."""
     kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)
-    return "\n".join(element.value for kind in kinds for element in kind)
+    texts = [element.value for kind in kinds for element in kind]
+    return "\n".join(text for text in texts if text != glossary())
 
 
 def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:

@@ -74,8 +74,8 @@ def controls(spec: RunSpec) -> Choice:
             help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
             "have none.",
         )
-        with st.container(horizontal=True):
-            pins.buttons(spec)
+    with row:
+        pins.buttons(spec)
     if left_out:
         st.caption(f"Left out: {'; '.join(left_out)}.")
     return Choice(y, x, _specs(chosen, both, pinned))
