@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from ui.shared.terms import PAPERS, TERMS, glossary, meaning
@@ -44,7 +43,7 @@ def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
 
 @pytest.mark.parametrize("page", ["home", "train", "low_rank"])
 def test_the_glossary_is_on_the_page(open_page: Callable[..., AppTest], page: str) -> None:
-    assert glossary() in words(open_page(page, m=10))
+    assert glossary() in [one.value for one in open_page(page, m=10).markdown]
 
 
 def test_tiles_say_what_they_count(open_page: Callable[..., AppTest]) -> None:
