@@ -61,7 +61,7 @@ test: install
 
 # `addopts` leaves tests/e2e out of the other tests, so it is given anew here. A browser test waits much of its time.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist loadfile tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

@@ -10,6 +10,7 @@ from helpers import query_of, sidebar
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
+from ui.shared.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
 BAD = ("serious", "critical")
@@ -96,7 +97,7 @@ def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Se
     page.wait_for_url("**/side_by_side*")
     wait_settled(page)
     address = page.evaluate("location.search")
-    assert sorted(address.removeprefix("?").split("&")) == ["c=-2", "g=-1", "m=50", "v=1"]
+    assert sorted(address.removeprefix("?").split("&")) == ["c=-2", "g=-1", "m=50", f"v={VERSION}"]
     page.reload()
     wait_settled(page)
     assert query_of(page).items() >= {"m": "50", "c": "-2", "g": "-1"}.items()

@@ -12,7 +12,10 @@ from tools.browser import Server, open_page
 def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 768})
     open_page(page, f"{server.url}/low_rank")
-    expect(page.get_by_test_id("stMain").get_by_text("as xu2019 found")).to_be_visible()
+    about = page.get_by_role("button", name="About this figure").first
+    about.click()
+    expect(page.get_by_text("as xu2019 found").first).to_be_visible()
+    about.click()
     page.get_by_role("button", name="Terms").press("Enter")
     shown = page.get_by_test_id("stPopoverBody").filter(visible=True)
     reference = shown.get_by_text("Modeling the Parameter Interactions")

@@ -12,7 +12,7 @@ LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure of a page alone."""
 SIZE, LARGE_SIZE = 13, 19
 """Pixels of letters in figures; the page's own are 15 and 20."""
-HEIGHT_ALONE = 540
+HEIGHT_ALONE = 500
 """Pixels of a figure alone: with its answer it fits on a projector of 720 lines."""
 INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Colours of letters in figures: at least 7 to 1 on either background."""
