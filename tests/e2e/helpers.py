@@ -56,7 +56,8 @@ def step_slider(page: Page, label: str, steps: int) -> None:
 
 
 def query_of(page: Page) -> dict[str, str]:
-    """The state in the address bar (`page.url` lags behind it)."""
+    """The state in the address bar (`page.url` lags behind it), once the version has been put there."""
+    page.wait_for_function("() => new URLSearchParams(location.search).has('v')")
     return dict(parse_qsl(urlsplit(page.evaluate("location.href")).query))
 
 

@@ -188,6 +188,7 @@ def test_a_link_to_a_page_may_be_the_first_visit_of_all(
 ) -> None:
     """Streamlit runs `pages/train.py` without router.py then, until a navigation has been announced."""
     open_page(page, f"{start_server().url}/train?m=25")
+    expect(page.locator(".st-key-ndcg-at-k .js-plotly-plot")).to_have_count(1, timeout=60_000)
     assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 25"
     assert_no_errors_shown(page)
 
