@@ -1,12 +1,12 @@
 """What the features of LETOR's sets are, and where that is from.
 
-LETOR 4.0: the list that came with the collection (qin2013). OHSUMED of LETOR 3.0 and 2.0: quantities are called
-as in LETOR's papers (qin2010), and which column holds which was found in the raw numbers. Three times fifteen
-columns belong to title, abstract and both together, for the first of these are counts, of which the third is
-the sum of the other two; 12 is the logarithm of 11; 8 follows from 3 and 9; 13 and 14 are, to all digits that
-the files have, log-likelihoods with Dirichlet's (μ = 50) and with Jelinek and Mercer's smoothing, and 15 is the
-language model that is left. LETOR 2.0 has the first ten of title and of abstract, and five of both together;
-there the language models could not be told apart.
+LETOR 4.0: the list that came with the collection (qin2013). OHSUMED of LETOR 3.0 and 2.0: quantities are
+called as in LETOR's papers (qin2010), and which column holds which was found in the raw numbers. Three times
+fifteen columns belong to title, abstract and both together, for the first of these are counts, of which the
+third is the sum of the other two; 12 is the logarithm of 11; 8 follows from 3 and 9; 13 and 14 are, to all
+digits that the files have, log-likelihoods with Dirichlet's (μ = 50) and with Jelinek and Mercer's smoothing,
+and 15 is the language model that is left. LETOR 2.0 has the first ten of title and of abstract, and five of
+both together; there the language models could not be told apart.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _OHSUMED_3 = FeatureList(
         for field in ("title", "abstract", "title + abstract")
         for name in _of((*_TERMS, *_BM25, "LMIR.DIR", "LMIR.JM", "LMIR.ABS"), field)
     ),
-    "Names of features: quantities as in LETOR's papers (Qin, Liu, Xu and Li, 2010); which column holds which "
-    "was found in the raw numbers of LETOR 3.0.",
+    "Names of features: quantities as in LETOR's papers (Qin, Liu, Xu and Li, 2010); which column "
+    "holds which was found in the raw numbers of LETOR 3.0.",
 )
 _OHSUMED_2 = FeatureList(
     (
@@ -64,8 +64,8 @@ _OHSUMED_2 = FeatureList(
         *_of(_TERMS, "abstract"),
         *_of((*_BM25, "LMIR (1st)", "LMIR (2nd)", "LMIR (3rd)"), "title + abstract"),
     ),
-    "Names of features: found by comparing the raw numbers of LETOR 2.0 with those of LETOR 3.0; which of the "
-    "last three language models is which could not be told.",
+    "Names of features: found by comparing the raw numbers of LETOR 2.0 with those of LETOR 3.0; which of "
+    "the last three language models is which could not be told.",
 )
 
 FEATURE_LISTS: Mapping[tuple[str, str], FeatureList] = {
