@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from rankviz.common.numbers import with_minus
 from rankviz.plots.labels import harmless
-from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH
+from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH, room_for_numbers
 from rankviz.plots.style import finished
 
 EACH = 7
@@ -33,7 +33,8 @@ def figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         x=rows["share"],
         marker={"color": [ABOVE_COLOUR if share > 0 else BELOW_COLOUR for share in rows["share"]]},
         text=[with_minus(share, "+.3g") for share in rows["share"]],
-        textposition="auto",
+        textposition="outside",
+        cliponaxis=False,
         customdata=rows[["coefficient", "near_A", "near_B"]],
         hovertemplate="coefficient %{customdata[0]:.4g}<br>κ with A %{customdata[1]:.4g}, "
         "with B %{customdata[2]:.4g}<extra></extra>",
@@ -43,7 +44,7 @@ def figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         height=70 + PITCH * len(rows),
         showlegend=False,
         bargap=0.25,
-        xaxis={"title": "added to f(A) − f(B)"},
+        xaxis={"title": "added to f(A) − f(B)", "range": room_for_numbers([0.0, *rows["share"]])},
         yaxis={
             "tickvals": y,
             "ticktext": [harmless(name) for name in names],

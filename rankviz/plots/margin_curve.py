@@ -23,7 +23,8 @@ def figure(
     fig = go.Figure()
     fig.add_hline(y=0.0, line={"width": 1.5, "color": "#7f7f7f"})
     fig.add_vline(x=other, line={"width": 1.5, "dash": "dot", "color": BELOW_COLOUR})
-    fig.add_annotation(x=other, y=0, yref="y domain", text="B has", showarrow=False, yanchor="bottom")
+    place = {"x": other, "y": 1, "yref": "y domain", "xanchor": "left", "yanchor": "top", "xshift": 4}
+    fig.add_annotation(text="B's value", showarrow=False, **place)
     fig.add_scatter(
         x=table["value"],
         y=table["margin"],

@@ -85,7 +85,7 @@ def figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
         height=height(len(bars)),
         showlegend=False,
         bargap=0.25,
-        xaxis={"title": "f(A) − f(B), share by share", "range": _room([0.0, *ends, margin])},
+        xaxis={"title": "f(A) − f(B), share by share", "range": room_for_numbers([0.0, *ends, margin])},
         yaxis={
             "tickvals": list(range(len(shares))),
             "ticktext": [*bars["label"], "<b>margin</b>"],
@@ -101,7 +101,7 @@ def _colour(share: float) -> str:
     return ABOVE_COLOUR if share > 0 else BELOW_COLOUR
 
 
-def _room(ends: Sequence[float]) -> list[float]:
+def room_for_numbers(ends: Sequence[float]) -> list[float]:
     """A range with room for the numbers beside the bars."""
     low, high = min(ends), max(ends)
     room = 0.14 * (high - low) or 1.0

@@ -81,8 +81,8 @@ def controls(spec: RunSpec, part: str, about: DeltaGenerator) -> tuple[Pair, lis
     The page ends here, with a sentence, where there is no pair to look at or the model has no shares.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    of, queries = row.container(width=190), row.container(width=110)
-    left, right = row.container(width=240), row.container(width=240)
+    of, queries = row.container(width=160), row.container(width=100)
+    left, right = row.container(width=215), row.container(width=215)
     turn, label = row.container(width="content"), row.container(width="content")
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")
@@ -159,7 +159,7 @@ def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
 
 
 def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:
-    """A menu of texts, told by others; the address has the one that the visitor chose, while it is offered."""
+    """A menu of texts, told by others; the address has what the visitor chose, while it is offered."""
     state = st.session_state
     chosen = state.setdefault(kept(key), st.query_params.get(key))
     if chosen in told:

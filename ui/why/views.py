@@ -90,8 +90,8 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         key="why-curve",
         alt=f"The margin against {names[feature]} of A, with ticks where both documents swap.",
         caption=f"All other features of A, and all of B, as they are; {len(grid)} values over the range of "
-        "the training part. Above 0 A stands first. Ticks are found between values where the sign changes, to "
-        f"rounding. {_about(pair)}",
+        "the training part. Above 0 A stands first. Ticks are found to rounding, between values where the "
+        f"sign changes. {_about(pair)}",
     )
     st.markdown(f"{words.smallest(nearest, names, pair)}.")
     if nearest:
@@ -165,7 +165,7 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
                 "its grade": below["grade"],
                 "margin": found.margin[i],
                 "most for A": _strongest(found.values[i], names),
-                "most for B": _strongest(-found.values[i], names),
+                "most for B": _strongest(found.values[i], names, -1),
             }
         )
     st.markdown(f"**Why each of the first {n} documents stands above the next.** Tick a row to look at it.")
@@ -181,9 +181,10 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
     )
 
 
-def _strongest(values: FloatArray, names: Sequence[str]) -> str:
-    best = int(values.argmax())
-    return f"{names[best]} ({words.signed(float(values[best]))})" if values[best] > 0 else ""
+def _strongest(values: FloatArray, names: Sequence[str], sign: int = 1) -> str:
+    """The feature with the largest share of a sign, and that share; "" where none has that sign."""
+    best = int((sign * values).argmax())
+    return f"{names[best]} ({words.signed(float(values[best]))})" if sign * values[best] > 0 else ""
 
 
 def _ticked(key: str, pairs: Sequence[tuple[str, str]]) -> Callable[[], None]:
