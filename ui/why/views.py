@@ -22,7 +22,7 @@ from ui.shared.show import sentence, show_figure, show_table
 from ui.why import words, work
 from ui.why.choices import Pair, choose, in_address
 
-FEATURE = "feature"
+FEATURE = "move"
 """The query parameter with the number of the feature that is moved."""
 LISTED = 10
 """Neighbouring pairs of the list that are explained."""

@@ -73,7 +73,7 @@ def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}"
 
 
-def swap(found: Swap, names: Sequence[str], value: float) -> str:
+def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
     """The smallest change of a feature that swaps them."""
     return (
         f"{escaped(names[found.feature])} at {with_minus(found.value, '.4g')} instead of "
@@ -86,7 +86,9 @@ def smallest(found: Sequence[Swap], names: Sequence[str], pair: Pair) -> str:
     if not found:
         return "No single feature of A swaps them, wherever it is moved within its range in training"
     best = found[0]
-    return f"The smallest single change of A that swaps them is {swap(best, names, pair.a[best.feature])}"
+    return (
+        f"The smallest single change of A that swaps them is {named_swap(best, names, pair.a[best.feature])}"
+    )
 
 
 def along(name: str, crossings: FloatArray, value: float) -> str:
