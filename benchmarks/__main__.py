@@ -20,6 +20,7 @@ from benchmarks import (
     starting_points,
     threads,
     training,
+    why,
     xu2019,
 )
 
@@ -40,6 +41,7 @@ MEASUREMENTS = {
     "xu2019": xu2019.main,
     "threads": threads.main,
     "starting_points": starting_points.main,
+    "why": why.main,
 }
 
 
