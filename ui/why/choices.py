@@ -28,9 +28,9 @@ QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of what is chosen; the address has them by these names."""
 CURRENT = "current"
 NEEDS = (
-    "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions of "
-    "single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of ⟨x, z⟩, "
-    "as in a polynomial kernel, mixes all features."
+    "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
+    "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
+    "⟨x, z⟩, as in a polynomial kernel, mixes all features."
 )
 
 
