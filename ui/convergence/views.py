@@ -23,7 +23,7 @@ from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shared.show import capital, sentence, show_answer, show_figure, show_table
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -208,7 +208,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
-        st.header(answer, anchor=False)
+        show_answer(answer)
     else:
         show_figure(
             plot.quantity_figure(table, choice.y, choice.x),
