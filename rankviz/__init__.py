@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
     from rankviz.models.storage import load, save
+    from rankviz.whatif.crossings import crossings, smallest_swap
+    from rankviz.whatif.margins import explain_margin
 
 __version__ = "0.1.0"
 
@@ -53,10 +55,12 @@ __all__ = [
     "RunSpec",
     "SettingWarning",
     "StopRequested",
+    "crossings",
     "duals",
     "evaluate",
     "execute",
     "execute_all",
+    "explain_margin",
     "fit_curve",
     "load",
     "load_binary",
@@ -66,6 +70,7 @@ __all__ = [
     "read_letor",
     "read_scores",
     "save",
+    "smallest_swap",
     "write_letor",
 ]
 
@@ -87,6 +92,8 @@ _HOMES = {
     "rankviz.common.errors": ("SettingWarning",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
+    "rankviz.whatif.crossings": ("crossings", "smallest_swap"),
+    "rankviz.whatif.margins": ("explain_margin",),
 }
 """Module -> the public names that live there."""
 

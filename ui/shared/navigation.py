@@ -67,6 +67,7 @@ ENTRIES = (
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
+    Entry("Why", "help_center", "why", " does one document stand above another: the share of every feature"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""
