@@ -20,6 +20,7 @@ from sklearn.base import clone
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, reporter, silent
+from rankviz.common.threads import single_blas
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features import FEATURE_MAPS
@@ -167,12 +168,13 @@ class RankSVMRefits:
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """The model after changes, applied in order; `DataError` where they cannot be."""
         after = changed(self.data, changes)
-        before = self._fit[0]
+        before, precondition = self._fit[0], self.curvature
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         moved = self._place.moved(self.data, after, off, before.coef_)
         weights = self._weights_after(moved.data)
-        precondition = self.curvature if moved.curved_alike else None
-        model, fit, _ = self._trained(moved, weights, precondition, callback)
+        with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
+            known = precondition if moved.curved_alike else None
+            model, fit, _ = self._trained(moved, weights, known, callback)
         return Refit(model, after, fit.result.point.scores[moved.shown])
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
