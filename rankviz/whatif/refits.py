@@ -146,21 +146,21 @@ class RankSVMRefits:
         self._start = model.coef_
 
     @cached_property
-    def _fit(self) -> tuple[RankSVM, Fit, Objective]:
-        """The model at its optimum, with the objective there."""
+    def optimum(self) -> tuple[RankSVM, Fit, Objective]:
+        """The model at its optimum, how it came there, and its objective."""
         moved = Moved(self._place, self.data, np.arange(self.data.n_documents), self._start)
         return self._trained(moved, self._weights, None, None)
 
     @property
     def before(self) -> Refit:
         """The model without a change, trained on to the tolerance of refits."""
-        model, fit, _ = self._fit
+        model, fit, _ = self.optimum
         return Refit(model, self.data, fit.result.point.scores)
 
     @cached_property
     def curvature(self) -> Preconditioner:
         """The inverse Hessian at `before`: itself in feature space, near it in the kernel's own."""
-        _, fit, objective = self._fit
+        _, fit, objective = self.optimum
         if self._place.map.in_kernel_space:
             return fit.result.precondition or objective.preconditioner(fit.result.point)
         return objective.exact_preconditioner(fit.result.point)
@@ -168,7 +168,7 @@ class RankSVMRefits:
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """The model after changes, applied in order; `DataError` where they cannot be."""
         after = changed(self.data, changes)
-        before, precondition = self._fit[0], self.curvature
+        before, precondition = self.optimum[0], self.curvature
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         moved = self._place.moved(self.data, after, off, before.coef_)
         weights = self._weights_after(moved.data)
