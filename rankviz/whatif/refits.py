@@ -163,7 +163,8 @@ class RankSVMRefits:
         _, fit, objective = self.optimum
         if self._place.map.in_kernel_space:
             return fit.result.precondition or objective.preconditioner(fit.result.point)
-        return objective.exact_preconditioner(fit.result.point)
+        with single_blas():
+            return objective.exact_preconditioner(fit.result.point)
 
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """The model after changes, applied in order; `DataError` where they cannot be."""
@@ -172,9 +173,8 @@ class RankSVMRefits:
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         moved = self._place.moved(self.data, after, off, before.coef_)
         weights = self._weights_after(moved.data)
-        with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
-            known = precondition if moved.curved_alike else None
-            model, fit, _ = self._trained(moved, weights, known, callback)
+        known = precondition if moved.curved_alike else None
+        model, fit, _ = self._trained(moved, weights, known, callback)
         return Refit(model, after, fit.result.point.scores[moved.shown])
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
@@ -204,7 +204,8 @@ class RankSVMRefits:
         if moved.w is not None:
             task = Task(int(model.n_components), self._gamma, float(model.C))
             training.resume(task, place.start(moved.w), precondition)
-        fit = model.fit_in(training, reporter(callback))
+        with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
+            fit = model.fit_in(training, reporter(callback))
         model.feature_map_, model.query_weights_ = place.map, weights
         model.weighed_digest_ = "" if weights is None else documents_digest(moved.data)
         return model, fit, training.objective(fit.task)
