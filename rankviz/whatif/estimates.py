@@ -69,7 +69,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
         raise SettingError(
             "estimates of left-out queries need the Hessian of a RankSVM; train again without each"
         )
-    model, end, objective = refits.optimum
+    model, objective = refits.optimum.model, refits.optimum.objective
     if LOSSES[model.loss].by_continuation:
         raise SettingError(
             f"loss={model.loss!r} has no second derivative to estimate with; train again without each query, "
@@ -80,7 +80,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
             "the Hessian of the exact kernel of so many documents is not formed; train again without each "
             "query, or choose feature_map='nystroem'"
         )
-    features, risk = objective.features, end.result.point.risk
+    features, risk = objective.features, refits.optimum.fit.result.point.risk
     pulls = np.empty((features.base.shape[1], refits.data.n_queries))
     for q in range(refits.data.n_queries):
         own = refits.data.query_slice(q)
