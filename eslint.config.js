@@ -5,7 +5,7 @@ import js from "@eslint/js";
 const names = (...list) => Object.fromEntries(list.map((name) => [name, "readonly"]));
 const BROWSER = names(
   "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "URL", "setTimeout", "clearTimeout",
-  "requestAnimationFrame", "cancelAnimationFrame", "performance", "getComputedStyle", "ResizeObserver", "btoa",
+  "atob", "requestAnimationFrame", "cancelAnimationFrame", "performance", "getComputedStyle", "ResizeObserver", "btoa",
 );
 
 const RULES = {
@@ -34,5 +34,5 @@ export default [
   js.configs.recommended,
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2022, sourceType: "module" }, rules: RULES },
   { files: ["ui/**/*.js", "tests/e2e/**/*.js"], languageOptions: { globals: BROWSER } },
-  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "URL", "TextEncoder") } },
+  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "Buffer", "URL", "TextEncoder") } },
 ];

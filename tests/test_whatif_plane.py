@@ -89,6 +89,7 @@ def test_a_landmark_that_was_moved_lies_where_it_was_put() -> None:
     fit = fit_plane(data, settings, {0: [0.123, 0.456], 99: [0.0, 0.0]})
     points = drawn_landmarks(data, settings)
     assert fit.model.feature_map_.landmarks[0].tolist() == [0.123, 0.456]
+    assert np.array_equal(fit.landmarks, fit.model.feature_map_.landmarks)
     assert np.array_equal(fit.model.feature_map_.landmarks[1:], points[1:])
     assert not np.allclose(fit.scores(data.X)[-1], fit_plane(data, settings).scores(data.X)[-1], atol=1e-3)
     other = MAPS["fourier"]

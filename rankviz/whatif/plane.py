@@ -20,6 +20,8 @@ from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.pairs import preference_pairs
 from rankviz.whatif.given import LandmarkRankSVM
 
+_SHARED = ("kernel", "gamma", "degree", "coef0", "C", "loss", "costs", "random_state", "tol", "max_iter")
+
 
 @dataclass(frozen=True, eq=False)
 class PlaneFit:
@@ -33,12 +35,15 @@ class PlaneFit:
         Weights where each Newton step begins, the last ones those of the model.
     trace : DataFrame
         One row for each.
+    landmarks : (m, 2) float64
+        Those that were drawn or put, where the map has some.
     """
 
     model: RankSVM
     data: RankingData
     path: FloatArray
     trace: pd.DataFrame
+    landmarks: FloatArray
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Scores of points (n, 2) at each step -> (t, n)."""
@@ -57,6 +62,11 @@ class PlaneFit:
         scores = self.scores(self.data.X)
         right = scores[:, pairs.winner] > scores[:, pairs.loser]
         return right.mean(axis=1) if len(pairs) else np.full(len(scores), np.nan)
+
+    @property
+    def n_ordered(self) -> int:
+        """The number of pairs that the model orders."""
+        return round(float(self.ordered[-1]) * self.model.n_pairs_) if self.model.n_pairs_ else 0
 
     @cached_property
     def kernels(self) -> tuple[FloatArray, FloatArray]:
@@ -81,7 +91,14 @@ def fit_plane(
     `landmarks` are points by the number of the landmark that they replace, for a map that draws landmarks.
     Raises what `RankSVM.fit` raises; documents without a pair give a model whose scores are all 0.
     """
-    model, path = _model(data, settings, landmarks or {}), list[FloatArray]()
+    model, points = RankSVM(**settings), np.zeros((0, 2))
+    if has_landmarks(model.feature_map):
+        points = drawn_landmarks(data, settings)
+        for number, point in (landmarks or {}).items():
+            points[number : number + 1] = point  # one beyond the last is no landmark of this model
+        passed = {name: value for name, value in settings.items() if name in _SHARED}
+        model = LandmarkRankSVM(points, **passed)
+    path: list[FloatArray] = []
 
     def keep(progress: Progress) -> None:
         if progress.weights is not None:
@@ -91,7 +108,7 @@ def fit_plane(
 
     model.fit_data(data, callback=keep)
     trace = model.trace_.reset_index(drop=True)
-    return PlaneFit(model, data, np.array([*path[: len(trace) - 1], model.coef_]), trace)
+    return PlaneFit(model, data, np.array([*path[: len(trace) - 1], model.coef_]), trace, points)
 
 
 def best_direction(data: RankingData) -> tuple[float, FloatArray]:
@@ -113,18 +130,6 @@ def best_direction(data: RankingData) -> tuple[float, FloatArray]:
     counts = first + np.cumsum(change)
     best = between[int(np.argmax(counts))]
     return float(counts.max() / len(pairs)), np.array([np.cos(best), np.sin(best)])
-
-
-def _model(data: RankingData, settings: Mapping[str, Any], moved: Mapping[int, ArrayLike]) -> RankSVM:
-    model = RankSVM(**settings)
-    if not moved or not has_landmarks(model.feature_map):
-        return model
-    points = drawn_landmarks(data, settings)
-    for number, point in moved.items():
-        if number < len(points):
-            points[number] = point
-    passed = {name: value for name, value in settings.items() if name in LandmarkRankSVM().get_params()}
-    return LandmarkRankSVM(points, **passed)
 
 
 def has_landmarks(feature_map: str) -> bool:

@@ -34,6 +34,8 @@ class Entry:
         What Home says of it, right after the title; nothing for Home itself.
     unread : callable
         Why it does not read a setting of the sidebar, "" where it does.
+    own : bool
+        Whether it has documents and a model of its own, so that the sidebar's settings stand folded.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Entry:
     file: str
     about: str = ""
     unread: Callable[[Setting], str] = reads.by_any
+    own: bool = False
 
     @property
     def script(self) -> str:
@@ -67,6 +70,7 @@ ENTRIES = (
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
+    Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""

@@ -1,0 +1,78 @@
+"""What the playground finds, in sentences that the counts bear out."""
+
+from __future__ import annotations
+
+from rankviz.common.numbers import counted
+from rankviz.features import FEATURE_MAPS
+from rankviz.whatif.plane import PlaneFit
+from ui.playground.scene import Scene
+from ui.shared.show import capital
+
+EMPTY = "No documents: press Add and click into the plane, or reset it"
+
+
+def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
+    """How many pairs a model orders; how many the exact kernel does where it is another; how many a direction."""
+    n = fit.model.n_pairs_
+    if n == 0:
+        return no_pairs(fit)
+    kind, right = FEATURE_MAPS[fit.model.feature_map], fit.n_ordered
+    found = capital(f"{who(fit)} orders {of_pairs(right, n)}")
+    if kind.is_identity:
+        return f"{found}; {_bound(right, direction)}"
+    if exact is not None:
+        found += f", the exact kernel {'all' if exact == n else exact}"
+    return f"{found}; {_most(direction, n)}"
+
+
+def no_pairs(fit: PlaneFit) -> str:
+    """Why there is nothing to learn, and what to do."""
+    if fit.data.n_documents == 1:
+        return "No pairs: one document alone. Add another one to its query, with another grade"
+    return "No pairs: no query has two documents of different grades. Give some document another grade"
+
+
+def who(fit: PlaneFit) -> str:
+    """The model within a sentence."""
+    kind, m = FEATURE_MAPS[fit.model.feature_map], fit.model.n_components_
+    if kind.approximates:
+        thing = counted(m, "landmark") if kind.expands else f"{m} frequenc{'y' if m == 1 else 'ies'}"
+        return f"{kind.label} with {thing}"
+    return kind.in_a_sentence
+
+
+def of_pairs(right: int, n: int) -> str:
+    """So many of all pairs."""
+    if right == n:
+        return "the only pair" if n == 1 else f"all {n:,} pairs"
+    share = min(max(round(100 * right / n), 1 if right else 0), 99)
+    return f"{right:,} of {counted(n, 'pair')} ({share} %)"
+
+
+def _bound(right: int, direction: int) -> str:
+    """What is said of a linear model beside the best of all directions."""
+    if right < direction:
+        return f"the best of all directions orders {direction:,}"
+    return "no direction can do better"
+
+
+def _most(direction: int, n: int) -> str:
+    if direction == n:
+        return "a single direction can do that too"
+    return f"no single direction orders more than {direction:,}"
+
+
+def of_kernels(fit: PlaneFit) -> str:
+    """How far K̃ is from K."""
+    error = 100 * fit.kernel_error
+    told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
+    return f"{told} % of ‖K‖ away from K"
+
+
+def about(scene: Scene) -> str:
+    """How many documents there are, of how many queries, and how many were changed by hand."""
+    documents = scene.documents.values()
+    queries = len({one.query for one in documents})
+    of = f"{queries} {'query' if queries == 1 else 'queries'}"
+    by_hand = f" · {counted(scene.by_hand, 'change')} by hand" if scene.by_hand else ""
+    return f"{counted(len(documents), 'document')}, {of}{by_hand}"
