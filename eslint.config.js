@@ -4,8 +4,9 @@ import js from "@eslint/js";
 
 const names = (...list) => Object.fromEntries(list.map((name) => [name, "readonly"]));
 const BROWSER = names(
-  "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "URL", "setTimeout", "clearTimeout",
-  "atob", "requestAnimationFrame", "cancelAnimationFrame", "performance", "getComputedStyle", "ResizeObserver", "btoa",
+  "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
+  "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
+  "getComputedStyle", "ResizeObserver",
 );
 
 const RULES = {

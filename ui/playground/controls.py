@@ -94,3 +94,10 @@ def _now(setting: Setting) -> Any:
 def _read_by_map(name: str) -> Callable[[Setting], bool]:
     of_map = [one for one, _ in active(FEATURE_MAP.settings_of(name), lambda one: one.default)]
     return lambda setting: OF.get(setting, setting) in of_map or setting not in OF
+
+
+def in_words() -> str:
+    """The set and the model in words."""
+    read = _read_by_map(_now(MAP))
+    shown = [setting for setting in (PLANE, MAP, M, PLANE_GAMMA, C, PLANE_LOSS) if read(setting)]
+    return " · ".join(setting.told(_now(setting)) for setting in shown)

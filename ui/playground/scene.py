@@ -6,7 +6,7 @@ Positions are in hundredths, so that a line of an address says exactly where eve
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -92,40 +92,35 @@ class Scene:
             return replace(self, changed={**self.changed, number: None}) if number in there else self
         if kind != "put" or (number not in there and len(there) >= MOST):
             return self
-        return replace(self, changed={**self.changed, number: _document(change)})
+        one = _document(*(change[name] for name in Document._fields))
+        return replace(self, changed={**self.changed, number: one})
 
     @property
     def line(self) -> str:
         """The changes by hand in signs of an address; `read` takes them back."""
         items = [
-            str(k) if one is None else f"{k}.{_hundredths(one.x)}.{_hundredths(one.y)}.{one.grade}.{one.query}"
+            f"{k}" if one is None else f"{k}.{_hundredths(one)}.{one.grade}.{one.query}"
             for k, one in self.changed.items()
         ]
-        items += [f"z{k}.{_hundredths(x)}.{_hundredths(y)}" for k, (x, y) in self.moved.items()]
-        return "_".join(items)
+        return "_".join([*items, *(f"z{k}.{_hundredths(place)}" for k, place in self.moved.items())])
 
     def read(self, line: str) -> Self:
         """The set with the changes that a line says; ValueError for a line that says none."""
-        scene, drawn = replace(self, changed={}, moved={}), len(self.drawn)
         changed: dict[int, Document | None] = {}
         moved: dict[int, tuple[float, float]] = {}
-        for item in filter(None, line[: 2 * LONGEST].split("_")):
-            if landmark := _LANDMARK.fullmatch(item):
-                k, x, y = map(int, landmark.groups())
+        for item in filter(None, line.split("_")):
+            if found := _LANDMARK.fullmatch(item):
+                k, x, y = map(int, found.groups())
                 moved[k] = (_place(x / 100), _place(y / 100))
-                continue
-            found = _ITEM.fullmatch(item)
-            if found is None:
+            elif found := _ITEM.fullmatch(item):
+                k, *values = (int(text) for text in found.groups() if text is not None)
+                changed[k] = _document(values[0] / 100, values[1] / 100, *values[2:]) if values else None
+            else:
                 raise ValueError(f"{item!r} is no document and no landmark")
-            k, *rest = (None if text is None else int(text) for text in found.groups())
-            gone = rest[0] is None
-            names = ("x", "y", "grade", "query")
-            values = [] if gone else [rest[0] / 100, rest[1] / 100, *rest[2:]]
-            changed[int(k)] = None if gone else _document(dict(zip(names, values, strict=True)))
-        found_scene = replace(scene, changed=changed, moved=moved)
-        if len(found_scene.documents) > MOST or max(changed, default=0) >= drawn + 3 * MOST:
+        scene = replace(self, changed=changed, moved=moved)
+        if len(scene.documents) > MOST:
             raise ValueError(f"there are more than {MOST} documents")
-        return found_scene
+        return scene
 
     @property
     def data(self) -> RankingData | None:
@@ -133,7 +128,8 @@ class Scene:
         rows = [one for _, one in self.in_order]
         if not rows:
             return None
-        X, y, qid = [[one.x, one.y] for one in rows], [one.grade for one in rows], [one.query + 1 for one in rows]
+        X, y = [[one.x, one.y] for one in rows], [one.grade for one in rows]
+        qid = [one.query + 1 for one in rows]
         return RankingData.from_arrays(X, y, qid, feature_names=FEATURES, name="the plane")
 
     @property
@@ -142,11 +138,11 @@ class Scene:
         return sorted(self.documents.items(), key=lambda item: (item[1].query, item[0]))
 
 
-def _document(told: Mapping[str, Any]) -> Document:
-    grade, query = int(told["grade"]), int(told["query"])
-    if not (0 <= grade < GRADES and 0 <= query < QUERIES):
+def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
+    one = Document(_place(x), _place(y), int(grade), int(query))
+    if not (0 <= one.grade < GRADES and 0 <= one.query < QUERIES):
         raise ValueError(f"grade {grade} or query {query} is not offered")
-    return Document(_place(told["x"]), _place(told["y"]), grade, query)
+    return one
 
 
 def _place(told: Any) -> float:
@@ -157,8 +153,8 @@ def _place(told: Any) -> float:
     return round(min(max(value, -EDGE), EDGE), 2)
 
 
-def _hundredths(value: float) -> int:
-    return round(100 * value)
+def _hundredths(place: Sequence[float]) -> str:
+    return ".".join(str(round(100 * value)) for value in place[:2])
 
 
 def _number(told: Any) -> int:

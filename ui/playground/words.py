@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankviz.common.numbers import counted
 from rankviz.features import FEATURE_MAPS
 from rankviz.whatif.plane import PlaneFit
+from ui.playground.packing import WAVES
 from ui.playground.scene import Scene
 from ui.shared.show import capital
 
@@ -12,7 +13,7 @@ EMPTY = "No documents: press Add and click into the plane, or reset it"
 
 
 def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
-    """How many pairs a model orders; how many the exact kernel does where it is another; how many a direction."""
+    """How many pairs a model orders; how many its exact kernel, where it has another; how many a direction."""
     n = fit.model.n_pairs_
     if n == 0:
         return no_pairs(fit)
@@ -62,11 +63,38 @@ def _most(direction: int, n: int) -> str:
     return f"no single direction orders more than {direction:,}"
 
 
-def of_kernels(fit: PlaneFit) -> str:
-    """How far K̃ is from K."""
+def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
+    """What is drawn of the model itself, each with the kind of its mark."""
+    kind = FEATURE_MAPS[fit.model.feature_map]
+    if kind.is_identity:
+        return [("arrowed", "w: scores grow along it")]
+    if not kind.approximates:
+        return []
+    if kind.expands:
+        return [("diamond", "Landmark, filled where it raises scores; drag it")]
+    return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
+
+
+def of_kernels(fit: PlaneFit) -> list[str]:
+    """What the matrices beside the plane are."""
+    kind = FEATURE_MAPS[fit.model.feature_map]
+    if not kind.has_kernel:
+        return []
+    if not kind.approximates:
+        return ["K, the kernel of all documents"]
     error = 100 * fit.kernel_error
     told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
-    return f"{told} % of ‖K‖ away from K"
+    return ["K, the kernel", f"K̃, what stands in for it: {told} % off"]
+
+
+def note(fit: PlaneFit) -> str:
+    """What the circle and the matrices show."""
+    if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
+        return "A linear score grows in one direction: its lines of equal score are straight and parallel."
+    return (
+        "Rows and columns are documents, query by query; dark: alike. The circle around what is chosen is "
+        "where the kernel has fallen to a half."
+    )
 
 
 def about(scene: Scene) -> str:

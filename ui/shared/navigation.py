@@ -101,7 +101,7 @@ def configure() -> st.Page:
 
 def experiment() -> RunSpec:
     """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
-    _announced()
+    announced()
     with errors_as_sentences():
         try:
             return spec_from_state(st.session_state)
@@ -115,11 +115,11 @@ _TITLE = "page-title"
 
 def data_only() -> RunSpec:
     """The data that the sidebar names, for a page that trains nothing: the other settings may clash."""
-    _announced()
+    announced()
     return data_from_state(st.session_state)
 
 
-def _announced() -> None:
+def announced() -> None:
     """Announce the navigation if nobody has.
 
     The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`
