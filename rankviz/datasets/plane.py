@@ -83,7 +83,8 @@ def _ring(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
     y = _dealt(n, 3)
     inner, outer = np.array([0.0, 0.42, 0.72])[y], np.array([0.3, 0.62, 0.95])[y]
     radius = np.sqrt(rng.uniform(inner**2, outer**2))
-    angle = 2 * np.pi * (np.arange(n) + rng.uniform(0, 1, n)) / n  # all around, in every query
+    turn = rng.uniform(0, n)
+    angle = 2 * np.pi * (np.arange(n) + rng.uniform(0, 1, n) + turn) / n  # all around, in every query
     return np.column_stack((radius * np.cos(angle), radius * np.sin(angle))), y
 
 

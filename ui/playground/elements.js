@@ -26,4 +26,4 @@ export const SHAPES = [
   { name: "triangle", path: "M0 -7L6.4 4.6H-6.4Z" },
   { name: "plus", path: "M-2.3 -6.5H2.3V-2.3H6.5V2.3H2.3V6.5H-2.3V2.3H-6.5V-2.3H-2.3Z" },
 ];
-export const DIAMOND = "M0 -9L9 0L0 9L-9 0Z";
+export const DIAMOND = "M0 -12L12 0L0 12L-12 0Z";

@@ -35,9 +35,17 @@ function inPlane(plane, { clientX, clientY }) {
   return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
 }
 
+// What lies under a pointer: what is chosen before all else, for a landmark may lie below its document.
 function under(plane, event) {
-  const { left, top } = plane.svg.getBoundingClientRect();
-  return nearest(plane.graspable(), event.clientX - left, event.clientY - top, NEAR[event.pointerType] ?? NEAR.mouse);
+  const { left, top } = plane.svg.getBoundingClientRect(), near = NEAR[event.pointerType] ?? NEAR.mouse;
+  const marks = plane.graspable(), [x, y] = [event.clientX - left, event.clientY - top];
+  return nearest(marks.filter((mark) => mark.chosen), x, y, near) ?? nearest(marks, x, y, near);
+}
+
+// What else lies where a mark lies, the next of them: a second tap chooses it.
+function below(plane, { key: own, x, y }) {
+  const there = plane.graspable().filter((mark) => Math.hypot(mark.x - x, mark.y - y) < NEAR.mouse / 2);
+  return there[(there.findIndex((mark) => mark.key === own) + 1) % there.length];
 }
 
 function grasp(plane, event) {
@@ -51,9 +59,14 @@ function grasp(plane, event) {
   }
   event.preventDefault();
   plane.svg.setPointerCapture(event.pointerId);
+  const again = plane.chosen === mark.key;
+  choose(plane, mark);
+  plane.drag = new Drag(plane, mark, inPlane(plane, event), again);
+}
+
+function choose(plane, mark) {
   plane.chosen = mark.key;
   plane.marks.focus(mark.key);
-  plane.drag = new Drag(plane, mark, inPlane(plane, event));
   plane.draw();
 }
 
@@ -65,8 +78,9 @@ function letGo(plane) {
 
 // Something that is held: it follows the pointer, and Python is told where it is dropped.
 class Drag {
-  constructor(plane, mark, [x, y]) {
-    Object.assign(this, { plane, key: mark.key, from: { ...mark.one }, at: { ...mark.one }, moved: false });
+  constructor(plane, mark, [x, y], again) {
+    const from = { ...mark.one };
+    Object.assign(this, { plane, mark, key: mark.key, from, at: from, moved: false, again });
     this.offset = [mark.one.x - x, mark.one.y - y];
   }
 
@@ -87,6 +101,7 @@ class Drag {
     this.plane.drag = null;
     place(this.plane, this.key, dropped ? this.at : this.from);
     if (dropped && this.moved) told(this.plane, this.key);
+    else if (dropped && this.again) choose(this.plane, below(this.plane, this.mark));
     this.plane.draw();
   }
 }

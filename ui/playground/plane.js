@@ -254,8 +254,8 @@ class Plane {
     const pairs = ["Misordered pair", "In order, margin below 1", "Margin of 1 or more"];
     return [
       ...pairs.map((text, k) => ["line", inks[k], text]),
-      ["tint", colours.method, "The darker, the higher the score"],
-      ["circle", style.color, "Larger and stronger blue: higher grade"],
+      ["tint", colours.method, "The stronger, the higher the score"],
+      ["circle", style.color, "The larger, the higher the grade"],
       ...own,
     ];
   }

@@ -13,7 +13,7 @@ EMPTY = "No documents: press Add and click into the plane, or reset it"
 
 
 def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
-    """How many pairs a model orders; how many its exact kernel, where it has another; how many a direction."""
+    """How many pairs a model orders, how many the exact kernel where it is another, how many a direction."""
     n = fit.model.n_pairs_
     if n == 0:
         return no_pairs(fit)
@@ -22,7 +22,7 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
     if kind.is_identity:
         return f"{found}; {_bound(right, direction)}"
     if exact is not None:
-        found += f", the exact kernel {'all' if exact == n else exact}"
+        found += ", as the exact kernel does" if exact == right else f", the exact kernel {_all(exact, n)}"
     return f"{found}; {_most(direction, n)}"
 
 
@@ -50,6 +50,10 @@ def of_pairs(right: int, n: int) -> str:
     return f"{right:,} of {counted(n, 'pair')} ({share} %)"
 
 
+def _all(right: int, n: int) -> str:
+    return "all" if right == n else f"{right:,}"
+
+
 def _bound(right: int, direction: int) -> str:
     """What is said of a linear model beside the best of all directions."""
     if right < direction:
@@ -71,7 +75,7 @@ def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
     if not kind.approximates:
         return []
     if kind.expands:
-        return [("diamond", "Landmark, filled where it raises scores; drag it")]
+        return [("diamond", "Landmark, filled where it raises scores")]
     return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
 
 
@@ -81,7 +85,7 @@ def of_kernels(fit: PlaneFit) -> list[str]:
     if not kind.has_kernel:
         return []
     if not kind.approximates:
-        return ["K, the kernel of all documents"]
+        return ["K, the kernel"]
     error = 100 * fit.kernel_error
     told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
     return ["K, the kernel", f"K̃, what stands in for it: {told} % off"]
@@ -92,8 +96,8 @@ def note(fit: PlaneFit) -> str:
     if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
         return "A linear score grows in one direction: its lines of equal score are straight and parallel."
     return (
-        "Rows and columns are documents, query by query; dark: alike. The circle around what is chosen is "
-        "where the kernel has fallen to a half."
+        "Rows and columns are documents by query and grade; the stronger, the more alike. The circle around "
+        "what is chosen is where the kernel has fallen to a half."
     )
 
 
