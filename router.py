@@ -22,7 +22,7 @@ try:
         go_where_asked()
         link = link_as_opened()
         uploads.before_sidebar()
-        sidebar(datasets(), entry_of(page).unread)
+        sidebar(datasets(), entry_of(page).unread, folded=entry_of(page).own)
         offer_to_log_out()
         say_what_was_not_offered(link)
         switches()

@@ -40,6 +40,18 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 
+def shown(app: AppTest) -> list[dict[str, Any]]:
+    """The figures on the page, plotly's and components of ours."""
+    return figures(app) + components(app)
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    """What components of ours on the page are sent."""
+    return [
+        json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
+    ]
+
+
 def words(app: AppTest) -> str:
     """All texts on the page, one after the other, but for the glossary that every page has."""
     kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)

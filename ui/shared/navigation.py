@@ -34,6 +34,8 @@ class Entry:
         What Home says of it, right after the title; nothing for Home itself.
     unread : callable
         Why it does not read a setting of the sidebar, "" where it does.
+    own : bool
+        Whether it has documents and a model of its own, so that the sidebar's settings stand folded.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Entry:
     file: str
     about: str = ""
     unread: Callable[[Setting], str] = reads.by_any
+    own: bool = False
 
     @property
     def script(self) -> str:
@@ -68,6 +71,7 @@ ENTRIES = (
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Why", "help_center", "why", " does one document stand above another: the share of every feature"),
+    Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""
@@ -98,7 +102,7 @@ def configure() -> st.Page:
 
 def experiment() -> RunSpec:
     """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
-    _announced()
+    announced()
     with errors_as_sentences():
         try:
             return spec_from_state(st.session_state)
@@ -112,11 +116,11 @@ _TITLE = "page-title"
 
 def data_only() -> RunSpec:
     """The data that the sidebar names, for a page that trains nothing: the other settings may clash."""
-    _announced()
+    announced()
     return data_from_state(st.session_state)
 
 
-def _announced() -> None:
+def announced() -> None:
     """Announce the navigation if nobody has.
 
     The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`

@@ -1,0 +1,105 @@
+// What is drawn on canvases: the surface with its contours, waves, pairs, kernel matrices.
+
+import { BEYOND, MISORDERED, WITHIN, classOf, contour, crests, levels } from "./geometry.js";
+
+const DARKEST = 0.5, RATIO = 2; // how much of the method's colour the highest score gets; pixels for one of CSS
+
+// A canvas of so many CSS pixels, cleared, to be drawn on in these.
+export function cleared(canvas, width, height = width) {
+  const context = canvas.getContext("2d");
+  if (canvas.width !== width * RATIO || canvas.height !== height * RATIO) {
+    canvas.width = width * RATIO;
+    canvas.height = height * RATIO;
+  }
+  context.setTransform(RATIO, 0, 0, RATIO, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+// Colour by score, the more of it the higher, and lines of equal score; `range` holds while a film plays.
+export function drawSurface(canvas, values, side, size, colour, range) {
+  const context = cleared(canvas, size), [low, high] = range, [red, green, blue] = rgb(colour);
+  const image = new ImageData(side, side);
+  values.forEach((value, at) => {
+    const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
+    image.data.set([red, green, blue, 255 * DARKEST * share], 4 * at);
+  });
+  const small = new OffscreenCanvas(side, side);
+  small.getContext("2d").putImageData(image, 0, 0);
+  const step = size / (side - 1); // the outer points of the grid lie on the edge
+  context.drawImage(small, -step / 2, -step / 2, side * step, side * step);
+  context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.55)`;
+  for (const level of levels(low, high)) {
+    context.lineWidth = Math.abs(level) < 1e-12 ? 2 : 1;
+    lines(context, contour(values, side, level), (place) => place * step);
+  }
+}
+
+function lines(context, segments, scaled) {
+  context.beginPath();
+  for (const [x0, y0, x1, y1] of segments) {
+    context.moveTo(scaled(x0), scaled(y0));
+    context.lineTo(scaled(x1), scaled(y1));
+  }
+  context.stroke();
+}
+
+// The strongest waves by their crests: where each raises the score most.
+export function drawWaves(context, waves, weights, size, extent, colour) {
+  const largest = Math.max(...weights.map(Math.abs)) || 1;
+  const toPixels = (v, down) => ((down ? -v : v) + extent) * (size / (2 * extent));
+  waves.omega.forEach((omega, at) => {
+    context.strokeStyle = colour;
+    context.globalAlpha = 0.75 * Math.abs(weights[at]) / largest;
+    context.setLineDash([[], [7, 4], [2, 3]][at % 3]);
+    context.lineWidth = 2;
+    context.beginPath();
+    for (const [x0, y0, x1, y1] of crests(omega, waves.phase[at], extent, Math.sign(weights[at]))) {
+      context.moveTo(toPixels(x0), toPixels(y0, true));
+      context.lineTo(toPixels(x1), toPixels(y1, true));
+    }
+    context.stroke();
+  });
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+// Pairs as segments by the class of their margin; those of `chosen` stand out, the others by `shown`.
+export function drawPairs(context, { pairs, places, scores, chosen, shown, colours }) {
+  const plain = [[], [], []], strong = [[], [], []];
+  for (const [i, j] of pairs) {
+    const kind = classOf(scores[i] - scores[j]);
+    const segment = [places[i].x, places[i].y, places[j].x, places[j].y];
+    if (i === chosen || j === chosen) strong[kind].push(segment);
+    else if (shown === "all" || (shown === "misordered" && kind === MISORDERED)) plain[kind].push(segment);
+  }
+  const faint = (chosen >= 0 ? 0.35 : 1) * Math.min(0.8, 8 / Math.sqrt(pairs.length + 1));
+  for (const kind of [BEYOND, WITHIN, MISORDERED]) {
+    stroke(context, plain[kind], colours[kind], Math.min(0.85, faint * WIDTHS[kind]));
+    stroke(context, strong[kind], colours[kind], 0.95, WIDTHS[kind] + 0.6);
+  }
+}
+
+const WIDTHS = [1.4, 1.1, 0.8];
+
+function stroke(context, segments, colour, alpha, width = 1.1) {
+  context.globalAlpha = alpha;
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  lines(context, segments, (place) => place);
+  context.globalAlpha = 1;
+}
+
+// A matrix of bytes, 127 for 0 and 254 for 1: ink by value, the other colour below 0.
+export function drawMatrix(canvas, values, side, ink, below) {
+  canvas.width = canvas.height = side;
+  const image = new ImageData(side, side);
+  values.forEach((value, at) => {
+    const share = (value - 127) / 127;
+    image.data.set([...(share < 0 ? below : ink), 255 * Math.min(1, Math.abs(share))], 4 * at);
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
