@@ -22,6 +22,7 @@ LAYERS = (
     {"solvers"},
     {"fitting"},
     {"models"},
+    {"whatif"},
     {"experiments"},
     {"analysis"},
     {"plots"},

@@ -14,6 +14,7 @@ from rankviz.features.bases import Basis, landmark_basis
 from rankviz.features.factor import eigen_basis, factored
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
+from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 
 
@@ -57,6 +58,11 @@ class FittedNystroem:
         kept = None if self.kept is None else self.kept[self.kept < m]
         k = min(m, len(self.landmarks)) if kept is None else len(kept)
         return FittedNystroem(self.landmarks[:k], self.kernel, self.basis.leading(k), kept)
+
+    def moved(self, move: Move, X: FloatArray) -> FittedNystroem:
+        """That of the landmarks moved, their kernel matrix factored again: O(m²d + m³)."""
+        rank = None if self.basis.nested else self.n_components
+        return DrawnLandmarks(move(self.landmarks), X, self.kernel, rank).fitted(self.kernel.gamma)
 
     def arrays(self) -> Arrays:
         """Landmarks, their factor or eigenvectors, and their places."""

@@ -16,7 +16,7 @@ from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.fitting.memory_check import room_for
-from rankviz.fitting.spaces import KernelSpace, Task, space_of
+from rankviz.fitting.spaces import KernelSpace, Space, Task, space_of
 from rankviz.fitting.training import Fit, Training
 from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
 from rankviz.models.feature_ranker import FeatureRanker
@@ -221,6 +221,12 @@ class RankSVM(FeatureRanker):
         space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
         if isinstance(space, KernelSpace):
             check_kernel_space(self.solver, data.n_documents)
+        return self.training_in(space, data, seed, weights)
+
+    def training_in(
+        self, space: Space, data: RankingData, seed: int = 0, weights: FloatArray | None = None
+    ) -> Training:
+        """Training on these documents in a space that is there already, for `fit_in`."""
         return Training(space, lambda: self._risk(data, weights), self._solver(seed), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
