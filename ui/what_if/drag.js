@@ -41,7 +41,7 @@ export class Drag {
     const { list, pointer } = this;
     if (!pointer?.held || list.held?.key !== pointer.key) return this.end();
     const { top, bottom } = list.view.getBoundingClientRect();
-    list.view.scrollTop += scrollSpeed(pointer.y, Math.max(top, 0), Math.min(bottom, innerHeight));
+    list.view.scrollTop += scrollSpeed(pointer.y, Math.max(top, 0), Math.min(bottom, window.innerHeight));
     const pixels = pointer.y - pointer.start + list.view.scrollTop - pointer.scroll;
     const { from } = list.held;
     list.put(list.row(pointer.key), from + pixels / list.pitch);

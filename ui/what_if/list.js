@@ -2,7 +2,7 @@
 
 import { Drag } from "./drag.js";
 import { gradeOfKey, meaningOfKey, moved, shift, step } from "./order.js";
-import { element, fill, fillBefore, fillSlopes, makeRow } from "./rows.js";
+import { element, fill, fillBefore, fillSlopes, makeList, makeRow } from "./rows.js";
 
 const lists = new WeakMap();
 
@@ -236,7 +236,10 @@ class RankedList {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".ranked-list");
-  if (!lists.has(root)) lists.set(root, new RankedList(root));
-  lists.get(root).show(data, (what) => setTriggerValue("told", what));
+  if (!lists.has(parentElement)) {
+    const root = makeList();
+    parentElement.append(root);
+    lists.set(parentElement, new RankedList(root));
+  }
+  lists.get(parentElement).show(data, (what) => setTriggerValue("told", what));
 }

@@ -12,6 +12,26 @@ export function element(tag, name, text = "") {
   return made;
 }
 
+/** The elements of the whole list, without rows yet. */
+export function makeList() {
+  const root = element("div", "ranked-list");
+  const heads = element("div", "heads");
+  heads.append(element("span", "", "Before"), element("span"), element("span", "", "Now"));
+  const view = element("div", "view");
+  const slopes = document.createElementNS(SVG, "svg");
+  slopes.setAttribute("class", "slopes");
+  slopes.setAttribute("aria-hidden", "true");
+  const before = element("ol", "before");
+  before.setAttribute("aria-label", "The order before");
+  const now = element("ol", "now");
+  now.setAttribute("aria-label", "The order now");
+  view.append(before, slopes, now);
+  const live = element("p", "live");
+  live.setAttribute("role", "status");
+  root.append(heads, element("div", "busy"), view, live);
+  return root;
+}
+
 /** The elements of a row; what they say is filled in by `fill`. */
 export function makeRow(key) {
   const row = element("li", "row");
