@@ -22,16 +22,16 @@ def preferring(
     """The grades by which document `above` of a query is preferred to `below`, where it is not.
 
     Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes, and the other
-    one's only where that cannot do, for grades lie in 0 … `highest`, at least 1. Empty where the grades prefer
-    it already. Raises `DataError` for a query or document that is not there.
+    one's, named first, only where that cannot do, for grades lie in 0 … `highest`, at least 1. Empty where the
+    grades prefer it already. Raises `DataError` for a query or document that is not there.
     """
     own, other = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
     if own > other:
         return []
     highest = max(1, highest)
     if moved == above:
-        wanted = {above: min(other + 1, highest), below: min(other, highest - 1)}
+        wanted = {below: min(other, highest - 1), above: min(other + 1, highest)}
     else:
-        wanted = {below: max(own - 1, 0), above: max(own, 1)}
+        wanted = {above: max(own, 1), below: max(own - 1, 0)}
     held = {above: own, below: other}
     return [GradeSet(query, one, grade) for one, grade in wanted.items() if grade != held[one]]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from threading import Lock
 
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets import Fold
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from, model_of
@@ -32,6 +33,11 @@ class Asked:
     def knows(self, changes: Sequence[Change]) -> bool:
         """Whether the outcome is remembered."""
         return tuple(changes) in self._outcomes
+
+    def before(self) -> dict[str, FloatArray]:
+        """Scores without a change, by part."""
+        with self._lock:
+            return self._made().before
 
     def outcome(self, changes: Sequence[Change]) -> Outcome:
         """The outcome of changes, remembered or computed now; `DataError` where they cannot be applied."""

@@ -73,7 +73,12 @@ def _number(value: float) -> str:
 
 
 def answer(
-    found: Lists, n_changes: int, marked: int | None, own: tuple[float, float], vali: Comparison, trained: bool
+    found: Lists,
+    n_changes: int,
+    marked: int | None,
+    own: tuple[float, float],
+    vali: Comparison,
+    trained: bool,
 ) -> str:
     """What the changes did: to the document that is marked, to its query, to the validation part."""
     if n_changes == 0:
@@ -82,7 +87,9 @@ def answer(
     head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
     joined = ", " if place else " "
     text = f"{head}{joined}{_of_the_query(own)}"
-    return f"{text}. {_of_validation(vali) if trained else 'Nothing was trained: no query of training changed.'}"
+    return (
+        f"{text}. {_of_validation(vali) if trained else 'Nothing was trained: no query of training changed.'}"
+    )
 
 
 def _of_the_document(found: Lists, marked: int | None) -> str:
@@ -109,8 +116,8 @@ def _of_the_query(own: tuple[float, float]) -> str:
 
 def _of_validation(found: Comparison) -> str:
     """What may be said of the mean over validation queries."""
-    if found.n_queries == 0:
-        return "There is no validation query to judge it by."
+    if found.n_queries < 2:
+        return "There are too few validation queries to judge it by."
     interval = found.interval
     if interval.low == interval.high == 0.0:
         return f"No validation query has another {METRIC}."
