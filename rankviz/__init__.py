@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
     from rankviz.models.storage import load, save
+    from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
 
 __version__ = "0.1.0"
 
@@ -65,7 +66,12 @@ __all__ = [
     "measure",
     "read_letor",
     "read_scores",
+    "refits_of",
     "save",
+    "with_feature_off",
+    "with_grades",
+    "with_only",
+    "without_query",
     "write_letor",
 ]
 
@@ -87,6 +93,7 @@ _HOMES = {
     "rankviz.common.errors": ("SettingWarning",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
+    "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
 """Module -> the public names that live there."""
 

@@ -16,7 +16,7 @@ from rankviz.common.errors import DataError
 from rankviz.datasets.array_checks import grade_array
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.whatif.documents import (
+from rankviz.whatif.lookup import (
     feature_checked,
     index_of_document,
     index_of_query,

@@ -32,28 +32,30 @@ class Alike:
         Where each document stood before; −1 for a new one.
     same : (n,) bool
         Whether its features are as they were.
+    n_before : int
+        Documents before.
     """
 
     before: IntArray
     same: BoolArray
+    n_before: int
 
     @classmethod
     def of(cls, before: RankingData, after: RankingData) -> Alike:
         """Documents are the same by their number in `rows`; their features are compared."""
         if after.X is before.X:
-            return cls(np.arange(len(before.y)), np.ones(len(before.y), bool))
+            return cls(np.arange(len(before.y)), np.ones(len(before.y), bool), len(before.y))
         order = np.argsort(before.rows, kind="stable")
         place = np.minimum(np.searchsorted(before.rows, after.rows, sorter=order), len(order) - 1)
         found = order[place]
         there = before.rows[found] == after.rows
         same = there & (before.X[found] == after.X).all(axis=1)
-        return cls(np.where(there, found, -1), same)
+        return cls(np.where(there, found, -1), same, len(order))
 
     @property
     def all_as_before(self) -> bool:
         """Whether these are the documents of before, all of them in their order."""
-        n = len(self.before)
-        return bool(self.same.all()) and np.array_equal(self.before, np.arange(n))
+        return bool(self.same.all()) and np.array_equal(self.before, np.arange(self.n_before))
 
 
 @dataclass(frozen=True, eq=False)
