@@ -1,4 +1,4 @@
-"""How a metric of every query changes between two rankings, part by part, from the largest loss to the largest gain."""
+"""How a metric of every query changes between two rankings, part by part, from loss to gain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None = None
 ) -> go.Figure:
-    """A panel for each part: a bar for each query, that of the chosen (part, query) in a colour of its own."""
+    """A panel for each part, a bar for each query; that of the chosen (part, query) stands out."""
     parts = list(dict.fromkeys(table["part"]))
     titles = [_title(table[table["part"] == part], PART_NAMES[part]) for part in parts]
     fig = make_subplots(

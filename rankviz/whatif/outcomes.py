@@ -1,4 +1,4 @@
-"""What changes make of a model and of its rankings: the same queries ranked without the changes and with them.
+"""What changes make of a model and its rankings: the same queries ranked without the changes and with them.
 
 Both rankings are judged by the grades as they are changed, and have the same documents: one that was added is
 scored by both models, one that was left out by neither. So a difference says what became of the ranking.

@@ -39,6 +39,7 @@ from rankviz.whatif.changes import (
     OnlyQueries,
     QueryOut,
     changed,
+    weights_asked,
 )
 from rankviz.whatif.kept import Moved, Place, place_of
 
@@ -111,8 +112,13 @@ class PlainRefits:
 
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """Train on the changed data."""
-        after = changed(self.data, changes)
-        model = clone(self._model).fit_data(after, callback=callback)
+        after, asked = changed(self.data, changes), weights_asked(changes)
+        model = clone(self._model)
+        if asked:
+            weights = np.array([asked.get(query, 1.0) for query in after.query_labels.tolist()])
+            model.fit_weighted(after, weights, callback)
+        else:
+            model.fit_data(after, callback=callback)
         return Refit(model, after, model.scores(after.X, silent))
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
@@ -170,7 +176,7 @@ class RankSVMRefits:
         before = self._fit[0]
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         moved = self._place.moved(self.data, after, off, before.coef_)
-        weights = self._weights_after(moved.data)
+        weights = self._weights_after(moved.data, changes)
         precondition = self.curvature if moved.curved_alike else None
         model, fit, _ = self._trained(moved, weights, precondition, callback)
         return Refit(model, after, fit.result.point.scores[moved.shown])
@@ -207,13 +213,14 @@ class RankSVMRefits:
         model.weighed_digest_ = "" if weights is None else documents_digest(moved.data)
         return model, fit, training.objective(fit.task)
 
-    def _weights_after(self, data: RankingData) -> FloatArray | None:
-        """The weights of the queries that there are."""
-        known = self._weights
-        if known is None:
+    def _weights_after(self, data: RankingData, changes: Sequence[Change]) -> FloatArray | None:
+        """The weights of the queries that there are: those of the model, times what changes make of them."""
+        asked = weights_asked(changes)
+        if self._weights is None and not asked:
             return None
-        weight = dict(zip(self.data.query_labels.tolist(), known, strict=True))
-        return np.array([weight[query] for query in data.query_labels.tolist()])
+        known = np.ones(self.data.n_queries) if self._weights is None else self._weights
+        weight = dict(zip(self.data.query_labels.tolist(), known.tolist(), strict=True))
+        return np.array([weight[query] * asked.get(query, 1.0) for query in data.query_labels.tolist()])
 
 
 def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:

@@ -6,12 +6,12 @@ from typing import Any
 
 from rankviz.datasets.types import RankingData
 from rankviz.whatif.changes import GradeSet
-from rankviz.whatif.documents import index_of_document
+from rankviz.whatif.lookup import index_of_document
 
 RULE = (
     "A document that is dropped above another gets the least grade above that one's; where there is none, it "
-    "gets the highest grade and the other one the grade below. Dropped below another it gets the highest grade "
-    "below that one's; where that is 0, it gets 0 and the other one 1."
+    "gets the highest grade and the other one the grade below. Dropped below another it gets the highest "
+    "grade below that one's; where that is 0, it gets 0 and the other one 1."
 )
 """What `preferring` does, in words."""
 
@@ -21,9 +21,9 @@ def preferring(
 ) -> list[GradeSet]:
     """The grades by which document `above` of a query is preferred to `below`, where it is not.
 
-    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes, and the other
-    one's, named first, only where that cannot do, for grades lie in 0 … `highest`, at least 1. Empty where the
-    grades prefer it already. Raises `DataError` for a query or document that is not there.
+    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes, and the
+    other one's, named first, only where that cannot do, for grades lie in 0 … `highest`, at least 1. Empty
+    where the grades prefer it already. Raises `DataError` for a query or document that is not there.
     """
     own, other = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
     if own > other:

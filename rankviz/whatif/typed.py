@@ -26,8 +26,8 @@ class Typed:
 def typed_documents(text: str, n_features: int) -> list[Typed]:
     """The documents of a text, a line each: LETOR's lines, or d numbers with blanks, commas or semicolons.
 
-    Queries of LETOR's lines are not read, and features that are not listed are 0. Raises `DataError`, with the
-    line, for anything else.
+    Queries of LETOR's lines are not read, and features that are not listed are 0. Raises `DataError`, with
+    the line, for anything else.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines:

@@ -9,16 +9,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
     FeatureOff,
     FeatureSet,
     QueryOut,
+    QueryWeighed,
     changed,
     feature_name,
+    weights_asked,
 )
-from rankviz.whatif.documents import index_of_document
+from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.typed import typed_documents
 from ui.shared.link import frozen_link
 from ui.shared.runs import errors_as_sentences, normalised
@@ -29,6 +32,8 @@ from ui.what_if.lists import Lists
 from ui.what_if.script import script
 from ui.what_if.words import of_change
 
+WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_WEIGHT = "what-if-weight"
 _LINES = 190
 """Pixels of the list of changes, where it is long."""
 _HIGH = 4
@@ -40,10 +45,9 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
     row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
-    row.button(
-        "Undo", key="what-if-undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo()
-    )
-    row.button("Clear", key="what-if-clear", on_click=state.clear, disabled=not n)
+    idle = not state.can_undo()
+    row.button("Undo", key="what-if-undo", type="tertiary", on_click=state.undo, disabled=idle)
+    row.button("Clear", key="what-if-clear", type="tertiary", on_click=state.clear, disabled=not n)
     if not n:
         return
     with st.container(height=_LINES if n > _HIGH else "content", border=False, gap=None):
@@ -64,14 +68,40 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
         width="stretch",
     )
     row.button(
-        "Take out",
+        ":material/close:",
         key=f"change-out-{number}",
-        icon=":material/close:",
         type="tertiary",
         on_click=state.remove,
         args=(place,),
         help="Take this change out of the list.",
     )
+
+
+def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines: Sequence[Line]) -> None:
+    """How many times the pairs of the shown query count; it is a change like any other."""
+    if part != "train" or spec.method != USUAL:
+        return
+    now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
+    options = sorted({*WEIGHTS, now})
+    place.selectbox(
+        "This query counts",
+        options,
+        options.index(now),
+        format_func=lambda times: "once" if times == 1 else f"{times:g} times",
+        key=f"{_WEIGHT}-{state.version()}",
+        on_change=_weigh,
+        args=(spec, query),
+        width=150,
+        help="How many times the pairs of this query count in training: one document among thousands moves "
+        "little, and more where its query counts more.",
+    )
+
+
+@errors_as_sentences()
+def _weigh(spec: RunSpec, query: object) -> None:
+    """Weigh the shown query (a callback)."""
+    times = float(st.session_state[f"{_WEIGHT}-{state.version()}"])
+    state.add([QueryWeighed(query, times)], normalised(spec))
 
 
 def tools(
@@ -161,8 +191,8 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
     long = state.too_long(lines, fold)
     if long:
         st.info(
-            f"These changes take {long:,} letters, more than a link can have ({LONGEST:,}): they are not in the "
-            "address, and a reload forgets them. The program below has them all.",
+            f"These changes take {long:,} letters, more than a link can have ({LONGEST:,}): they are not in "
+            "the address, and a reload forgets them. The program below has them all.",
             icon=":material/link_off:",
         )
     else:

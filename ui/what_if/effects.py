@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
-from rankviz.datasets import RankingData
-from rankviz.whatif.documents import index_of_query
+from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turned import Turned, count_turned, turned_pairs
 from ui.what_if.lists import names_of
@@ -17,7 +17,7 @@ from ui.what_if.words import METRIC
 
 MOST_PAIRS = 2e8
 """Pairs of documents of a part that are looked at for those that have turned: about a second."""
-_NAMES = {"train": "training part", "vali": "validation part"}
+_NAMES = {"train": "training", "vali": "validation"}
 
 
 def of_query(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
@@ -27,14 +27,14 @@ def of_query(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
 
 
 def table(outcome: Outcome, part: str, query: Any) -> str:
-    """A Markdown table: the metric before and now with the interval of the change, and pairs that turned."""
+    """A Markdown table: the metric and its change with the interval, and the pairs that turned."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
     old, new = of_query(outcome, part, query)
-    turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data, own)
-    rows = [("this query", _from_to(old, new), with_minus(new - old, "+.4f"), _turned(turned))]
+    turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    rows = [("this query", f"{new:.4f}", with_minus(new - old, "+.4f"), _turned(turned))]
     rows += [_row(outcome, name) for name in PARTS]
-    head = f"| | {METRIC} | change, 95 % interval | pairs turned |\n|:--|:--|:--|:--|"
+    head = f"| | {METRIC} | change (95 % interval) | pairs turned |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -59,8 +59,7 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
 
 
 def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
-    per_query, found = outcome.per_query(part, METRIC), outcome.comparison(part, METRIC)
-    means = _from_to(per_query["old"].mean(), per_query["new"].mean())
+    found = outcome.comparison(part, METRIC)
     change = with_minus(found.difference, "+.4f")
     if found.n_queries > 1:
         ends = f"{with_minus(found.interval.low, '+.4f')} to {with_minus(found.interval.high, '+.4f')}"
@@ -68,19 +67,14 @@ def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
     turned = _turned(count_turned(outcome.old[part], outcome.new[part], data)) if few else "not counted"
-    return _NAMES[part], means, change, turned
+    return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
 
 
-def _turned_of(old: Any, new: Any, data: RankingData, own: slice) -> Turned:
-    found = turned_pairs(old, new, data.y[own])
-    y = data.y[own]
+def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
+    found = turned_pairs(old, new, y)
     right = int(found["right"].sum())
     return Turned(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
 
 
-def _from_to(old: float, new: float) -> str:
-    return f"{old:.4f} → {new:.4f}"
-
-
 def _turned(found: Turned) -> str:
-    return f"{found.right:,} right, {found.wrong:,} wrong of {found.n_pairs:,}"
+    return f"{found.right:,} right, {found.wrong:,} wrong" if found.right or found.wrong else "none"

@@ -1,6 +1,6 @@
 """A list of changes as a short text of letters, digits and signs that an address leaves as they are.
 
-Changes are divided by "*", what belongs to one by "_": "g_t3_12_2*-f_t3_5_6_0.25" gives document 12 of the
+Changes are divided by "__", what belongs to one by "_": "g_t3_12_2__-f_t3_5_6_0.25" gives document 12 of the
 third query of the training part the grade 2, and has a feature set that is switched off (the "-"). A query is
 named by its part and its place there, counted from 0, in the fold as it is read.
 """
@@ -23,11 +23,13 @@ from rankviz.whatif.changes import (
     FeatureSet,
     GradeSet,
     QueryOut,
+    QueryWeighed,
 )
-from rankviz.whatif.documents import place_of_query
+from rankviz.whatif.lookup import place_of_query
 
 LONGEST = 1800
 """Letters of changes that an address takes: servers and mail programs cut those beyond 2,000."""
+_BETWEEN = "__"
 _PARTS = {"t": "train", "v": "vali", "e": "test"}
 
 
@@ -41,7 +43,7 @@ class Line:
 
 def encoded(lines: Sequence[Line], fold: Fold) -> str:
     """The list as a text."""
-    return "*".join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
+    return _BETWEEN.join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
 
 
 def decoded(text: str, fold: Fold) -> list[Line]:
@@ -50,7 +52,7 @@ def decoded(text: str, fold: Fold) -> list[Line]:
 
 
 def _divided(text: str) -> list[str]:
-    return text.split("*") if text else []
+    return text.split(_BETWEEN) if text else []
 
 
 def _encoded(change: Change, fold: Fold) -> str:
@@ -63,6 +65,8 @@ def _encoded(change: Change, fold: Fold) -> str:
             fields = ("f", _query(change.query, fold), change.document, change.feature, _short(change.value))
         case QueryOut():
             fields = ("q", _query(change.query, fold))
+        case QueryWeighed():
+            fields = ("w", _query(change.query, fold), _short(change.weight))
         case FeatureOff():
             fields = ("x", change.feature)
         case DocumentAdded():
@@ -85,6 +89,8 @@ def _decoded(text: str, fold: Fold) -> Change:
                 return FeatureSet(_named(query, fold), int(document), int(feature), float(value))
             case "q", [query]:
                 return QueryOut(_named(query, fold))
+            case "w", [query, weight]:
+                return QueryWeighed(_named(query, fold), float(weight))
             case "x", [feature]:
                 return FeatureOff(int(feature))
             case "a", [query, document, grade, *values]:

@@ -13,7 +13,7 @@ from rankviz.datasets import Fold, RankingData
 from rankviz.datasets.statistics import document_names
 from rankviz.plots.ranked_list import ON_DARK_GRADE, ON_LIGHT_GRADE
 from rankviz.plots.style import GRADE_COLOURS
-from rankviz.whatif.documents import index_of_query
+from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import Outcome
 from ui.shared.look import ON_DARK
 

@@ -12,8 +12,8 @@ import streamlit as st
 
 from rankviz.common.errors import DataError
 from rankviz.datasets import Fold
-from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet
-from rankviz.whatif.documents import index_of_document, place_of_query
+from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
+from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
 from ui.what_if.encoding import LONGEST, Line, decoded, encoded
 
@@ -68,7 +68,7 @@ def version() -> int:
 def add(changes: Sequence[Change], fold: Fold) -> None:
     """Put changes at the end of the list; one takes the place of an earlier one of the same thing.
 
-    What sets a grade or a feature back to what it is in the data leaves no line.
+    What sets a grade, a feature or a weight back to what it is in the data leaves no line.
     """
     found = list(st.session_state[KEY])
     for change in changes:
@@ -133,11 +133,15 @@ def _same_thing(one: Change, other: Change) -> bool:
         return False
     if isinstance(one, FeatureSet):
         return _document(one) == _document(other) and one.feature == getattr(other, "feature", None)
+    if isinstance(one, QueryWeighed):
+        return one.query == getattr(other, "query", None)
     return one == other or (isinstance(one, GradeSet) and _document(one) == _document(other))
 
 
 def _as_in_the_data(change: Change, fold: Fold) -> bool:
     """Whether a change sets a grade or a feature to what it is anyway."""
+    if isinstance(change, QueryWeighed):
+        return change.weight == 1.0
     if not isinstance(change, GradeSet | FeatureSet):
         return False
     data = fold.parts[change.part(fold)]

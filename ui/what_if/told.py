@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentOut, GradeSet
-from rankviz.whatif.documents import index_of_document
+from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
 from ui.shared.foreign import escaped
 from ui.what_if import state

@@ -1,4 +1,4 @@
-"""The What if page below its head: the list, what the changes did, and the changes, drawn again at each change."""
+"""The What if page below its head, drawn again at each change: the list, the changes, and what they did."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
 from rankviz.experiments.description import PART_NAMES
@@ -18,6 +19,7 @@ from rankviz.plots import query_differences
 from rankviz.plots.style import look_of, style_of
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
+from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
 from ui.shared.foreign import describe, plain
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
@@ -31,6 +33,11 @@ from ui.what_if.words import METRIC, OF_THE_PART, answer
 
 SCRIPT = Path(__file__).with_name("list.js")
 LIST = "ranked"
+STYLE = """
+.st-key-what-if-answer { min-height: 3.2rem; }
+.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.45rem; font-size: 0.82rem; border-width: 0 0 1px; }
+"""
+"""Answers of one line and of two take the same room, so that the list stays where it is."""
 _DRAWN = "what-if-drawn"
 
 
@@ -69,12 +76,13 @@ def show(spec: RunSpec) -> None:
 
 
 def _show(spec: RunSpec) -> None:
-    fold = normalised(spec)
-    part, query = _chosen(fold)
-    page, top = page_of(spec, part, query), st.container()
+    st.html(f"<style>{STYLE}</style>")
+    fold, row = normalised(spec), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    part, query = _chosen(row, fold)
+    page, top = page_of(spec, part, query), st.container(key="what-if-answer")
+    editors.weight(row, spec, part, query, page.lines)
     left, right = st.columns([11, 9], gap="medium")
     with right:
-        tools = st.container(horizontal=True, gap="small")
         editors.listed(page.lines, fold)
         beside = st.container()
     with left, errors_as_sentences():
@@ -83,17 +91,16 @@ def _show(spec: RunSpec) -> None:
         marked = _marked(page)
         text = told.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
-        st.caption(OF_THE_PART[part])
+        st.caption(OF_THE_PART[part], help=RULE)
     top.header(text, anchor=False)
-    editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
+    editors.tools(row, page.spec, fold, outcome.fold, found, page.lines)
     with beside:
         _beside(page, outcome, query)
     page.asked.prepare()
 
 
-def _chosen(fold: Fold) -> tuple[str, Any]:
+def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     """The part and the query that are shown."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     part = row.segmented_control(
         "Query of the",
         PARTS,
@@ -108,7 +115,7 @@ def _chosen(fold: Fold) -> tuple[str, Any]:
     queries = [int(one) for one in data.query_ids]
     if st.session_state.get("query") not in queries:
         st.session_state["query"] = queries[_first(fold, str(part))]
-    chosen = row.selectbox("Query", queries, key="query", bind="query-params", width=160)
+    chosen = row.selectbox("Query", queries, key="query", bind="query-params", width=130)
     return str(part), plain_label(data.query_labels[queries.index(chosen)])
 
 
@@ -161,7 +168,7 @@ def _take(spec: RunSpec, part: str, query: Any) -> None:
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """What the changes did to all queries."""
-    st.markdown(effects.table(outcome, page.part, query))
+    st.container(key="what-if-table").markdown(effects.table(outcome, page.part, query))
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
     table = query_differences.data(tables)
     data = page.fold.parts[page.part]

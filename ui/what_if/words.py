@@ -15,17 +15,20 @@ from rankviz.whatif.changes import (
     FeatureSet,
     GradeSet,
     QueryOut,
+    QueryWeighed,
     feature_name,
     next_document,
 )
-from rankviz.whatif.documents import index_of_document, place_of_query
+from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
 from ui.what_if.lists import Lists, names_of
 
 METRIC = "NDCG@10"
 NOTHING_YET = "Drag a document above another: the model is trained again at once, and the list answers."
+NOT_TRAINED = "Nothing was trained: no query of training has changed."
 OF_THE_PART = {
-    "train": "The model learns from this query: what you change here trains it anew.",
+    "train": "The model learns from this query: what you change here trains it again. Where one document "
+    "among thousands moves little, let its query count more.",
     "vali": "The model does not learn from this query: grades here change what its ranking is judged by, "
     "features and documents are scored anew, and nothing is trained.",
 }
@@ -47,6 +50,8 @@ def of_change(change: Change, fold: Fold) -> str:
             text = f"a new document added to query {change.query}, grade {change.grade}"
         case QueryOut():
             text = f"query {change.query} left out of training"
+        case QueryWeighed():
+            text = f"query {change.query} counts {change.weight:g} times"
         case FeatureOff():
             text = f"{feature_name(data, change.feature)} left out of all documents"
         case _:
