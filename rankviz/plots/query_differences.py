@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from rankviz.experiments.description import PART_NAMES
 from rankviz.plots.style import CHOSEN_COLOUR, finished, second_tone
@@ -15,6 +15,8 @@ from rankviz.plots.style import CHOSEN_COLOUR, finished, second_tone
 ROUNDING = 1e-12
 LEAST = 0.05
 """The vertical axis reaches at least so far: noise is not drawn as large as an effect."""
+GAP = 0.04
+"""Between panels, as a share of the width."""
 
 
 def data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -36,49 +38,72 @@ def data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None = None
 ) -> go.Figure:
-    """A panel for each part, a bar for each query; that of the chosen (part, query) stands out."""
-    parts = list(dict.fromkeys(table["part"]))
-    titles = [_title(table[table["part"] == part], PART_NAMES[part]) for part in parts]
-    fig = make_subplots(
-        rows=1, cols=max(1, len(parts)), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=titles
-    )
-    for column, part in enumerate(parts, start=1):
-        _add_bars(fig, column, table[table["part"] == part], metric, colour, chosen)
-        fig.update_xaxes(title=f"queries, by Δ{metric}", row=1, col=column)
+    """A panel for each part, a bar for each query; that of the chosen (part, query) stands out.
+
+    It is made in one piece, which takes a third of what `make_subplots` and updates take: the page that shows
+    it answers while somebody waits.
+    """
+    parts = list(dict.fromkeys(table["part"])) or ["train"]
     largest = table["difference"].abs().max() if len(table) else 0.0
-    reach = max(LEAST, np.ceil(largest / LEAST) * LEAST)
-    fig.update_yaxes(range=[-1.05 * reach, 1.05 * reach], tickformat="+.2~f", nticks=6, zerolinewidth=1)
-    fig.update_yaxes(title=f"Δ{metric}", row=1, col=1)
-    fig.update_xaxes(showgrid=False, showticklabels=False, zeroline=False)
-    margin = {"l": 60, "r": 10, "t": 34, "b": 40}
-    return finished(fig, height=230, showlegend=False, bargap=0.15, margin=margin)
+    reach = max(LEAST, float(np.ceil(largest / LEAST)) * LEAST)
+    layout: dict[str, Any] = {
+        "yaxis": {
+            "title": f"Δ{metric}",
+            "range": [-1.05 * reach, 1.05 * reach],
+            "tickformat": "+.2~f",
+            "nticks": 6,
+        },
+        "annotations": [],
+        "bargap": 0.15,
+        "showlegend": False,
+        "height": 230,
+        "margin": {"l": 60, "r": 10, "t": 34, "b": 40},
+    }
+    bars = []
+    for place, part in enumerate(parts):
+        own, ends = table[table["part"] == part], _ends(place, len(parts))
+        number = "" if place == 0 else f"{place + 1}"
+        title = {"text": f"queries, by Δ{metric}"}
+        quiet = {"showgrid": False, "showticklabels": False, "zeroline": False}
+        layout[f"xaxis{number}"] = {"domain": ends, "title": title} | quiet
+        layout["annotations"].append(_title(own, PART_NAMES[part], ends))
+        bars.append(_bars(own, metric, colour, chosen, f"x{number}"))
+    return finished(go.Figure(bars), **layout)
 
 
-def _title(table: pd.DataFrame, name: str) -> str:
-    """How many queries of a part gain and lose."""
+def _ends(place: int, panels: int) -> list[float]:
+    """Where a panel begins and ends, as shares of the width."""
+    width = (1 - GAP * (panels - 1)) / panels
+    return [place * (width + GAP), place * (width + GAP) + width]
+
+
+def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
+    """How many queries of a part gain and lose, above its panel."""
     gained, lost = int((table["difference"] > 0).sum()), int((table["difference"] < 0).sum())
-    return f"{name}: {gained} ▲ {lost} ▼ of {len(table)}"
+    return {
+        "text": f"{name}: {gained} ▲ {lost} ▼ of {len(table)}",
+        "x": sum(ends) / 2,
+        "y": 1.0,
+        "xref": "paper",
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
 
 
-def _add_bars(
-    fig: go.Figure,
-    column: int,
-    table: pd.DataFrame,
-    metric: str,
-    colour: str,
-    chosen: tuple[str, object] | None,
-) -> None:
+def _bars(
+    table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None, axis: str
+) -> go.Bar:
     own = [(part, query) == chosen for part, query in zip(table["part"], table["query"], strict=True)]
     tones = np.where(table["difference"] < 0, second_tone(colour), colour)
-    fig.add_bar(
+    return go.Bar(
         x=table["place"],
         y=table["difference"],
+        xaxis=axis,
         marker={"color": np.where(own, CHOSEN_COLOUR, tones), "line": {"width": 0}},
         customdata=table[["query", "old", "new"]].astype(object).to_numpy().tolist(),
         hovertemplate=(
             f"query %{{customdata[0]}}<br>{metric} %{{customdata[1]:.4f}} → %{{customdata[2]:.4f}}<br>"
             "%{y:+.4f}<extra></extra>"
         ),
-        row=1,
-        col=column,
     )

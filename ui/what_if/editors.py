@@ -107,15 +107,18 @@ def _weigh(spec: RunSpec, query: object) -> None:
 def tools(
     place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists, lines: Sequence[Line]
 ) -> None:
-    """What makes changes without dragging, and what takes them elsewhere."""
-    with place.popover("Edit", icon=":material/edit:", help="Change a feature of a document."):
-        _edit(spec, shown, found)
-    with place.popover("Add", icon=":material/add:", help="Add a document to this query."):
-        _add(spec, shown, found)
-    with place.popover("Leave out", icon=":material/remove:", help="Leave out a query or a feature."):
-        _leave_out(spec, fold, found)
-    with place.popover("Share", icon=":material/share:", help="The changes as a link or as a program."):
-        _share(spec, fold, lines)
+    """What makes changes without dragging, and what takes them elsewhere; only what is open is drawn."""
+    for label, icon, about, draw in (
+        ("Edit", "edit", "Change a feature of a document.", lambda: _edit(spec, shown, found)),
+        ("Add", "add", "Add a document to this query.", lambda: _add(spec, shown, found)),
+        ("Leave out", "remove", "Leave out a query or a feature.", lambda: _leave_out(spec, fold, found)),
+        ("Share", "share", "The changes as a link or as a program.", lambda: _share(spec, fold, lines)),
+    ):
+        key = f"what-if-{label.lower()}"
+        box = place.popover(label, icon=f":material/{icon}:", help=about, key=key, on_change="rerun")
+        if box.open:
+            with box:
+                draw()
 
 
 def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:

@@ -187,7 +187,9 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
 
 
 def _pairs(page: Page, outcome: Outcome) -> None:
-    turned = effects.turned_in_words(outcome, page.part, page.query)
-    if len(turned):
-        with st.expander(f"{len(turned)} pairs of this query have turned"):
-            show_table(turned, hide_index=True)
+    if not page.changes:
+        return
+    box = st.expander("Pairs of this query that have turned", key="what-if-turned", on_change="rerun")
+    if box.open:
+        with box:
+            show_table(effects.turned_in_words(outcome, page.part, page.query), hide_index=True)
