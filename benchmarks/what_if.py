@@ -1,7 +1,7 @@
 """The What if page in Chromium: from the drop of a document to the new list, and frames while it is dragged.
 
-`python -m benchmarks.what_if` on the bundled fold; with RANKVIZ_LETOR=folder on OHSUMED too. Part of no test: a
-browser is needed, and what is measured is the whole of app, network and browser on one machine.
+`python -m benchmarks.what_if` on the bundled fold; with RANKVIZ_LETOR=folder on OHSUMED too. What is measured
+is the whole of app, network and browser on one machine.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tools.browser import app_server, chromium, open_page, wait_settled
 
 DROPS = 8
 NOTES = (
-    "Seconds from the drop of a document to the new list, whose rows glide to their places then: of drops from "
-    "the tenth place to the second, the first one of a page apart.",
+    "Seconds from the drop of a document to the new list, whose rows glide to their places then: of drops "
+    "from the tenth place to the second, the first one of a page apart.",
     "Milliseconds between frames while a row is dragged down the list and up again.",
 )
 _WATCH = """list => {
@@ -55,9 +55,9 @@ def main() -> None:
     root = os.environ.get("RANKVIZ_LETOR")
     cases = [BUNDLED, OHSUMED] if root else [BUNDLED]
     environment = {"RANKVIZ_DATA": root} if root else {}
-    with tempfile.TemporaryDirectory() as folder, app_server(Path(folder), environment) as server:
-        with chromium() as browser:
-            page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+        with app_server(Path(folder), environment) as server:
             rows = [_row(page, server.url, case) for case in cases]
     write("what_if", "The What if page in Chromium", pd.DataFrame(rows), NOTES)
 
@@ -87,7 +87,8 @@ def _drag(page: Page, steps: int = 12) -> None:
     """The document at the tenth place (or the last one) to the second."""
     grips = page.locator(".now .grip")
     start, end = (grips.nth(min(place, grips.count() - 1)).bounding_box() for place in (9, 1))
-    assert start and end, "the list is not in view"
+    assert start, "the list is not in view"
+    assert end, "the list is not in view"
     page.mouse.move(start["x"] + 40, start["y"] + 10)
     page.mouse.down()
     page.mouse.move(start["x"] + 40, end["y"] + 12, steps=steps)

@@ -84,6 +84,7 @@ def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
         "text": f"{name}: {gained} ▲ {lost} ▼ of {len(table)}",
         "x": sum(ends) / 2,
         "y": 1.0,
+        "xanchor": "center",
         "xref": "paper",
         "yref": "paper",
         "yanchor": "bottom",

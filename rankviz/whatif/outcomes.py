@@ -6,9 +6,8 @@ scored by both models, one that was left out by neither. So a difference says wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,31 +48,27 @@ class Outcome:
     new: dict[str, FloatArray]
     trained: bool
     seconds: float
-    _known: dict[tuple[str, str, str], Any] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict, repr=False)
+    _comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False)
 
     def per_query(self, part: str, metric: str) -> pd.DataFrame:
         """Columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; computed once."""
-        return self._once("per query", part, metric, self._per_query)
+        if (part, metric) not in self._tables:
+            self._tables[part, metric] = self._per_query(part, metric)
+        return self._tables[part, metric]
 
     def comparison(self, part: str, metric: str) -> Comparison:
         """The mean difference new − old over the queries of a part, with its paired bootstrap interval."""
-        return self._once("comparison", part, metric, self._comparison)
-
-    def _once(self, what: str, part: str, metric: str, compute: Callable[[str, str], Any]) -> Any:
-        key = what, part, metric
-        if key not in self._known:
-            self._known[key] = compute(part, metric)
-        return self._known[key]
+        if (part, metric) not in self._comparisons:
+            table = self.per_query(part, metric).set_index("query")
+            self._comparisons[part, metric] = compare(table["new"], table["old"])
+        return self._comparisons[part, metric]
 
     def _per_query(self, part: str, metric: str) -> pd.DataFrame:
         data, at = self.fold.parts[part], [int(metric.partition("@")[2] or 10)]
         old, new = (evaluate(scores[part], data, at=at).per_query[metric] for scores in (self.old, self.new))
         columns = {"query": data.query_ids, "old": old.to_numpy(), "new": new.to_numpy()}
         return pd.DataFrame(columns).assign(difference=lambda table: table["new"] - table["old"])
-
-    def _comparison(self, part: str, metric: str) -> Comparison:
-        table = self.per_query(part, metric).set_index("query")
-        return compare(table["new"], table["old"])
 
 
 class WhatIf:

@@ -34,7 +34,7 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
     turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
     rows = [("this query", f"{new:.4f}", with_minus(new - old, "+.4f"), _turned(turned))]
     rows += [_row(outcome, name) for name in PARTS]
-    head = f"| | {METRIC} | change (95 % interval) | pairs turned |\n|:--|:--|:--|:--|"
+    head = f"| | {METRIC} | change [95 %] | pairs turned |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -62,8 +62,8 @@ def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
     found = outcome.comparison(part, METRIC)
     change = with_minus(found.difference, "+.4f")
     if found.n_queries > 1:
-        ends = f"{with_minus(found.interval.low, '+.4f')} to {with_minus(found.interval.high, '+.4f')}"
-        change = f"{change} ({ends})"
+        ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
+        change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
     turned = _turned(count_turned(outcome.old[part], outcome.new[part], data)) if few else "not counted"
@@ -77,4 +77,4 @@ def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
 
 
 def _turned(found: Turned) -> str:
-    return f"{found.right:,} right, {found.wrong:,} wrong" if found.right or found.wrong else "none"
+    return f"{found.right:,} right · {found.wrong:,} wrong" if found.right or found.wrong else "none"

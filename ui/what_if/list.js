@@ -1,7 +1,7 @@
 // The ranked list of the What if page: rows that are dragged, by pointer or keys, and tell what was dropped.
 
 import { Drag } from "./drag.js";
-import { gradeOfKey, meaningOfKey, moved, shift, step } from "./order.js";
+import { dropped, gradeOfKey, meaningOfKey, moved, shift, step } from "./order.js";
 import { element, fill, fillBefore, fillSlopes, makeList, makeRow } from "./rows.js";
 
 const lists = new WeakMap();
@@ -160,12 +160,11 @@ class RankedList {
 
   drop() {
     const { key, from, to } = this.release();
-    if (from === to) return this.put(this.row(key), from);
-    const order = moved(this.keys, from, to);
-    order.forEach((one, place) => this.put(this.row(one), place));
-    const neighbour = this.keys[to];
-    this.tell({ do: to < from ? "above" : "below", key, other: neighbour, from: from + 1, to: to + 1 });
-    this.keys = order; // until the new order comes
+    const told = dropped(this.keys, from, to);
+    this.keys = moved(this.keys, from, to); // until the new order comes
+    this.keys.forEach((one, place) => this.put(this.row(one), place));
+    if (!told) return;
+    this.tell(told);
     this.say(`${this.named(key)} is dropped at rank ${to + 1}. Training.`);
   }
 

@@ -24,11 +24,9 @@ export function moved(keys, from, to) {
   return rest;
 }
 
-/** What a drop says: which document now stands directly above which; null where it has not moved. */
+/** What a drop says: which document now stands directly above or below which; null where it has not moved. */
 export function dropped(keys, from, to) {
-  if (from === to) return null;
-  const [row, neighbour] = [keys[from], keys[to]];
-  return to < from ? { above: row, below: neighbour, row } : { above: neighbour, below: row, row };
+  return from === to ? null : { do: to < from ? "above" : "below", key: keys[from], other: keys[to] };
 }
 
 /** Pixels to scroll in a frame while the pointer is near an end of what is seen of the list, or beyond it. */
@@ -65,11 +63,11 @@ export function gradeOfKey(key, grades) {
 
 /** What a key asks for, of a row that is held ("held"), or not. */
 export function meaningOfKey({ key, altKey }, held) {
-  const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 }[key];
-  if (step && (held || altKey)) return { kind: "move", by: step };
+  const by = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 }[key];
+  if (by && (held || altKey)) return { kind: "move", by };
   if (held && key === "Home") return { kind: "move", by: -Infinity };
   if (held && key === "End") return { kind: "move", by: Infinity };
-  if (step) return { kind: "focus", by: step };
+  if (by) return { kind: "focus", by };
   if (key === "Home") return { kind: "focus", by: -Infinity };
   if (key === "End") return { kind: "focus", by: Infinity };
   if (key === " " || key === "Enter") return { kind: held ? "drop" : "hold" };

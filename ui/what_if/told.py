@@ -16,7 +16,7 @@ from ui.what_if.lists import names_of
 
 MENU = 20
 """The highest grade up to which a menu lists all grades; beyond, those that the data have."""
-_NOTE = "what-if-note"
+_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 
 def grades(fold: Fold) -> list[int]:
@@ -37,10 +37,17 @@ def note() -> str:
     return str(st.session_state.pop(_NOTE, ""))
 
 
+def dragged(query: Any) -> int | None:
+    """The document that was dragged last, until something else changes the list or another query is shown."""
+    own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
+    return number if (own, version) == (query, state.version()) else None
+
+
 def take(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
     """Add the changes that were told to the list; of a drop that asks for none, note why."""
     found = changes_of(told, changed, fold, part, query)
     state.add(found, fold)
+    st.session_state[_DRAGGED] = (query, int(told["key"]), state.version())
     if not found:
         st.session_state[_NOTE] = _already(told, changed, part, query)
 

@@ -35,7 +35,9 @@ SCRIPT = Path(__file__).with_name("list.js")
 LIST = "ranked"
 STYLE = """
 .st-key-what-if-answer { min-height: 3.2rem; }
-.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.45rem; font-size: 0.82rem; border-width: 0 0 1px; }
+.st-key-what-if-table { overflow-x: auto; }
+.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
+.st-key-what-if-table td { white-space: nowrap; }
 """
 """Answers of one line and of two take the same room, so that the list stays where it is."""
 _DRAWN = "what-if-drawn"
@@ -83,6 +85,7 @@ def _show(spec: RunSpec) -> None:
     editors.weight(row, spec, part, query, page.lines)
     left, right = st.columns([11, 9], gap="medium")
     with right:
+        tools = st.container(horizontal=True, gap="small")
         editors.listed(page.lines, fold)
         beside = st.container()
     with left, errors_as_sentences():
@@ -93,7 +96,7 @@ def _show(spec: RunSpec) -> None:
         _list(page, found, marked, text)
         st.caption(OF_THE_PART[part], help=RULE)
     top.header(text, anchor=False)
-    editors.tools(row, page.spec, fold, outcome.fold, found, page.lines)
+    editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
     with beside:
         _beside(page, outcome, query)
     page.asked.prepare()
@@ -102,11 +105,11 @@ def _show(spec: RunSpec) -> None:
 def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     """The part and the query that are shown."""
     part = row.segmented_control(
-        "Query of the",
+        "Part",
         PARTS,
         default=PARTS[0],
         required=True,
-        format_func=lambda name: f"{PART_NAMES[name]} part",
+        format_func=PART_NAMES.__getitem__,
         key="part",
         bind="query-params",
         help="The model learns from queries of the training part. Those of the validation part judge it.",
@@ -134,7 +137,10 @@ def _outcome(page: Page) -> Outcome:
 
 
 def _marked(page: Page) -> int | None:
-    """The document of the shown query that was changed last."""
+    """The document of the shown query that was dragged or changed last."""
+    dragged = told.dragged(page.query)
+    if dragged is not None:
+        return dragged
     about = [c for c in page.changes if getattr(c, "query", None) == page.query and hasattr(c, "document")]
     last = [line.change for line in page.lines if line.change in about]
     return int(getattr(last[-1], "document")) if last else None  # noqa: B009 - not every change has one
