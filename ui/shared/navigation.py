@@ -65,6 +65,7 @@ ENTRIES = (
     Entry("Home", "home", "home"),
     Entry("Data", "dataset", "data", ": grades, pairs and features; bring your own", reads.by_data),
     Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
+    Entry("What if", "swap_vert", "what_if", ": drag a document, change a grade, and see the ranking answer"),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
