@@ -80,7 +80,9 @@ TERMS = {
         "xu2019",
     ),
     "Energy": Term(
-        r"\benergy\b", "The share of the squared singular values that the first k of them hold.", "xu2019"
+        r"\benergy\b",
+        "The sum of the squared singular values; the first k of them hold a share of it.",
+        "xu2019",
     ),
     "Duality gap": Term(
         r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
