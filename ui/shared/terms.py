@@ -65,6 +65,11 @@ TERMS = {
         "A cosine of a random direction; averages over many of them give the kernel.",
         "rahimi2007",
     ),
+    "Shapley value": Term(
+        r"\bShapley\b",
+        "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
+        "shapley1953",
+    ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
         "The eigenvalues or singular values of a matrix in falling order.",
@@ -130,6 +135,10 @@ PAPERS = {
     "rahimi2007": (
         "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
         "Information Processing Systems 20, 2007."
+    ),
+    "shapley1953": (
+        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
+        "University Press 1953."
     ),
     "williams2001": (
         "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "
