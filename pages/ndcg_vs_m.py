@@ -6,34 +6,31 @@ from ui.ndcg_vs_m import samples, views
 from ui.ndcg_vs_m import tabs as in_tabs
 from ui.shared import reveal
 from ui.shared.head import head
-from ui.shared.look import ALONE, is_on
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
-from ui.shared.views import opened
+from ui.shared.views import tabs
 
 spec = experiment()
 row = head("NDCG against m")
 about = row.container(width="content")
 with row:
     part = reveal.part_shown(spec)
-
-drawn = {
-    "One query as m grows": lambda: in_tabs.one_query(spec, records, part),
-    "Distance from the exact model": lambda: in_tabs.ranking_error(spec, settings, records, part),
-    "Numbers": lambda: in_tabs.numbers(settings, records, part),
-} | {name: lambda: samples.draw(spec, tab, wanted, beside, part, settings) for name in samples.EXPERIMENTS}
-
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")
     figure, training = st.container(), st.container()  # so that the figure stays where it is
-    # the controls of the open tab say which runs are wanted beside those of the figure
-    tab, place = ("", training) if is_on(ALONE) else opened(drawn)
-    with place:
-        wanted = samples.asked(spec, tab)
     with training:
+        wanted = samples.wanted(spec)
         records, beside = views.records(spec, settings, wanted)
     with figure:
         views.headline(spec, settings, records, part)
-with place, errors_as_sentences():
-    drawn[tab]()
+
+tabs(
+    {
+        "One query as m grows": lambda: in_tabs.one_query(spec, records, part),
+        "Distance from the exact model": lambda: in_tabs.ranking_error(spec, settings, records, part),
+        "Numbers": lambda: in_tabs.numbers(settings, records, part),
+        "Learning curve": lambda: samples.draw("Learning curve", spec, settings, wanted, beside, part),
+        "Label noise": lambda: samples.draw("Label noise", spec, settings, wanted, beside, part),
+    }
+)

@@ -25,9 +25,12 @@ from ui.shared.jobs import WAITING
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline
 from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.views import VIEW
 
 DRAWS = 5
 MOST_DRAWS = 20
+LAST_DRAW = LARGEST_SEED - MOST_DRAWS
+DRAWS_KEY, FIRST_KEY, MAPS_KEY = "draws", "firstdraw", "allmaps"
 USUAL_METRIC = "NDCG@10"
 
 
@@ -74,76 +77,88 @@ EXPERIMENTS = {
 """By the names of their tabs."""
 
 
-def asked(spec: RunSpec, tab: str) -> list[RunSpec]:
-    """Draw the controls of a tab; the runs that it wants, none where it is none of these.
+def wanted(spec: RunSpec) -> list[RunSpec]:
+    """The runs that the open tab wants, none where it is none of these; of each model also the one of all.
 
-    Of each model its samples, and the one that learns from all.
+    The page asks for all its runs at once, above the tabs, whose controls are read before they are drawn.
     """
+    tab = st.session_state.get(VIEW, st.query_params.get(VIEW))
     if tab not in EXPERIMENTS:
         return []
+    state, varied = st.session_state, EXPERIMENTS[tab].setting
+    draws = min(max(_held(DRAWS_KEY, DRAWS), 1), MOST_DRAWS)
+    first = min(max(_held(FIRST_KEY, DRAW.default), 0), LAST_DRAW)
+    others = kernels(state) if _held(MAPS_KEY, False) else []
+    values = _values(spec, varied)
+    found = [
+        model if value == varied.default else model.but(**{varied.name: value, DRAW.name: first + k})
+        for model in (baseline(state), spec, *others)
+        for value in values
+        for k in range(draws)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _held(key: str, default: int) -> int:
+    """What a control of a tab holds, before it is drawn: what the address says, at first."""
+    if key in st.session_state:
+        return int(st.session_state[key])
+    asked = st.query_params.get(key, "")
+    return int(asked) if asked.isdecimal() else {"true": 1, "false": 0}.get(asked, int(default))
+
+
+def _controls() -> None:
+    """What the tabs add to the page's controls; `wanted` reads them."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    draws = row.container(width=180).slider(
+    row.container(width=180).slider(
         "Draws",
         1,
         MOST_DRAWS,
         DRAWS,
-        key="draws",
+        key=DRAWS_KEY,
         bind="query-params",
         help="How often queries or grades are drawn anew at every point.",
     )
-    first = row.container(width=140).number_input(
-        "First draw",
-        0,
-        LARGEST_SEED - MOST_DRAWS,
-        DRAW.default,
-        key="firstdraw",
-        bind="query-params",
-        help=DRAW.help,
+    row.container(width=150).number_input(
+        "First draw", 0, LAST_DRAW, DRAW.default, key=FIRST_KEY, bind="query-params", help=DRAW.help
     )
-    others = row.toggle(
+    row.toggle(
         "All maps",
-        key="allmaps",
+        key=MAPS_KEY,
         bind="query-params",
         help="Every approximation of the kernel with the sidebar's m, beside its model and the linear one.",
     )
-    models = [baseline(st.session_state), spec, *(kernels(st.session_state) if others else [])]
-    varied, values = EXPERIMENTS[tab].setting, _values(spec, EXPERIMENTS[tab].setting)
-    wanted = [
-        model if value == varied.default else model.but(**{varied.name: value, DRAW.name: int(first) + k})
-        for model in models
-        for value in values
-        for k in range(draws)
-    ]
-    return list(dict.fromkeys(wanted))
 
 
 def _values(spec: RunSpec, varied: Setting) -> list[float]:
     """The shares that are tried: of queries those that are different numbers of them."""
-    assert isinstance(varied.offer, Steps)
+    values = varied.offer.values if isinstance(varied.offer, Steps) else (varied.default,)
     if varied is not QUERY_SHARE:
-        return list(varied.offer.values)
+        return list(values)
     there = normalised(spec).train.n_queries
-    return list({n_queries(there, share): share for share in varied.offer.values}.values())
+    return list({n_queries(there, share): share for share in values}.values())
 
 
 def draw(
-    spec: RunSpec,
     tab: str,
-    wanted: Sequence[RunSpec],
+    spec: RunSpec,
+    chosen: Settings,
+    asked: Sequence[RunSpec],
     found: Mapping[RunSpec, RunRecord],
     part: str,
-    chosen: Settings,
 ) -> None:
     """The curve as far as its runs are there, what it says, and its numbers."""
-    experiment, metric = EXPERIMENTS[tab], chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
-    records = [found[one] for one in wanted if one in found]
+    experiment = EXPERIMENTS[tab]
+    _controls()
+    metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
+    records = [found[one] for one in asked if one in found]
     whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}
     records = [record for record in records if model_of(record.spec) in whole]
     if not any(record.spec.sample.drawn for record in records):
         st.info("No run of this curve has finished yet. It grows here as they finish.", icon=WAITING)
         return
     table = metric_vs_sample.data(records, part, metric)
-    so_far = "" if len(records) == len(wanted) else "so far "
+    so_far = "" if len(records) == len(asked) else "so far "
     readings = {
         label: so_far + experiment.reading(rows, str(label), metric)
         for label, rows in table.groupby("label", sort=False)
