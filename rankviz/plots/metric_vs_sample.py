@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.analysis.samples import model_of, sample_table
+from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.axes import share_range
-from rankviz.plots.metric_vs_m import label_of
 from rankviz.plots.style import finished, line_of, look_of, translucent
 
 
@@ -49,7 +49,7 @@ def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
     for record in records:
         groups.setdefault(model_of(record.spec), []).append(record)
     tables = [
-        sample_table(group, part, metric).assign(method=look_of(spec), label=label_of(spec))
+        sample_table(group, part, metric).assign(method=look_of(spec), label=method_label(spec))
         for spec, group in groups.items()
     ]
     table = pd.concat(tables, ignore_index=True)

@@ -34,10 +34,10 @@ def test_the_learning_curve_is_the_library_s(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", view="Learning curve", firstdraw=3, **QUICK)
     drawn = lines(figures(app)[1])
     expected = of_model(dict(execute_all([SPEC.but(share=0.25, draw=draw) for draw in (3, 4)])))
-    assert drawn["Nyström"][3] == pytest.approx(expected, abs=1e-3)
+    assert drawn["Nyström, m = 10"][3] == pytest.approx(expected, abs=1e-3)
     traces = {trace.get("name"): trace for trace in figures(app)[1]["data"]}
-    assert list(decoded(traces["Nyström"]["x"])) == [4, 8, 15, 30, 60, 90, 120]
-    assert {drawn["linear (no m)"][-1]} == set(lines(figures(app)[0])["linear (no m)"])
+    assert list(decoded(traces["Nyström, m = 10"]["x"])) == [4, 8, 15, 30, 60, 90, 120]
+    assert {drawn["linear"][-1]} == set(lines(figures(app)[0])["linear (no m)"])
     assert "of 120 training queries" in words(app)
     assert [header.value for header in app.header][1].startswith("By NDCG@10, Nyström")
 
@@ -46,13 +46,13 @@ def test_label_noise_is_the_library_s(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", view="Label noise", **QUICK)
     drawn = lines(figures(app)[1])
     expected = of_model(dict(execute_all([SPEC.but(flipped=0.2, draw=draw) for draw in (0, 1)])))
-    assert drawn["Nyström"][3] == pytest.approx(expected, abs=1e-3)
+    assert drawn["Nyström, m = 10"][3] == pytest.approx(expected, abs=1e-3)
     assert "of its training grades flipped" in words(app)
 
 
 def test_all_maps_and_another_metric(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", view="Label noise", allmaps="true", metric="MAP", **QUICK | {"draws": 1})
-    assert set(lines(figures(app)[1])) >= {"linear (no m)", "Nyström", "random Fourier"}
+    assert set(lines(figures(app)[1])) >= {"linear", "Nyström, m = 10", "random Fourier, m = 10"}
     assert "By MAP, random Fourier" in words(app)
 
 
@@ -67,7 +67,7 @@ def test_controls_change_what_is_asked_for(open_page: Opener) -> None:
     app.slider(key="draws").set_value(1).run()
     app.number_input(key="firstdraw").set_value(5).run()
     expected = of_model(dict(execute_all([SPEC.but(flipped=0.4, draw=5)])))
-    assert lines(figures(app)[1])["Nyström"][-1] == pytest.approx(expected, abs=1e-3)
+    assert lines(figures(app)[1])["Nyström, m = 10"][-1] == pytest.approx(expected, abs=1e-3)
 
 
 def test_what_takes_long_is_offered_with_its_cost(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

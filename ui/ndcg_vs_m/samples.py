@@ -10,11 +10,11 @@ import streamlit as st
 
 from rankviz.analysis.samples import model_of
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
+from rankviz.experiments.description import in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.crossed import CROSSED
 from rankviz.plots import metric_vs_sample
-from rankviz.plots.metric_vs_m import label_of
 from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
 from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
@@ -159,11 +159,12 @@ def draw(
         return
     table = metric_vs_sample.data(records, part, metric)
     so_far = "" if len(records) == len(asked) else "so far "
+    names = {method_label(model): in_a_sentence(model) for model in whole}
     readings = {
-        label: so_far + experiment.reading(rows, str(label), metric)
+        label: so_far + experiment.reading(rows, names[str(label)], metric)
         for label, rows in table.groupby("label", sort=False)
     }
-    own = label_of(spec) if label_of(spec) in readings else next(iter(readings))
+    own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
     show_figure(
         metric_vs_sample.figure(table, experiment.axis, metric),
         table,
@@ -171,8 +172,9 @@ def draw(
         key=experiment.key,
         alt=f"{metric} against {experiment.axis.title}: {', '.join(table['label'].unique())}.",
         caption=f"{describe(spec, part)}. {experiment.about}. Features are drawn from all training "
-        "documents, without their grades. Line: mean over draws and queries; band: 95 % interval "
-        f"({CROSSED}).",
+        "documents, without their grades. Line: mean over draws and queries; band: its 95 % interval "
+        f"({CROSSED}), mostly how hard queries are for every model alike: the sentences compare query by "
+        "query.",
     )
     for words in readings.values():
         st.markdown(sentence(words))
