@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import EDGES, figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.metrics.crossed import crossed_interval
+from rankviz.models.methods import METHODS
 from ui.shared import jobs
 
 Opener = Callable[..., AppTest]
@@ -86,3 +87,21 @@ def test_odd_addresses_ask_for_what_there_is(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", view="Label noise", **odd)
     assert not app.error
     assert len(figures(app)) == 2
+
+
+@pytest.mark.parametrize("view", ["Learning curve", "Label noise"])
+@pytest.mark.parametrize("kind", EDGES)
+def test_edges_of_data(view: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    app = open_page("ndcg_vs_m", view=view, data="edge", **QUICK)
+    assert figures(app) or app.error or app.info
+    assert "nan" not in words(app).lower().split()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    label = METHODS[method].label
+    app = open_page("ndcg_vs_m", view="Label noise", data="edge", method=label, **QUICK)
+    assert not app.error, [error.value for error in app.error]
+    assert any(label in name or "Nyström" in name for name in lines(figures(app)[-1]))
