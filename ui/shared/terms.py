@@ -42,7 +42,8 @@ TERMS = {
         "The number of features that stand in for the kernel: more come closer to it and take longer.",
     ),
     "Landmark": Term(
-        "A training document that others are compared with, so that its kernel values are their features.",
+        "A training document, or a point somebody put, that others are compared with: its kernel values are "
+        "their features.",
         "williams2001",
     ),
     "Random Fourier feature": Term(
