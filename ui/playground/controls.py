@@ -87,7 +87,7 @@ def _draw(setting: Setting, *, unread: bool = False) -> None:
     if setting is PLANE_LOSS:
         told += [f"{loss.label}: {loss.formula}." for loss in LOSSES.values()]
     told += ["Not read by this map."] * unread
-    control_of(setting).draw(disabled=unread, hint=" ".join(told))
+    control_of(setting, lasting=True).draw(disabled=unread, hint=" ".join(told))
 
 
 def _now(setting: Setting) -> Any:
