@@ -16,6 +16,7 @@ from benchmarks import (
     low_rank_limits,
     peers,
     published,
+    refits,
     scaling,
     starting_points,
     threads,
@@ -38,6 +39,7 @@ MEASUREMENTS = {
     "low_rank": low_rank.main,
     "low_rank_limits": low_rank_limits.main,
     "xu2019": xu2019.main,
+    "refits": refits.main,
     "threads": threads.main,
     "starting_points": starting_points.main,
 }

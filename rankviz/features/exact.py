@@ -15,8 +15,10 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.factor import factored
+from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import distinct_rows
+from rankviz.features.maps import Move
 from rankviz.features.nystroem import FittedNystroem
 from rankviz.features.operator import FeatureOperator
 
@@ -48,6 +50,10 @@ class ExactKernel:
 
 class FittedKernelPCA(FittedNystroem):
     """The Nyström map with every distinct document as a landmark: κ itself, among these documents."""
+
+    def moved(self, move: Move, X: FloatArray) -> FittedKernelPCA:
+        """That of the documents X, however many they are."""
+        return AllLandmarks(X[distinct_rows(X)], self.kernel).fitted(self.kernel.gamma)
 
     def leading(self, m: int) -> FittedKernelPCA:
         """Itself: the exact map knows no m."""
@@ -107,9 +113,21 @@ class FittedExact:
         """The same from their arguments, O(s n)."""
         return FeatureOperator(self.kernel.of_arguments(arguments, report), self.basis)
 
+    def expansion(self, w: FloatArray) -> Expansion:
+        """w·φ(x): w are the coefficients."""
+        return Expansion(self.kernel, self.documents, w)
+
+    def form(self, w: FloatArray) -> Form:
+        """That of the expansion."""
+        return self.expansion(w).form
+
     def leading(self, m: int) -> FittedExact:
         """Itself: the exact map knows no m."""
         return self
+
+    def moved(self, move: Move, X: FloatArray) -> FittedExact:
+        """That of the documents X."""
+        return FittedExact(X, self.kernel)
 
     def arrays(self) -> Arrays:
         """The documents."""

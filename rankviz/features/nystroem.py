@@ -12,8 +12,10 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.bases import Basis, landmark_basis
 from rankviz.features.factor import eigen_basis, factored
+from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
+from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 
 
@@ -52,11 +54,24 @@ class FittedNystroem:
         own = arguments if self.kept is None else arguments[:, self.kept]
         return FeatureOperator(self.kernel.of_arguments(own, report), self.basis)
 
+    def expansion(self, w: FloatArray) -> Expansion:
+        """w·φ(x) in the landmarks: their coefficients are T w."""
+        return Expansion(self.kernel, self.landmarks, self.basis.expand(w))
+
+    def form(self, w: FloatArray) -> Form:
+        """That of the expansion."""
+        return self.expansion(w).form
+
     def leading(self, m: int) -> FittedNystroem:
         """The map of those landmarks that are among the first m drawn."""
         kept = None if self.kept is None else self.kept[self.kept < m]
         k = min(m, len(self.landmarks)) if kept is None else len(kept)
         return FittedNystroem(self.landmarks[:k], self.kernel, self.basis.leading(k), kept)
+
+    def moved(self, move: Move, X: FloatArray) -> FittedNystroem:
+        """That of the landmarks moved, their kernel matrix factored again: O(m²d + m³)."""
+        rank = None if self.basis.nested else self.n_components
+        return DrawnLandmarks(move(self.landmarks), X, self.kernel, rank).fitted(self.kernel.gamma)
 
     def arrays(self) -> Arrays:
         """Landmarks, their factor or eigenvectors, and their places."""

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import small
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
@@ -19,10 +20,10 @@ from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.convergence.timing import measured
 from ui.shared import pins
 from ui.shared.foreign import describe
-from ui.shared.jobs import run_or_wait
+from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.show import capital, sentence, show_answer, show_figure, show_table
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -173,12 +174,22 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
 
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
-    """Records of the chosen runs and their table; the gap needs one more run for each objective."""
+    """Records of the chosen runs, those that are there, and their table.
+
+    The gap needs one more run for each objective, and until that is there those of its objective wait.
+    """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
-    found = run_or_wait([*choice.specs, *keys], title=f"Convergence, {spec.dataset}")
-    records, references = found[: len(choice.specs)], found[len(choice.specs) :]
-    return records, plot.data(records, references)
+    found = run_what_comes(
+        list(dict.fromkeys([*choice.specs, *keys])),
+        title=f"Convergence, {spec.dataset}",
+        together=(lambda one: one.problem) if keys else (lambda one: one),
+    )
+    if choice.specs[0] not in found:
+        told = in_a_sentence(choice.specs[0])
+        st.info(f"{capital(told)}, the current model, goes on; below are the others.", icon=WAITING)
+    records = [found[one] for one in choice.specs if one in found]
+    return records, plot.data(records, [found[one] for one in keys if one in found])
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
@@ -197,7 +208,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
-        st.header(answer, anchor=False)
+        show_answer(answer)
     else:
         show_figure(
             plot.quantity_figure(table, choice.y, choice.x),

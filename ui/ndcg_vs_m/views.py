@@ -26,7 +26,7 @@ from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import predicted, run_or_submit
+from ui.shared.jobs import WAITING, predicted, run_what_comes
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline, open_run, spec_from_state
@@ -176,23 +176,24 @@ def _check(run: RunSpec) -> None:
         check_kernel_space(run.solver, cost.shape.n)
 
 
-def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
-    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet."""
+def records(
+    spec: RunSpec, chosen: Settings, beside: Sequence[RunSpec]
+) -> tuple[list[RunRecord], dict[RunSpec, RunRecord]]:
+    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet.
+
+    Also those that the open tab wants beside, by their specs.
+    """
     wanted = specs(spec, chosen)
-    found = run_or_submit(wanted, title=f"NDCG against m, {spec.dataset}")
-    there = [record for record in found if record is not None]
-    counts: dict[RunSpec, int] = {}
-    for record in there:
-        model = record.spec.but(fold="", digest="")
-        counts[model] = counts.get(model, 0) + 1
-    whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
-    if not any(is_curve(r.spec) for r in whole):
-        said = "No run of this curve has finished yet. The curve grows here as they finish."
-        st.info(said, icon=":material/hourglass_empty:")
+    whole = run_what_comes(
+        list(dict.fromkeys([*wanted, *beside])),
+        title=f"NDCG against m, {spec.dataset}",
+        together=lambda run: run.but(fold="", digest=""),
+    )
+    found = [whole[run] for run in wanted if run in whole]
+    if not any(is_curve(record.spec) for record in found):
+        st.info("No run of a curve has finished yet. The curves grow here as they finish.", icon=WAITING)
         st.stop()
-    if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
-    return whole
+    return found, {run: whole[run] for run in beside if run in whole}
 
 
 def in_short(chosen: Settings, part: str) -> str:
