@@ -37,7 +37,7 @@ class Plane {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
     this.strong = made("canvas", { class: "layer" });
-    this.svg = shape("svg", { role: "group" });
+    this.svg = shape("svg", { role: "group", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
     this.side = new Side();
@@ -51,7 +51,7 @@ class Plane {
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
-    this.square = made("div", { class: "square" }, this.surface, this.segments, this.strong,
+    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.strong,
       this.svg);
     this.root = made("div", { class: "playground" }, this.toolbar.element,
       made("div", { class: "beside" }, made("div", { class: "main" }, this.square, this.player.element),
@@ -78,7 +78,7 @@ class Plane {
       this.range = data.model ? ends(this.surfaces.at(-1)) : [-1, 1];
       this.player.load(this.surfaces.length);
     }
-    this.svg.setAttribute("aria-label", data.words.plane);
+    this.square.setAttribute("aria-label", data.words.plane);
     this.draw(true);
   }
 
