@@ -57,7 +57,8 @@ TERMS = {
     ),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document that others are compared with, so that its kernel values are their features.",
+        "A training document, or a point somebody put, that others are compared with: its kernel values are "
+        "their features.",
         "williams2001",
     ),
     "Random Fourier feature": Term(
