@@ -36,6 +36,11 @@ TERMS = {
         r"\b95 % interval",
         "The differences that these queries support: where it holds 0, they cannot tell the two apart.",
     ),
+    "Paired interval": Term(
+        r"\bpaired(?: 95 %)? intervals?\b",
+        "That of the differences of two models query by query: these decide, whether or not bands around "
+        "the two means overlap, for what makes a query hard for both cancels.",
+    ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
         "Two documents of one query of which one has the higher grade and should stand first.",
