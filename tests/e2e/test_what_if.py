@@ -1,4 +1,4 @@
-"""The What if page in the browser: documents dragged by mouse, keys and fingers, undone, switched off, shared."""
+"""The What if page in the browser: documents dragged by mouse, keys and touch, undone, off, shared."""
 
 from __future__ import annotations
 
