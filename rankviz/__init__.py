@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.models.storage import load, save
     from rankviz.whatif.crossings import crossings, smallest_swap
     from rankviz.whatif.margins import explain_margin
+    from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
 
 __version__ = "0.1.0"
 
@@ -69,8 +70,13 @@ __all__ = [
     "measure",
     "read_letor",
     "read_scores",
+    "refits_of",
     "save",
     "smallest_swap",
+    "with_feature_off",
+    "with_grades",
+    "with_only",
+    "without_query",
     "write_letor",
 ]
 
@@ -94,6 +100,7 @@ _HOMES = {
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),
     "rankviz.whatif.margins": ("explain_margin",),
+    "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
 """Module -> the public names that live there."""
 

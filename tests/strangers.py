@@ -24,6 +24,7 @@ from rankviz.features.distances import squared_blocks
 from rankviz.features.kernel_base import BlockKernel, Fill, Kernel
 from rankviz.features.kernels import KernelKind
 from rankviz.features.kinds import Kept, MapKind
+from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import GAMMA
 from rankviz.models.methods import Method
@@ -119,6 +120,10 @@ class FittedSquares:
         return FeatureOperator(arguments, self.basis)
 
     def leading(self, m: int) -> FittedSquares:
+        """Itself."""
+        return self
+
+    def moved(self, move: Move, X: FloatArray) -> FittedSquares:
         """Itself."""
         return self
 

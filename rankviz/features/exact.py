@@ -18,6 +18,7 @@ from rankviz.features.factor import factored
 from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import distinct_rows
+from rankviz.features.maps import Move
 from rankviz.features.nystroem import FittedNystroem
 from rankviz.features.operator import FeatureOperator
 
@@ -49,6 +50,10 @@ class ExactKernel:
 
 class FittedKernelPCA(FittedNystroem):
     """The Nyström map with every distinct document as a landmark: κ itself, among these documents."""
+
+    def moved(self, move: Move, X: FloatArray) -> FittedKernelPCA:
+        """That of the documents X, however many they are."""
+        return AllLandmarks(X[distinct_rows(X)], self.kernel).fitted(self.kernel.gamma)
 
     def leading(self, m: int) -> FittedKernelPCA:
         """Itself: the exact map knows no m."""
@@ -119,6 +124,10 @@ class FittedExact:
     def leading(self, m: int) -> FittedExact:
         """Itself: the exact map knows no m."""
         return self
+
+    def moved(self, move: Move, X: FloatArray) -> FittedExact:
+        """That of the documents X."""
+        return FittedExact(X, self.kernel)
 
     def arrays(self) -> Arrays:
         """The documents."""

@@ -5,6 +5,7 @@ What costs is done once: one base, computed for the largest m, serves all smalle
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz.common.arrays import FloatArray
@@ -73,6 +74,33 @@ class MapFamily:
         return self._draw_seconds + self.share(fitted) * self._fitted_seconds
 
 
+@dataclass(frozen=True)
+class OneMap:
+    """A fitted map as settings that draw nothing but it, and as what they have drawn: of no other γ."""
+
+    fitted_map: FittedMap
+
+    @property
+    def in_kernel_space(self) -> bool:
+        """That of the map."""
+        return self.fitted_map.in_kernel_space
+
+    def draw(self, X: FloatArray, report: Report = silent) -> OneMap:
+        """Itself."""
+        return self
+
+    def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
+        """The map; ValueError for another γ than its own."""
+        kernel = self.fitted_map.kernel
+        if kernel is not None and kernel.at(gamma) != kernel:
+            raise ValueError(f"the map of gamma = {kernel.gamma:g} is none of gamma = {gamma:g}")
+        return self.fitted_map
+
+    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """ValueError: there is one γ only."""
+        raise ValueError("arguments serve other values of gamma, and this map has one")
+
+
 class FamilyFeatures:
     """Φ of documents X (n, d) under the maps of a family.
 
@@ -90,6 +118,10 @@ class FamilyFeatures:
         self._widest: FeatureOperator | None = None
         self._of: FittedMap | None = None
         self._arguments_seconds = self._base_seconds = 0.0
+
+    def know(self, gamma: float, operator: FeatureOperator) -> None:
+        """Take Φ of the widest map at γ as computed already."""
+        self._of, self._widest = self.family.widest(gamma), operator
 
     def operator(self, m: int, gamma: float, report: Report = silent) -> FeatureOperator:
         """Φ at γ with m features; a new γ replaces the base of the last one."""

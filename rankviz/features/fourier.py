@@ -17,6 +17,7 @@ from rankviz.features.bases import CosineBasis
 from rankviz.features.forms import ProductForm
 from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
 from rankviz.features.kernel_base import Kernel, lacks_density, needed
+from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.row_blocks import fill_rows, in_place
 
@@ -76,6 +77,10 @@ class FittedFourier:
     def leading(self, m: int) -> FittedFourier:
         """The map of the first m frequencies."""
         return FittedFourier(self.frequencies[:, :m], self.phases[:m], self.kernel)
+
+    def moved(self, move: Move, X: FloatArray) -> FittedFourier:
+        """Itself: frequencies are of no documents."""
+        return self
 
     def arrays(self) -> Arrays:
         """Frequencies and phases."""

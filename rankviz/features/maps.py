@@ -10,6 +10,7 @@ To add one: a frozen dataclass of settings with `draw(X, report) -> Drawn`, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
@@ -20,6 +21,9 @@ from rankviz.features.bases import Basis, IdentityBasis
 from rankviz.features.forms import SumForm
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.operator import FeatureOperator
+
+Move = Callable[[FloatArray], FloatArray]
+"""A change of documents (s, d) -> (s, d), each by itself."""
 
 
 class FittedMap(Protocol):
@@ -55,6 +59,10 @@ class FittedMap(Protocol):
 
     def leading(self, m: int) -> FittedMap:
         """The map that settings with m features, at most as many, would have given."""
+        ...
+
+    def moved(self, move: Move, X: FloatArray) -> FittedMap:
+        """The map once documents are X (n, d): landmarks are moved as they were; an exact one is of X."""
         ...
 
     def arrays(self) -> Arrays:
@@ -112,6 +120,10 @@ class FittedLinear:
 
     def leading(self, m: int) -> FittedLinear:
         """Itself: the linear map knows no m."""
+        return self
+
+    def moved(self, move: Move, X: FloatArray) -> FittedLinear:
+        """Itself: it has no landmarks."""
         return self
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedLinear:

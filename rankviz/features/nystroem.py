@@ -15,6 +15,7 @@ from rankviz.features.factor import eigen_basis, factored
 from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
+from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 
 
@@ -67,6 +68,11 @@ class FittedNystroem:
         k = min(m, len(self.landmarks)) if kept is None else len(kept)
         return FittedNystroem(self.landmarks[:k], self.kernel, self.basis.leading(k), kept)
 
+    def moved(self, move: Move, X: FloatArray) -> FittedNystroem:
+        """That of the landmarks moved, their kernel matrix factored again: O(m²d + m³)."""
+        rank = None if self.basis.nested else self.n_components
+        return DrawnLandmarks(move(self.landmarks), X, self.kernel, rank).fitted(self.kernel.gamma)
+
     def arrays(self) -> Arrays:
         """Landmarks, their factor or eigenvectors, and their places."""
         places: Arrays = {} if self.kept is None else {"kept": self.kept}
@@ -111,6 +117,22 @@ class Nystroem:
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
         """Choose landmarks among documents X (n, d) and factor their kernel matrix at the settings' γ."""
+        return self.draw(X, report).fitted(self.kernel.gamma, report)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLandmarks:
+    """The Nyström map of landmarks (m, d) that are given: any points, in the order that makes them nested."""
+
+    landmarks: FloatArray
+    kernel: Kernel
+
+    def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
+        """These landmarks, whatever the documents X (n, d) are."""
+        return DrawnLandmarks(self.landmarks, X, self.kernel, None)
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
+        """Factor their kernel matrix at the settings' γ."""
         return self.draw(X, report).fitted(self.kernel.gamma, report)
 
 

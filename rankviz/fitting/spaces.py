@@ -16,6 +16,7 @@ from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_base import Kernel, largest_value, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FeatureOperator
 from rankviz.fitting.centring import centred
 from rankviz.objectives.feature_space import Objective, RankObjective
 from rankviz.objectives.kernel_space import (
@@ -105,6 +106,10 @@ class FeatureSpace:
         self.family, self.X, self._budget = family, X, budget
         self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
 
+    def know(self, gamma: float, features: FeatureOperator) -> None:
+        """Take Φ of the widest map at γ as computed already."""
+        self._features.know(gamma, features)
+
     def map(self, task: Task, report: Report = silent) -> FittedMap:
         """The family's map for m and γ."""
         return self.family.map(task.n_components, task.gamma, report)
@@ -159,6 +164,14 @@ class KernelSpace:
         self.family, self.X, self._budget = family, X, budget
         self._computed: tuple[Kernel, KernelMatrix] | None = None
         self._seconds = 0.0
+
+    def know(self, gamma: float, K: KernelMatrix) -> None:
+        """Take K at γ as computed already."""
+        self._computed = needed(self.family.widest(gamma).kernel), K
+
+    def matrix(self, gamma: float, report: Report = silent) -> KernelMatrix:
+        """K at γ."""
+        return self._matrix(needed(self.family.widest(gamma, report).kernel), report)
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
         """The exact map at γ; it knows no m."""

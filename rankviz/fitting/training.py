@@ -17,6 +17,7 @@ from rankviz.common.timing import Stopwatch
 from rankviz.features.family import MapFamily
 from rankviz.features.maps import FittedMap
 from rankviz.fitting.spaces import Space, Task
+from rankviz.objectives.feature_space import Objective
 from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk import Risk, adapted_risk
 from rankviz.solvers.newton import TruncatedNewton
@@ -103,14 +104,24 @@ class Training:
         """The maps that were drawn."""
         return self.space.family
 
+    def resume(self, task: Task, w: FloatArray, precondition: Preconditioner | None = None) -> None:
+        """Take w as the end of a fit that has been here, with the preconditioner it used last."""
+        self._ends.append(_End(task, w, 0.0))
+        self._precondition = None if precondition is None else (task, precondition)
+
     def weight(self, report: Report = silent) -> float:
         """The number of pairs times the largest cost of one: what C times the risk is a multiple of."""
         return self._listed(report).costs.largest * self._n_pairs
 
+    def objective(self, task: Task, report: Report = silent) -> Objective:
+        """What a task minimises."""
+        risk = adapted_risk(self._listed(report), task.C)  # a smooth hinge's η depends on C
+        return self.space.objective(task, risk, self.seed, report)
+
     def fit(self, task: Task, report: Report = silent) -> Fit:
         """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
-        risk = adapted_risk(self._listed(report), task.C)  # a smooth hinge's η depends on C
-        objective = self.space.objective(task, risk, self.seed, report)
+        objective = self.objective(task, report)
+        risk = objective.risk
         end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
         clock = Stopwatch()
         start = None if end is None else self.space.start(task, end.w)

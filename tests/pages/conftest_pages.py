@@ -17,7 +17,13 @@ APP = Path(__file__).parents[2] / "router.py"
 
 TABS = {
     "train": ("One query", "Margins", "Convergence", "Numbers"),
-    "ndcg_vs_m": ("One query as m grows", "Distance from the exact model", "Numbers"),
+    "ndcg_vs_m": (
+        "One query as m grows",
+        "Distance from the exact model",
+        "Numbers",
+        "Learning curve",
+        "Label noise",
+    ),
     "convergence": ("Play", "Runs", "Iterations"),
     "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
     "why": ("Both documents", "Move a feature", "Landmarks", "Down the list"),
@@ -38,6 +44,18 @@ CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data", "why
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page."""
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+
+
+def shown(app: AppTest) -> list[dict[str, Any]]:
+    """The figures on the page, plotly's and components of ours."""
+    return figures(app) + components(app)
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    """What components of ours on the page are sent."""
+    return [
+        json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
+    ]
 
 
 def words(app: AppTest) -> str:

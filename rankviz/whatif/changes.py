@@ -1,0 +1,341 @@
+"""Changes of data, as values: what is left out, added or different, applied in order.
+
+A query is named by its id or name (`query_labels`), a document by its number in `rows`, where it stood in the
+file: neither changes by what was left out before. Nothing is changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from rankviz.common.errors import DataError
+from rankviz.datasets.array_checks import grade_array
+from rankviz.datasets.parts import take_queries
+from rankviz.datasets.types import Fold, RankingData
+from rankviz.whatif.lookup import (
+    feature_checked,
+    index_of_document,
+    index_of_query,
+    no_such_query,
+    place_of_query,
+    take_documents,
+    with_document,
+)
+
+
+class Change(Protocol):
+    """One change of data."""
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The changed data; `DataError` naming the query, document or feature that is not there."""
+        ...
+
+    def part(self, fold: Fold) -> str:
+        """The part of a fold that it changes; "" for all of them."""
+        ...
+
+    def words(self, data: RankingData | None = None) -> str:
+        """What it does, in a few words, with the names that the data have."""
+        ...
+
+
+@dataclass(frozen=True)
+class _OfQuery:
+    """A change within one query."""
+
+    query: Any
+
+    def part(self, fold: Fold) -> str:
+        """The first part that has the query."""
+        for name, data in fold.parts.items():
+            if place_of_query(data, self.query) is not None:
+                return name
+        raise no_such_query(self.query, fold.name)
+
+
+@dataclass(frozen=True)
+class _OfDocument(_OfQuery):
+    """A change of one document."""
+
+    document: int
+
+    def _words(self, data: RankingData | None) -> str:
+        return f"document {document_name(data, self.query, self.document)} of query {self.query}"
+
+
+@dataclass(frozen=True)
+class QueryOut(_OfQuery):
+    """A query with all of its documents is left out."""
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The other queries."""
+        q = index_of_query(data, self.query)
+        _refuse_nothing_left(data.n_queries, "query")
+        return take_queries(data, np.delete(np.arange(data.n_queries), q))
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "query 7 left out"."""
+        return f"query {self.query} left out"
+
+
+@dataclass(frozen=True)
+class QueryWeighed(_OfQuery):
+    """The pairs of a query count so many times in training, where its data stay what they are."""
+
+    weight: float
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The same data; `DataError` for a weight that is not above 0."""
+        index_of_query(data, self.query)
+        if not (np.isfinite(self.weight) and self.weight > 0):
+            raise DataError(
+                f"query {self.query} with the weight {self.weight}",
+                expected="a finite weight above 0",
+                remedy="Leave the query out, or give it a weight above 0.",
+                path=data.name or None,
+            )
+        return data
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "query 7 counts 10 times"."""
+        return f"query {self.query} counts {self.weight:g} times"
+
+
+@dataclass(frozen=True)
+class OnlyQueries:
+    """Only these queries are trained on, in the order of the data; of a fold the training part's."""
+
+    queries: tuple[Any, ...]
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The data of these queries."""
+        kept = sorted({index_of_query(data, query) for query in self.queries})
+        _refuse_nothing_left(len(kept) + 1, "query")
+        return take_queries(data, kept)
+
+    def part(self, fold: Fold) -> str:
+        """The training part."""
+        return "train"
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "only 12 queries"."""
+        n = len(self.queries)
+        return f"only query {self.queries[0]}" if n == 1 else f"only {n} queries"
+
+
+@dataclass(frozen=True)
+class DocumentOut(_OfDocument):
+    """A document is left out."""
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The other documents."""
+        i = index_of_document(data, self.query, self.document)
+        own = data.query_slice(index_of_query(data, self.query))
+        _refuse_nothing_left(own.stop - own.start, f"document of query {self.query}")
+        return take_documents(data, np.delete(np.arange(data.n_documents), i))
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "document 3 of query 7 left out"."""
+        return f"{self._words(data)} left out"
+
+
+@dataclass(frozen=True)
+class GradeSet(_OfDocument):
+    """A document has another grade."""
+
+    grade: int
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The data with that grade; X is the same array."""
+        y = data.y.copy()
+        y[index_of_document(data, self.query, self.document)] = _grade(self.grade, data.name)
+        return replace(data, y=y)
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "document 3 of query 7 has grade 2"."""
+        return f"{self._words(data)} has grade {self.grade}"
+
+
+@dataclass(frozen=True)
+class FeatureSet(_OfDocument):
+    """A feature of a document, counted from 0, has another value."""
+
+    feature: int
+    value: float
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The data with that value."""
+        i, X = index_of_document(data, self.query, self.document), data.X.copy()
+        X[i, feature_checked(data, self.feature)] = _finite(self.value, data.name)
+        return replace(data, X=X)
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "document 3 of query 7 has feature 5 = 0.25"."""
+        return f"{self._words(data)} has {feature_name(data, self.feature)} = {self.value:g}"
+
+
+@dataclass(frozen=True)
+class FeatureOff:
+    """A feature, counted from 0, is 0 for all documents of all parts."""
+
+    feature: int
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The data without what the feature said."""
+        X = data.X.copy()
+        X[:, feature_checked(data, self.feature)] = 0.0
+        return replace(data, X=X)
+
+    def part(self, fold: Fold) -> str:
+        """All of them."""
+        return ""
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "feature 5 off"."""
+        return f"{feature_name(data, self.feature)} off"
+
+
+@dataclass(frozen=True)
+class DocumentAdded(_OfQuery):
+    """A document more, the last one of its query; `document` is the number that it has in `rows` then."""
+
+    document: int
+    features: tuple[float, ...]
+    grade: int = 0
+    name: str = ""
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The data with the document."""
+        if (data.rows == self.document).any():
+            raise DataError(
+                f"a new document with the number {self.document}, which another one has",
+                expected="a number that no document has",
+                remedy=f"Choose {next_document(data)}.",
+                path=data.name or None,
+            )
+        if len(self.features) != data.n_features:
+            raise DataError(
+                f"a new document with {len(self.features)} features",
+                expected=f"{data.n_features} features, as the others have",
+                remedy="Give a value for every feature.",
+                path=data.name or None,
+            )
+        x = np.array([_finite(value, data.name) for value in self.features])
+        return with_document(data, self.query, self.document, x, _grade(self.grade, data.name), self.name)
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "document 90 added to query 7 with grade 1"."""
+        called = self.name or f"{self.document}"
+        return f"document {called} added to query {self.query} with grade {self.grade}"
+
+
+CHANGES: dict[str, type[Any]] = {
+    "query_out": QueryOut,
+    "query_weight": QueryWeighed,
+    "only_queries": OnlyQueries,
+    "document_out": DocumentOut,
+    "grade": GradeSet,
+    "feature": FeatureSet,
+    "feature_off": FeatureOff,
+    "document_added": DocumentAdded,
+}
+"""Kinds of changes by the names that JSON has for them."""
+
+
+@overload
+def changed(data: RankingData, changes: Sequence[Change]) -> RankingData: ...
+@overload
+def changed(data: Fold, changes: Sequence[Change]) -> Fold: ...
+def changed(data: RankingData | Fold, changes: Sequence[Change]) -> RankingData | Fold:
+    """Apply changes in order to a part, or to the parts of a fold that they are about.
+
+    Raises `DataError` that names what a change is about and is not there.
+    """
+    for change in changes:
+        data = _on_fold(data, change) if isinstance(data, Fold) else change.apply(data)
+    return data
+
+
+def _on_fold(fold: Fold, change: Change) -> Fold:
+    part = change.part(fold)
+    parts = {name: change.apply(data) if part in ("", name) else data for name, data in fold.parts.items()}
+    return Fold(**parts, name=fold.name)
+
+
+def next_document(data: RankingData) -> int:
+    """A number for a new document that no other one has."""
+    return int(data.rows.max(initial=-1)) + 1
+
+
+def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
+    """How many times queries count, by what they are called; those that are not named count once."""
+    asked: dict[Any, float] = {}
+    for change in changes:
+        if isinstance(change, QueryWeighed):
+            asked[change.query] = asked.get(change.query, 1.0) * change.weight
+    return asked
+
+
+def as_values(change: Change) -> dict[str, Any]:
+    """A change as plain values, for JSON."""
+    kind = next(name for name, made in CHANGES.items() if type(change) is made)
+    values = asdict(change)  # type: ignore[call-overload]
+    return {"kind": kind} | {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
+
+
+def from_values(values: Mapping[str, Any]) -> Change:
+    """The change that `as_values` was given; `DataError` for values of none."""
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name != "kind"}
+    try:
+        change: Change = CHANGES[values["kind"]](**given)
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{dict(values)!r} is no change of data",
+            expected=f"a kind ({', '.join(CHANGES)}) and what belongs to it",
+            remedy="Give what `as_values` gave.",
+        ) from error
+    return change
+
+
+def document_name(data: RankingData | None, query: object, document: int) -> str:
+    """What a document is called: its id where it has one, else its number."""
+    if data is None or data.document_ids is None or place_of_query(data, query) is None:
+        return str(document)
+    own = data.query_slice(index_of_query(data, query))
+    found = np.flatnonzero(data.rows[own] == document)
+    name = str(data.document_ids[own.start + int(found[0])]) if len(found) else ""
+    return name or str(document)
+
+
+def feature_name(data: RankingData | None, feature: int) -> str:
+    """What a feature is called, "feature 5" for the one at 4 where it has no name."""
+    names = None if data is None else data.feature_names
+    return f"feature {feature + 1}" if names is None or feature >= len(names) else names[feature]
+
+
+def _grade(grade: int, name: str) -> int:
+    return int(grade_array([grade], 1, name)[0])
+
+
+def _finite(value: float, name: str) -> float:
+    if not np.isfinite(value):
+        raise DataError(
+            f"a feature with the value {value}",
+            expected="a finite number",
+            remedy="Give one.",
+            path=name or None,
+        )
+    return float(value)
+
+
+def _refuse_nothing_left(there: int, what: str) -> None:
+    if there < 2:
+        raise DataError(
+            f"the last {what} left out",
+            expected="at least one that stays",
+            remedy="Leave the query out, or keep one." if "document" in what else "Keep one.",
+        )

@@ -1,0 +1,99 @@
+"""Queries and documents looked up by what they are called, and arrays of a part with some of them changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError
+from rankviz.datasets.types import RankingData
+
+
+def place_of_query(data: RankingData, query: object) -> int | None:
+    """Where a query stands in `data.ptr`, by its id or name; None where it is not there."""
+    found = np.flatnonzero(data.query_labels == query)
+    return int(found[0]) if len(found) else None
+
+
+def index_of_query(data: RankingData, query: object) -> int:
+    """The same, or `DataError` that names the query."""
+    place = place_of_query(data, query)
+    if place is None:
+        raise no_such_query(query, data.name)
+    return place
+
+
+def no_such_query(query: object, where: str) -> DataError:
+    """The error for a query that is not there."""
+    return DataError(
+        f"no query {query!r}",
+        expected="the id or name of a query that is in the data, and that no change before left out",
+        remedy="Choose one of `query_labels`.",
+        path=where or None,
+    )
+
+
+def index_of_document(data: RankingData, query: object, document: int) -> int:
+    """Where a document stands in `data.X`, by its number in `data.rows`, or `DataError` that names it."""
+    own = data.query_slice(index_of_query(data, query))
+    found = np.flatnonzero(data.rows[own] == document)
+    if len(found) == 0:
+        raise DataError(
+            f"no document {document} in query {query}",
+            expected="the number of one of its documents, as `rows` has them, that no change before left out",
+            remedy=f"Choose one of {_some(data.rows[own])}.",
+            path=data.name or None,
+        )
+    return int(own.start) + int(found[0])
+
+
+def feature_checked(data: RankingData, feature: int) -> int:
+    """A feature that there is, counted from 0, or `DataError`."""
+    if not 0 <= feature < data.n_features:
+        raise DataError(
+            f"no feature {feature}",
+            expected=f"a feature from 0 to {data.n_features - 1}",
+            remedy="Count features from 0.",
+            path=data.name or None,
+        )
+    return feature
+
+
+def take_documents(data: RankingData, kept: IntArray) -> RankingData:
+    """The documents at positions `kept` (k,), rising; queries without any are gone."""
+    sizes = np.bincount(np.searchsorted(data.ptr, kept, side="right") - 1, minlength=data.n_queries)
+    there = np.flatnonzero(sizes)
+    return replace(
+        data,
+        X=data.X[kept],
+        y=data.y[kept],
+        ptr=np.concatenate(([0], np.cumsum(sizes[there]))).astype(np.int64),
+        query_ids=data.query_ids[there],
+        query_names=None if data.query_names is None else tuple(data.query_names[q] for q in there),
+        document_ids=None if data.document_ids is None else data.document_ids[kept],
+        rows=data.rows[kept],
+    )
+
+
+def with_document(
+    data: RankingData, query: object, row: int, x: FloatArray, grade: int, document_id: str = ""
+) -> RankingData:
+    """The data with a document more, the last one of its query."""
+    q = index_of_query(data, query)
+    end = int(data.ptr[q + 1])
+    ids = data.document_ids
+    return replace(
+        data,
+        X=np.insert(data.X, end, x, axis=0),
+        y=np.insert(data.y, end, grade),
+        ptr=data.ptr + (np.arange(data.n_queries + 1) > q),
+        document_ids=None if ids is None else np.array([*ids[:end], document_id, *ids[end:]]),
+        rows=np.insert(data.rows, end, row),
+    )
+
+
+def _some(rows: IntArray) -> str:
+    shown = ", ".join(map(str, rows[:5]))
+    return shown if len(rows) <= 5 else f"{shown}, … {rows[-1]}"

@@ -1,0 +1,236 @@
+"""A fitted ranker trained again after a change of its training data, from where it is.
+
+What changes is what was asked: γ stays the number it was, landmarks and frequencies stay those of the present
+model (of a feature that is switched off, the landmarks lose it too), and so does all that is computed from
+them: the base, its factor and the curvature that preconditions. The exact kernel has its documents for
+landmarks: new ones are added, which takes a factor or a kernel matrix of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from sklearn.base import clone
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError
+from rankviz.common.progress import Callback, reporter, silent
+from rankviz.common.threads import single_blas
+from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.types import RankingData, require_data
+from rankviz.models.ranker import Ranker
+from rankviz.models.ranksvm import RankSVM
+from rankviz.objectives.preconditioner import Preconditioner
+from rankviz.solvers.registry import USUAL
+from rankviz.whatif.changes import (
+    Change,
+    FeatureOff,
+    GradeSet,
+    OnlyQueries,
+    QueryOut,
+    changed,
+    weights_asked,
+)
+from rankviz.whatif.kept import Moved
+from rankviz.whatif.retraining import Retraining, Trained
+
+TIGHT = 1e-10
+"""Tolerance of refits and of the model before them: one grade is less than 1e-6 of the objective."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A model trained on changed data.
+
+    Attributes
+    ----------
+    model : Ranker
+        Fitted, like any other.
+    data : RankingData
+        What it was trained on.
+    scores : (n,) float64
+        Of these documents.
+    """
+
+    model: Ranker
+    data: RankingData
+    scores: FloatArray
+
+
+class Refits(Protocol):
+    """Refits of one fitted model on one training part; many of them share what they can."""
+
+    @property
+    def data(self) -> RankingData:
+        """The training part before any change."""
+        ...
+
+    @property
+    def before(self) -> Refit:
+        """The model without a change, as near its optimum as refits are: what to compare them with."""
+        ...
+
+    def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
+        """The model after changes, applied in order; `DataError` where they cannot be."""
+        ...
+
+    def scores(self, model: Ranker, data: RankingData) -> FloatArray:
+        """Scores of any part by a model that these refits gave; features of a part are computed once."""
+        ...
+
+
+def refits_of(model: Ranker, data: RankingData) -> Refits:
+    """Prepare refits of a model fitted on `data`; RankSVM shares, other rankers are trained from scratch.
+
+    Raises `DataError` where `data` cannot be what it was fitted on, or training does not fit in memory.
+    """
+    require_data(data, "Give the RankingData that the model was fitted on.")
+    return RankSVMRefits(model, data) if isinstance(model, RankSVM) else PlainRefits(model, data)
+
+
+class PlainRefits:
+    """Refits of a ranker that shares nothing: each is trained from scratch with the settings it has."""
+
+    def __init__(self, model: Ranker, data: RankingData) -> None:
+        self._model, self.data = model, data
+
+    @cached_property
+    def before(self) -> Refit:
+        """The model itself."""
+        return Refit(self._model, self.data, self._model.scores(self.data.X, silent))
+
+    def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
+        """Train on the changed data."""
+        after, asked = changed(self.data, changes), weights_asked(changes)
+        model = clone(self._model)
+        if asked:
+            weights = np.array([asked.get(query, 1.0) for query in after.query_labels.tolist()])
+            model.fit_weighted(after, weights, callback)
+        else:
+            model.fit_data(after, callback=callback)
+        return Refit(model, after, model.scores(after.X, silent))
+
+    def scores(self, model: Ranker, data: RankingData) -> FloatArray:
+        """Scores of any part."""
+        return model.scores(data.X, silent)
+
+
+class RankSVMRefits:
+    """Refits of a RankSVM by truncated Newton from its weights, whatever solver it was fitted with.
+
+    Parameters
+    ----------
+    model : RankSVM
+        Fitted on `data`; models made of a stored run will do.
+    data : RankingData
+    """
+
+    def __init__(self, model: RankSVM, data: RankingData) -> None:
+        self.data = data
+        self._weights = _query_weights(model, data)
+        self._retraining = Retraining(_settings_of(model), data, model.feature_map_)
+        self._start = model.coef_
+
+    @cached_property
+    def optimum(self) -> Trained:
+        """The model at its optimum, how it came there, and its objective."""
+        here = Moved(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
+        with single_blas():
+            return self._retraining.train(here, self._weights)
+
+    @property
+    def before(self) -> Refit:
+        """The model without a change, trained on to the tolerance of refits."""
+        return Refit(self.optimum.model, self.data, self.optimum.fit.result.point.scores)
+
+    @cached_property
+    def curvature(self) -> Preconditioner:
+        """The inverse Hessian at `before`: itself in feature space, near it in the kernel's own."""
+        result, objective = self.optimum.fit.result, self.optimum.objective
+        with single_blas():
+            if self._retraining.place.map.in_kernel_space:
+                return result.precondition or objective.preconditioner(result.point)
+            return objective.exact_preconditioner(result.point)
+
+    def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
+        """The model after changes, applied in order; `DataError` where they cannot be."""
+        after, known = changed(self.data, changes), self.curvature
+        off = [change.feature for change in changes if isinstance(change, FeatureOff)]
+        with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
+            moved = self._retraining.place.moved(self.data, after, off, self.optimum.model.coef_)
+            weights = self._weights_after(moved.data, changes)
+            known_there = known if moved.curved_alike else None
+            found = self._retraining.train(moved, weights, known_there, reporter(callback))
+        return Refit(found.model, after, found.fit.result.point.scores[moved.shown])
+
+    def scores(self, model: Ranker, data: RankingData) -> FloatArray:
+        """Scores of any part; with the map of before, its features are computed once."""
+        return self._retraining.scores(model, data)
+
+    def _weights_after(self, data: RankingData, changes: Sequence[Change]) -> FloatArray | None:
+        """The weights of the queries that there are: those of the model, times what changes make of them."""
+        asked = weights_asked(changes)
+        if self._weights is None and not asked:
+            return None
+        known = np.ones(self.data.n_queries) if self._weights is None else self._weights
+        weight = dict(zip(self.data.query_labels.tolist(), known.tolist(), strict=True))
+        return np.array([weight[query] * asked.get(query, 1.0) for query in data.query_labels.tolist()])
+
+
+def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:
+    """The model without a query of its training data; `DataError` for one that is not there."""
+    return refits_of(model, data).refit([QueryOut(query)]).model
+
+
+def with_only(model: Ranker, data: RankingData, queries: Iterable[object]) -> Ranker:
+    """The model trained on these queries only; `DataError` for one that is not there."""
+    return refits_of(model, data).refit([OnlyQueries(tuple(queries))]).model
+
+
+def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, int], int]) -> Ranker:
+    """The model with other grades, (query, number in `rows`) -> grade; `DataError` for what is not there."""
+    changes = [GradeSet(query, document, grade) for (query, document), grade in grades.items()]
+    return refits_of(model, data).refit(changes).model
+
+
+def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
+    """The model without a feature, counted from 0: it is 0 for all documents, and has to be where it scores.
+
+    Raises `DataError` for a feature that is not there.
+    """
+    return refits_of(model, data).refit([FeatureOff(feature)]).model
+
+
+def _settings_of(model: RankSVM) -> RankSVM:
+    """The same problem as settings of refits: the usual solver, tight."""
+    settings: RankSVM = clone(model).set_params(
+        tol=min(model.tol, TIGHT),
+        solver=USUAL,
+        max_iter=None,
+        preconditioner="auto",
+        random_state=model.seed(),
+    )
+    return settings
+
+
+def _query_weights(model: RankSVM, data: RankingData) -> FloatArray | None:
+    if data.n_features != model.n_features_in_:
+        found = f"documents with {data.n_features} features, and a model of {model.n_features_in_}"
+        raise _other_data(found, data)
+    weights = model.query_weights_
+    if weights is not None and model.weighed_digest_ != documents_digest(data):
+        raise _other_data("other documents than the weights of queries belong to", data)
+    return weights
+
+
+def _other_data(found: str, data: RankingData) -> DataError:
+    return DataError(
+        found,
+        expected="the data that the model was fitted on",
+        remedy="Give the RankingData that `fit_data` was given, normalised as it was.",
+        path=data.name or None,
+    )
