@@ -11,12 +11,15 @@ STAMP := $(VENV)/.installed
 IN_PARALLEL := -n auto --dist worksteal
 OR_NONE = $(if $(ARGS),|| test $$? -eq 5)
 BENCH_STAMP := $(VENV)/.bench-installed
+JS_STAMP := node_modules/.installed
+# the system's Node.js, or where it has none the one that pip puts into .venv
+WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 
 # as rankviz/__init__.py has it, for programs that import NumPy before it, such as Streamlit
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens faults docs lint types wheel wheel-all container bench soak clean
+.PHONY: help install app test e2e screens faults docs lint types js wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
@@ -28,6 +31,7 @@ help:
 	@echo 'make docs              the documentation into static/docs, from where the app links to it'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
+	@echo 'make js                lint and tests of the JavaScript in ui/; brings Node.js and ESLint'
 	@echo 'make wheel             wheel and source archive into dist/, installed and used on every Python that is found'
 	@echo 'make wheel-all         the same with the lowest and the newest versions on each'
 	@echo 'make container         the container of deploy/, built and used (root; Debian packages podman, runc, mmdebstrap)'
@@ -79,6 +83,16 @@ lint: install
 types: install
 	$(BIN)/mypy
 
+js: $(JS_STAMP)
+	$(WITH_NODE) node node_modules/eslint/bin/eslint.js --max-warnings 0 .
+	$(WITH_NODE) node --test --test-reporter=spec tests/js/*.test.js
+
+$(JS_STAMP): $(STAMP) package.json package-lock.json requirements-js.txt
+	@$(WITH_NODE) npm --version >/dev/null 2>&1 || \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-js.txt
+	$(WITH_NODE) npm ci --silent
+	@touch $(JS_STAMP)
+
 wheel: install
 	$(BIN)/python -m tools.wheel
 
@@ -99,4 +113,4 @@ $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 	@touch $(BENCH_STAMP)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist static/docs *.egg-info
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist static/docs *.egg-info

@@ -121,6 +121,22 @@ class Nystroem:
 
 
 @dataclass(frozen=True, eq=False)
+class GivenLandmarks:
+    """The Nyström map of landmarks (m, d) that are given: any points, in the order that makes them nested."""
+
+    landmarks: FloatArray
+    kernel: Kernel
+
+    def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
+        """These landmarks, whatever the documents X (n, d) are."""
+        return DrawnLandmarks(self.landmarks, X, self.kernel, None)
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
+        """Factor their kernel matrix at the settings' γ."""
+        return self.draw(X, report).fitted(self.kernel.gamma, report)
+
+
+@dataclass(frozen=True, eq=False)
 class DrawnLandmarks:
     """Landmarks (m, d) of documents (n, d), the kernel at any γ, and the rank to keep of its matrices.
 

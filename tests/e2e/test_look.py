@@ -13,6 +13,7 @@ from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.shared.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
+FIGURE = ".js-plotly-plot, .playground .square"
 BAD = ("serious", "critical")
 _SIZES = """chart => [...chart.querySelectorAll('text')].filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
@@ -30,7 +31,7 @@ def bottom(page: Page, selector: str) -> float:
 def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
-    assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 768
+    assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
     for label in ("Number of features (m)", "C", "γ"):
         box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
         assert box is not None
@@ -42,8 +43,8 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
 def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
-    assert bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 720
-    chart = page.get_by_test_id("stMain").locator(".js-plotly-plot").filter(visible=True)
+    assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
+    chart = page.get_by_test_id("stMain").locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
     assert min(chart.evaluate(_SIZES)) >= 13
     assert (
@@ -52,6 +53,28 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
         .first.evaluate("heading => parseFloat(getComputedStyle(heading).fontSize)")
         >= 20
     )
+
+
+def test_large_type_and_settings_are_in_the_address_of_the_next_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50&large=true&alone=true")
+    sidebar(page).get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "large": "true", "alone": "true"}.items()
+
+
+def test_a_tab_that_was_opened_stays_on_its_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50")
+    page.get_by_role("tab", name="One query").click()
+    wait_settled(page)
+    for name, title in (("low_rank", "Low rank"), ("side_by_side", "Side by side")):
+        sidebar(page).get_by_role("link", name=title).click()
+        page.wait_for_url(f"**/{name}*")
+        wait_settled(page)
+        assert "view" not in query_of(page)
+        expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab").nth(1).click()
+        wait_settled(page)
 
 
 def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:

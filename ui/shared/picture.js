@@ -53,7 +53,7 @@ async function drawn(job) {
 }
 
 // What the visitor has made of it: axes that were zoomed, traces that were hidden, the frame that is shown.
-function asOnScreen(figure, shown) {
+export function asOnScreen(figure, shown) {
   const frame = figure.frames?.[shown.layout.sliders?.[0]?.active];
   const layout = { ...figure.layout, ...frame?.layout, sliders: [], updatemenus: [] };
   figure.data.forEach((trace, number) => {
@@ -102,7 +102,7 @@ async function raster(svg, job) {
 
 // The PNG with 300 dots per inch written into it (chunk pHYs, which stands after the header's 33 bytes), so
 // that word processors show it as wide as it is meant.
-function withDots(png) {
+export function withDots(png) {
   const chunk = new DataView(new ArrayBuffer(21));
   const dotsPerMetre = Math.round(300 / 0.0254);
   chunk.setUint32(0, 9);
@@ -114,7 +114,7 @@ function withDots(png) {
   return new Blob([png.slice(0, 33), chunk.buffer, png.slice(33)], { type: "image/png" });
 }
 
-function crc32(bytes) {
+export function crc32(bytes) {
   let rest = ~0;
   for (const byte of bytes) {
     rest ^= byte;

@@ -164,7 +164,12 @@ def open_run(spec: RunSpec) -> None:
     for key, value in state_of(spec).items():
         st.session_state[key] = value
     st.session_state[SET_FOR] = spec.dataset
-    st.session_state[_DESTINATION] = "pages/train.py"
+    go_to("train")
+
+
+def go_to(page: str) -> None:
+    """Go to a page, by the name of its script (a callback; `go_where_asked` does the going)."""
+    st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
 def go_where_asked() -> None:

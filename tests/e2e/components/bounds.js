@@ -1,0 +1,1 @@
+export const clamp = (value, most) => Math.round(Math.min(Math.max(value, 0), most));
