@@ -10,7 +10,7 @@ from rankviz.features.settings import KERNEL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import COSTS, LOSS_WEIGHT
-from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION
+from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION, baseline_is_set
 
 LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
 """The two models between which the Influence page lets one choose."""
@@ -42,6 +42,8 @@ def by_influence(setting: Setting) -> str:
 
 def by_weights(setting: Setting) -> str:
     """The Weights page shows the linear model, whose pairs all count alike."""
+    if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
+        return "Not read here: the linear model has a C of its own (More settings), unless it is what is set."
     of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS}
     if setting in {METHOD, FEATURE_MAP, NORMALISATION, BASELINE_C, *of_linear}:
         return ""

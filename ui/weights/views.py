@@ -24,8 +24,8 @@ SCRIPTS = Path(__file__).parent
 ABOUT = (
     "Drag a weight, or move it with the arrow keys: the list of the query and the numbers follow at once. "
     "The grey mark is the learned weight. No weights have a lower objective than the learned ones; some may "
-    "have a higher NDCG, which is not what is minimised. “Back to the optimum” goes along Newton's steps from "
-    "where you stand. Every pair counts alike here."
+    "have a higher NDCG, which is not what is minimised. “Back to the optimum” goes along Newton's steps "
+    "from where you stand. Every pair counts alike here."
 )
 
 
@@ -66,14 +66,20 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     told = mount(
         SCRIPTS / "weights.js",
         key=KEY,
-        data=documents
-        | of_query(train, query, dark=dark)
-        | {"id": spec.hash, "words": {"query": f"NDCG@10, query {train.query_labels[query]}"}},
+        data=documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
         on_walk_change=lambda: None,
     )
     _walk_back(told.walk, spec, train)
     if is_on(ALONE):
         st.stop()
+
+
+def _words(train: RankingData, query: int) -> dict[str, str]:
+    label = train.query_labels[query]
+    return {
+        "query": f"NDCG@10, query {label}",
+        "figure": f"The weights of {train.n_features} features, and the documents of query {label} in order",
+    }
 
 
 def _walk_back(asked: Any, spec: RunSpec, train: RankingData) -> None:

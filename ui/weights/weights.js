@@ -25,7 +25,7 @@ class Table {
     this.back = made("button", { type: "button", onclick: () => this.ask() }, "Back to the optimum");
     const zero = made("button", { type: "button", onclick: () => this.go(this.w.map(() => 0)) }, "All to zero");
     this.buttons = made("div", { class: "buttons" }, this.back, zero);
-    this.root = made("div", { class: "weights" }, this.tiles, made("div", { class: "beside" },
+    this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
       made("div", { class: "left" }, this.buttons, this.bars), made("div", { class: "right" }, this.list)));
     parent.append(this.root);
     this.heard = (event) => this.walk(event.detail);
@@ -43,6 +43,7 @@ class Table {
     if (this.data?.id === data.id && this.data.query === data.query) return;
     const same = this.data?.id === data.id;
     this.data = data;
+    this.root.setAttribute("aria-label", data.words.figure);
     if (!same) {
       this.weighing = new Weighing(data);
       this.w = [...data.learned];
@@ -162,7 +163,7 @@ class Table {
   paintNumbers(now) {
     const { words } = this.data, { learned } = this, percent = (v) => v.toFixed(3);
     const lines = [
-      ["Objective", now.objective.toPrecision(5), learned.objective.toPrecision(5)],
+      ["Objective", five(now.objective), five(learned.objective)],
       ["Misordered pairs", now.misordered.toLocaleString("en"), learned.misordered.toLocaleString("en")],
       ["NDCG@10, all queries", percent(now.mean), percent(learned.mean)],
       [words.query, percent(now.ndcg ?? 0), percent(learned.ndcg ?? 0)],
@@ -172,5 +173,6 @@ class Table {
   }
 }
 
+const five = (value) => value.toLocaleString("en", { maximumSignificantDigits: 5 });
 const told = (value) => (Math.abs(value) < 5e-4 && value !== 0 ? value.toExponential(1) : value.toFixed(3))
   .replace("-", "−");
