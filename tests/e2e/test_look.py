@@ -15,7 +15,8 @@ from ui.shared.link import VERSION
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
 FIGURE = ".js-plotly-plot, .playground .square, .weights .beside"
 BAD = ("serious", "critical")
-_SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')].filter(text => text.textContent.trim())
+_SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
+    .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
 

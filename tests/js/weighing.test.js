@@ -42,6 +42,18 @@ test("NDCG is what the first ranks gain over the ideal, and empty queries count 
   close(weighing.meanNdcg(), 0.25);
 });
 
+test("the first ranks are those of the whole ranking, ties too", () => {
+  const n = 60, weighing = new Weighing({
+    documents: n, features: 1, X: base64(...Array.from({ length: n }, (_, k) => (k * 7) % 13)),
+    grades: Array(n).fill(0), starts: [0, 7, n], C: 1, loss: { kind: "hinge" }, gains: [0],
+    discounts: Array(10).fill(1), ideals: [1, 1],
+  });
+  for (const w of [[1], [-1], [0]]) {
+    weighing.score(w);
+    for (const query of [0, 1]) assert.deepEqual(weighing.first(query), weighing.ranking(query).slice(0, 10));
+  }
+});
+
 test("losses are those that Python describes", () => {
   const huber = valueOf({ zones: [{ high: 1, width: 1, bend: 1 }] });
   for (const t of [-3, 0, 0.5, 2]) close(huber(t), Math.max(0, 1 - t) ** 2 - Math.max(0, -t) ** 2);

@@ -43,9 +43,22 @@ export class Weighing {
   ndcg(query) {
     const ideal = this.ideals[query];
     if (ideal === null) return null;
-    const top = this.ranking(query).slice(0, this.discounts.length);
-    const gained = top.reduce((sum, row, rank) => sum + this.gains[this.grades[row]] * this.discounts[rank], 0);
-    return ideal && gained / ideal;
+    if (ideal === 0) return 0;
+    const top = this.first(query);
+    return top.reduce((sum, row, rank) => sum + this.gains[this.grades[row]] * this.discounts[rank], 0) / ideal;
+  }
+
+  // The first documents of a query's ranking, without sorting all of it.
+  first(query) {
+    const { f, starts } = this, most = this.discounts.length, top = [];
+    for (let row = starts[query]; row < starts[query + 1]; row++) {
+      if (top.length === most && f[row] <= f[top[most - 1]]) continue;
+      let at = top.length;
+      while (at > 0 && f[row] > f[top[at - 1]]) at--;
+      top.splice(at, 0, row);
+      if (top.length > most) top.pop();
+    }
+    return top;
   }
 
   meanNdcg() {
@@ -73,13 +86,17 @@ function pairsOf(grades, starts) {
 export function valueOf({ zones, kind }) {
   if (kind === "hinge") return (t) => Math.max(0, 1 - t);
   if (kind === "logistic") return (t) => Math.max(0, -t) + Math.log1p(Math.exp(-Math.abs(t)));
+  if (zones.length === 1) return inZone(zones[0]);
+  const each = zones.map(inZone);
+  return (t) => each.reduce((sum, one) => sum + one(t), 0);
+}
+
+function inZone({ high, width, bend }) {
+  const widest = width ?? Infinity;
   return (t) => {
-    let sum = 0;
-    for (const { high, width, bend } of zones) {
-      const below = Math.max(0, high - t), u = Math.min(below, width ?? Infinity);
-      sum += bend * u * (2 * below - u);
-    }
-    return sum;
+    if (t >= high) return 0;
+    const below = high - t, u = below < widest ? below : widest;
+    return bend * u * (2 * below - u);
   };
 }
 

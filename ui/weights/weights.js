@@ -8,6 +8,8 @@ import { Weighing, between } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back
 const ROW = 1.7; // rem, of a document
+const LONG = 60; // documents from which on a list jumps rather than slides: browsers draw a layer for each
+const REST = 4; // times as long as the numbers took, before they are computed again
 const tables = new WeakMap();
 
 export default function weights({ data, parentElement, setTriggerValue }) {
@@ -31,6 +33,7 @@ class Table {
     this.heard = (event) => this.walk(event.detail);
     document.addEventListener("rankviz-walk", this.heard);
     this.walked = 0;
+    this.due = 0;
   }
 
   close() {
@@ -59,6 +62,7 @@ class Table {
   makeBars() {
     const { learned, names, most } = this.data, order = learned.map((_, j) => j);
     order.sort((a, b) => Math.abs(learned[b]) - Math.abs(learned[a]));
+    this.painted = [];
     this.inputs = [];
     this.values = [];
     this.bars.replaceChildren(...order.map((j) => {
@@ -120,6 +124,7 @@ class Table {
       return { row, place, score };
     });
     this.list.style.height = `${ROW * titles.length}rem`;
+    this.list.classList.toggle("long", titles.length > LONG);
     this.list.replaceChildren(...this.rows.map(({ row }) => row));
   }
 
@@ -141,23 +146,41 @@ class Table {
     });
   }
 
+  // The bars and the list in every frame; the numbers of all documents as often as they leave time for it.
   paint() {
-    const { query, starts } = this.data;
-    this.w.forEach((value, j) => {
-      if (Number(this.inputs[j].value) !== value) this.inputs[j].value = value;
-      const share = Math.min(Math.max((value / this.data.most + 1) / 2, 0), 1);
-      this.inputs[j].style.setProperty("--from", Math.min(share, 0.5));
-      this.inputs[j].style.setProperty("--to", Math.max(share, 0.5));
-      this.values[j].textContent = told(value);
-    });
-    const now = this.numbers(this.w);
+    this.w.forEach((value, j) => this.paintBar(j, value));
+    const { query, starts } = this.data, scores = this.weighing.score(this.w);
     this.weighing.ranking(query).forEach((row, rank) => {
-      const { row: element, place, score } = this.rows[row - starts[query]];
-      element.style.transform = `translateY(${ROW * rank}rem)`;
-      place.textContent = String(rank + 1);
-      score.textContent = told(this.weighing.f[row]);
+      this.paintRow(this.rows[row - starts[query]], rank, scores[row]);
     });
-    this.paintNumbers(now);
+    const began = performance.now();
+    if (began < this.due) {
+      this.draw();
+      return;
+    }
+    this.paintNumbers(this.numbers(this.w));
+    this.due = began + REST * (performance.now() - began);
+  }
+
+  // What stays where it is is not written again.
+  paintRow(one, rank, score) {
+    if (one.at !== rank) {
+      one.at = rank;
+      one.row.style.transform = `translateY(${ROW * rank}rem)`;
+      one.place.textContent = String(rank + 1);
+    }
+    const words = told(score);
+    if (one.words !== words) one.score.textContent = one.words = words;
+  }
+
+  paintBar(j, value) {
+    const input = this.inputs[j], share = Math.min(Math.max((value / this.data.most + 1) / 2, 0), 1);
+    if (this.painted[j] === value) return;
+    this.painted[j] = value;
+    if (Number(input.value) !== value) input.value = value;
+    input.style.setProperty("--from", Math.min(share, 0.5));
+    input.style.setProperty("--to", Math.max(share, 0.5));
+    this.values[j].textContent = told(value);
   }
 
   paintNumbers(now) {
