@@ -20,6 +20,7 @@ from rankviz.whatif.changes import (
     GradeSet,
     OnlyQueries,
     QueryOut,
+    QueryWeighed,
     as_values,
     changed,
     from_values,
@@ -32,6 +33,7 @@ DATA = RankingData.from_arrays(
 )
 EVERY: list[Change] = [
     QueryOut("a"),
+    QueryWeighed("a", 10.0),
     OnlyQueries(("c", "a")),
     DocumentOut("a", 1),
     GradeSet("b", 3, 4),
@@ -147,6 +149,7 @@ def test_refuses_values_of_no_change(values: dict[str, object]) -> None:
 def test_words() -> None:
     assert [change.words(DATA) for change in EVERY] == [
         "query a left out",
+        "query a counts 10 times",
         "only 2 queries",
         "document u of query a left out",
         "document w of query b has grade 4",

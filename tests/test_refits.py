@@ -10,6 +10,7 @@ from naive_ranking import problem, qid_of
 from sklearn.base import clone
 
 from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM
+from rankviz.common.errors import SettingError
 from rankviz.features import exact
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import adapted_risk, risk_of
@@ -25,7 +26,9 @@ from rankviz.whatif.changes import (
     GradeSet,
     OnlyQueries,
     QueryOut,
+    QueryWeighed,
     changed,
+    weights_asked,
 )
 from rankviz.whatif.refits import (
     Refit,
@@ -43,6 +46,7 @@ FIRST = int(DATA.ptr[3])
 ANY = 0.1 * np.arange(X.shape[1])
 CHANGES: dict[str, list[Change]] = {
     "query out": [QueryOut(QUERY)],
+    "query weight": [QueryWeighed(QUERY, 10.0), QueryWeighed(DATA.query_labels[5], 0.5)],
     "some queries": [OnlyQueries(tuple(DATA.query_labels[:7]))],
     "document out": [DocumentOut(QUERY, FIRST + 1)],
     "grade": [GradeSet(QUERY, FIRST, 2 - int(Y[FIRST]) // 2 * 2), GradeSet(QUERY, FIRST + 1, 1)],
@@ -132,7 +136,10 @@ def test_with_weights_of_queries(change: str) -> None:
     model = RankSVM(C=0.1).fit(X, Y, qid=DATA.qid, sample_weight=weight)
     after = refits_of(model, DATA).refit(CHANGES[change])
     kept = np.isin(DATA.query_labels, after.data.query_labels)
-    np.testing.assert_array_equal(after.model.query_weights_, np.linspace(0.5, 2.0, DATA.n_queries)[kept])
+    asked = weights_asked(CHANGES[change])
+    times = np.array([asked.get(query, 1.0) for query in DATA.query_labels.tolist()])
+    expected = (np.linspace(0.5, 2.0, DATA.n_queries) * times)[kept]
+    np.testing.assert_array_equal(after.model.query_weights_, expected)
     same_model(after, *from_zero(after.model, after.data))
 
 
@@ -140,7 +147,8 @@ def test_with_weights_of_queries(change: str) -> None:
 @each_change
 def test_plain_fit_gives_the_same_where_no_landmarks_are_drawn(name: str, change: str) -> None:
     after = refits_of(fitted(name), DATA).refit(CHANGES[change])
-    plain = clone(after.model).fit_data(after.data)
+    weights, plain = after.model.query_weights_, clone(after.model)
+    plain = plain.fit_data(after.data) if weights is None else plain.fit_weighted(after.data, weights)
     same_model(after, plain.objective_, plain.predict(after.data.X))
 
 
@@ -245,3 +253,24 @@ def test_refuses_other_data() -> None:
     weighed = RankSVM(C=0.1).fit(X, Y, qid=DATA.qid, sample_weight=weight)
     with pytest.raises(DataError, match="weights of queries belong to"):
         refits_of(weighed, changed(DATA, [GradeSet(QUERY, FIRST, 5)]))
+
+
+def test_a_query_that_counts_ten_times_is_there_ten_times() -> None:
+    rows = np.flatnonzero(DATA.qid == QUERY)
+    qid = np.concatenate([DATA.qid, *(np.full(len(rows), 1000 + i) for i in range(9))])
+    again = np.concatenate([np.arange(len(Y)), np.tile(rows, 9)])
+    ten = RankingData.from_arrays(X[again], Y[again], qid)
+    model = RankSVM(C=0.1).fit_data(DATA)
+    after = refits_of(model, DATA).refit([QueryWeighed(QUERY, 10.0)])
+    same_model(after, *(from_zero(after.model, DATA)))
+    np.testing.assert_allclose(
+        after.model.coef_, fitted("linear", ten, tol=1e-10).coef_, rtol=1e-3, atol=1e-4
+    )
+
+
+def test_a_weight_is_refused_by_rankers_without_weights_and_where_it_is_none() -> None:
+    model = FactorizedRankSVM(n_components=10).fit_data(DATA)
+    with pytest.raises(SettingError, match="takes no sample_weight"):
+        refits_of(model, DATA).refit([QueryWeighed(QUERY, 10.0)])
+    with pytest.raises(DataError, match="above 0"):
+        refits_of(fitted("linear"), DATA).refit([QueryWeighed(QUERY, 0.0)])

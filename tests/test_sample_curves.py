@@ -149,8 +149,8 @@ BETTER = (0.75, 0.72, 0.01, 0.03, True)
             "of them (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); "
             "with 30 it is worse by 0.100 (95 % interval [0.050, 0.150])",
             "by MAP, Nyström with 50 % of its training grades flipped is not distinguishable from the same "
-            "with none (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); with "
-            "75 % it is worse by 0.100 (95 % interval [0.050, 0.150])",
+            "with none (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); "
+            "with 75 % it is worse by 0.100 (95 % interval [0.050, 0.150])",
         ),
         (
             rows(WORSE, WHOLE),
@@ -181,3 +181,8 @@ BETTER = (0.75, 0.72, 0.01, 0.03, True)
 def test_sentences(table: pd.DataFrame, queries: str, wrong: str) -> None:
     assert of_queries(table, "Nyström", "MAP") == queries
     assert of_wrong_grades(table, "Nyström", "MAP") == wrong
+
+
+def test_an_interval_that_leaves_out_zero_does_not_end_there() -> None:
+    table = rows((0.5, 0.65, -0.1, -0.0002, True), WHOLE)
+    assert "(95 % interval [0.0002, 0.1000])" in of_queries(table, "Nyström", "MAP")

@@ -15,6 +15,8 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import finished, line_of, look_of, translucent
 
+DIFFERENCE = ("difference", "difference_low", "difference_high")
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -79,11 +81,12 @@ def figure(table: pd.DataFrame, axis: Axis, metric: str) -> go.Figure:
             name=str(label),
             legendgroup=label,
             mode="lines+markers",
-            customdata=rising[["low", "high", "draws", "judged_by"]],
+            customdata=rising[["low", "high", "draws", "judged_by", *DIFFERENCE]],
             hovertemplate=(
                 f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, 95 % interval "
                 "[%{customdata[0]:.3f}, %{customdata[1]:.3f}]<br>%{customdata[2]} draws, "
-                "%{customdata[3]} queries<extra></extra>"
+                "%{customdata[3]} queries<br>less that of learning from all: %{customdata[4]:+.3f} "
+                "[%{customdata[5]:+.3f}, %{customdata[6]:+.3f}]<extra></extra>"
             ),
             **line_of(look),
         )

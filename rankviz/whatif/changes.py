@@ -83,6 +83,29 @@ class QueryOut(_OfQuery):
 
 
 @dataclass(frozen=True)
+class QueryWeighed(_OfQuery):
+    """The pairs of a query count so many times in training, where its data stay what they are."""
+
+    weight: float
+
+    def apply(self, data: RankingData) -> RankingData:
+        """The same data; `DataError` for a weight that is not above 0."""
+        index_of_query(data, self.query)
+        if not (np.isfinite(self.weight) and self.weight > 0):
+            raise DataError(
+                f"query {self.query} with the weight {self.weight}",
+                expected="a finite weight above 0",
+                remedy="Leave the query out, or give it a weight above 0.",
+                path=data.name or None,
+            )
+        return data
+
+    def words(self, data: RankingData | None = None) -> str:
+        """ "query 7 counts 10 times"."""
+        return f"query {self.query} counts {self.weight:g} times"
+
+
+@dataclass(frozen=True)
 class OnlyQueries:
     """Only these queries are trained on, in the order of the data; of a fold the training part's."""
 
@@ -212,6 +235,7 @@ class DocumentAdded(_OfQuery):
 
 CHANGES: dict[str, type[Any]] = {
     "query_out": QueryOut,
+    "query_weight": QueryWeighed,
     "only_queries": OnlyQueries,
     "document_out": DocumentOut,
     "grade": GradeSet,
@@ -245,6 +269,15 @@ def _on_fold(fold: Fold, change: Change) -> Fold:
 def next_document(data: RankingData) -> int:
     """A number for a new document that no other one has."""
     return int(data.rows.max(initial=-1)) + 1
+
+
+def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
+    """How many times queries count, by what they are called; those that are not named count once."""
+    asked: dict[Any, float] = {}
+    for change in changes:
+        if isinstance(change, QueryWeighed):
+            asked[change.query] = asked.get(change.query, 1.0) * change.weight
+    return asked
 
 
 def as_values(change: Change) -> dict[str, Any]:

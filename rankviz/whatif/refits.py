@@ -33,6 +33,7 @@ from rankviz.whatif.changes import (
     OnlyQueries,
     QueryOut,
     changed,
+    weights_asked,
 )
 from rankviz.whatif.kept import Moved
 from rankviz.whatif.retraining import Retraining, Trained
@@ -104,8 +105,13 @@ class PlainRefits:
 
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """Train on the changed data."""
-        after = changed(self.data, changes)
-        model = clone(self._model).fit_data(after, callback=callback)
+        after, asked = changed(self.data, changes), weights_asked(changes)
+        model = clone(self._model)
+        if asked:
+            weights = np.array([asked.get(query, 1.0) for query in after.query_labels.tolist()])
+            model.fit_weighted(after, weights, callback)
+        else:
+            model.fit_data(after, callback=callback)
         return Refit(model, after, model.scores(after.X, silent))
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
@@ -156,7 +162,8 @@ class RankSVMRefits:
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
             moved = self._retraining.place.moved(self.data, after, off, self.optimum.model.coef_)
-            weights, known_there = self._weights_after(moved.data), known if moved.curved_alike else None
+            weights = self._weights_after(moved.data, changes)
+            known_there = known if moved.curved_alike else None
             found = self._retraining.train(moved, weights, known_there, reporter(callback))
         return Refit(found.model, after, found.fit.result.point.scores[moved.shown])
 
@@ -164,13 +171,14 @@ class RankSVMRefits:
         """Scores of any part; with the map of before, its features are computed once."""
         return self._retraining.scores(model, data)
 
-    def _weights_after(self, data: RankingData) -> FloatArray | None:
-        """The weights of the queries that there are."""
-        known = self._weights
-        if known is None:
+    def _weights_after(self, data: RankingData, changes: Sequence[Change]) -> FloatArray | None:
+        """The weights of the queries that there are: those of the model, times what changes make of them."""
+        asked = weights_asked(changes)
+        if self._weights is None and not asked:
             return None
-        weight = dict(zip(self.data.query_labels.tolist(), known, strict=True))
-        return np.array([weight[query] for query in data.query_labels.tolist()])
+        known = np.ones(self.data.n_queries) if self._weights is None else self._weights
+        weight = dict(zip(self.data.query_labels.tolist(), known.tolist(), strict=True))
+        return np.array([weight[query] * asked.get(query, 1.0) for query in data.query_labels.tolist()])
 
 
 def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:

@@ -26,6 +26,7 @@ TABS = {
     ),
     "convergence": ("Play", "Runs", "Iterations"),
     "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
+    "why": ("Both documents", "Move a feature", "Landmarks", "Down the list"),
     "influence": ("Influence of C", "Influence of λ and μ"),
     "kernel_approximation": (
         "κ against κ̃",
@@ -36,7 +37,7 @@ TABS = {
     ),
 }
 """The tabs of pages."""
-CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data") for tab in TABS[page]}
+CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data", "why") for tab in TABS[page]}
 """Those of pages that have to train nothing for them."""
 
 

@@ -51,16 +51,17 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.data(groups, part, settings.metric)
     best = float(data["value"][data["mean"].idxmax()])
+    others = plot.against(groups, best, part, settings.metric)
+    data = plot.beside_best(data, others, best)
     show_figure(
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(
-            so_far + _reading_of_C(plot.against(groups, best, part, settings.metric), best, settings)
-        ),
+        answer=sentence(so_far + _reading_of_C(others, best, settings)),
         key="influence-of-c",
         alt=f"{settings.metric} and products with the features against C.",
         caption=f"{about(spec, settings, part).without('C')}. "
-        f"The dashed line is the C that is set{_of_baseline(spec)}. "
+        f"The dashed line is the C that is set{_of_baseline(spec)}. Ring: the best C; hollow: worse than "
+        "that by the paired interval, which decides also where bands overlap. "
         f"{'' if so_far else _effort(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
         f"{_definition(spec, settings, part)}.",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from rankviz.metrics.significance import Comparison, Interval
@@ -81,4 +83,5 @@ def _by(row: pd.Series) -> str:
     """How much better or worse, with its interval."""
     word = "better" if row["difference"] > 0 else "worse"
     near, far = sorted((abs(row["difference_low"]), abs(row["difference_high"])))
-    return f"{word} by {abs(row['difference']):.3f} (95 % interval [{near:.3f}, {far:.3f}])"
+    digits = max(3, math.ceil(-math.log10(near)))  # an end that leaves out 0 does not read as 0
+    return f"{word} by {abs(row['difference']):.3f} (95 % interval [{near:.{digits}f}, {far:.{digits}f}])"

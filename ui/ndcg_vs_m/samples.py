@@ -30,7 +30,6 @@ from ui.shared.views import VIEW
 DRAWS = 5
 MOST_DRAWS = 20
 LAST_DRAW = LARGEST_SEED - MOST_DRAWS
-DRAWS_KEY, FIRST_KEY, MAPS_KEY = "draws", "firstdraw", "allmaps"
 USUAL_METRIC = "NDCG@10"
 
 
@@ -46,6 +45,8 @@ class Experiment:
         What it says.
     key : str
         Of the figure.
+    short : str
+        What the keys of its controls begin with.
     about : str
         What is drawn anew, for captions.
     """
@@ -54,6 +55,7 @@ class Experiment:
     axis: Axis
     reading: Callable[[pd.DataFrame, str, str], str]
     key: str
+    short: str
     about: str
 
 
@@ -63,6 +65,7 @@ EXPERIMENTS = {
         QUERIES,
         of_queries,
         "learning-curve",
+        "curve",
         "Each draw takes training queries at random; those of a shorter draw are among those of a longer one",
     ),
     "Label noise": Experiment(
@@ -70,6 +73,7 @@ EXPERIMENTS = {
         WRONG,
         of_wrong_grades,
         "label-noise",
+        "noise",
         "Each draw replaces the grades of training documents, taken at random, by another grade; what is "
         "judged by keeps its own. Wrong grades of a smaller share are among those of a larger one",
     ),
@@ -85,10 +89,10 @@ def wanted(spec: RunSpec) -> list[RunSpec]:
     tab = st.session_state.get(VIEW, st.query_params.get(VIEW))
     if tab not in EXPERIMENTS:
         return []
-    state, varied = st.session_state, EXPERIMENTS[tab].setting
-    draws = min(max(_held(DRAWS_KEY, DRAWS), 1), MOST_DRAWS)
-    first = min(max(_held(FIRST_KEY, DRAW.default), 0), LAST_DRAW)
-    others = kernels(state) if _held(MAPS_KEY, False) else []
+    state, varied, short = st.session_state, EXPERIMENTS[tab].setting, EXPERIMENTS[tab].short
+    draws = min(max(_held(f"{short}draws", DRAWS), 1), MOST_DRAWS)
+    first = min(max(_held(f"{short}first", DRAW.default), 0), LAST_DRAW)
+    others = kernels(state) if _held(f"{short}maps", 0) else []
     values = _values(spec, varied)
     found = [
         model if value == varied.default else model.but(**{varied.name: value, DRAW.name: first + k})
@@ -107,24 +111,24 @@ def _held(key: str, default: int) -> int:
     return int(asked) if asked.isdecimal() else {"true": 1, "false": 0}.get(asked, int(default))
 
 
-def _controls() -> None:
-    """What the tabs add to the page's controls; `wanted` reads them."""
+def _controls(short: str) -> None:
+    """What a tab adds to the page's controls; `wanted` reads them."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.container(width=180).slider(
         "Draws",
         1,
         MOST_DRAWS,
         DRAWS,
-        key=DRAWS_KEY,
+        key=f"{short}draws",
         bind="query-params",
         help="How often queries or grades are drawn anew at every point.",
     )
     row.container(width=150).number_input(
-        "First draw", 0, LAST_DRAW, DRAW.default, key=FIRST_KEY, bind="query-params", help=DRAW.help
+        "First draw", 0, LAST_DRAW, DRAW.default, key=f"{short}first", bind="query-params", help=DRAW.help
     )
     row.toggle(
         "All maps",
-        key=MAPS_KEY,
+        key=f"{short}maps",
         bind="query-params",
         help="Every approximation of the kernel with the sidebar's m, beside its model and the linear one.",
     )
@@ -149,7 +153,7 @@ def draw(
 ) -> None:
     """The curve as far as its runs are there, what it says, and its numbers."""
     experiment = EXPERIMENTS[tab]
-    _controls()
+    _controls(experiment.short)
     metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
     records = [found[one] for one in asked if one in found]
     whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}

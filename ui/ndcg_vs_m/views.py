@@ -21,6 +21,7 @@ from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, check_kernel_space
+from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
@@ -230,14 +231,15 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     table = metric_vs_m.data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
-    (first, *others), *more = answers.values()
+    told = [words for of_metric in answers.values() for words in of_metric]
+    answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
     figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run, and is no reason to fade all others
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = show_figure(
         figure,
         table,
-        answer=sentence(first),
+        answer=sentence(answer),
         key="ndcg-against-m",
         alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}: curves of "
         f"{names(kernels(st.session_state))}, and levels.",
@@ -247,7 +249,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     )
     _open_selected(event, found)
     _say_levels(found, part)
-    for words in (*others, *(words for told in more for words in told)):
+    for words in told:
         st.markdown(sentence(words))
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))

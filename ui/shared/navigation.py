@@ -64,14 +64,20 @@ class Entry:
 ENTRIES = (
     Entry("Home", "home", "home"),
     Entry("Data", "dataset", "data", ": grades, pairs and features; bring your own", reads.by_data),
+    Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
     Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
+    Entry("Why", "help_center", "why", " does one document stand above another: the share of every feature"),
+    Entry("What if", "swap_vert", "what_if", ": drag a document, change a grade, and see the ranking answer"),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
+<<<<<<< HEAD
     Entry("Weights by hand", "equalizer", "weights", ": move one, and the list follows", reads.by_weights),
     Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
+=======
+>>>>>>> main
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""
@@ -96,7 +102,7 @@ def configure() -> st.Page:
         expanded=True,
     )
     st.set_page_config(page_title=f"{page.title} · rankviz")
-    st.session_state[_TITLE] = page.title
+    st.session_state[TITLE] = page.title
     return page
 
 
@@ -107,11 +113,12 @@ def experiment() -> RunSpec:
         try:
             return spec_from_state(st.session_state)
         except (DataError, SettingError):
-            head(st.session_state[_TITLE])  # else the page would begin with its first figure
+            head(st.session_state[TITLE])  # else the page would begin with its first figure
             raise
 
 
-_TITLE = "page-title"
+TITLE = "page-title"
+"""Where the session has the title of the page that is shown."""
 
 
 def data_only() -> RunSpec:

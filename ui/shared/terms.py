@@ -36,6 +36,11 @@ TERMS = {
         r"\b95 % interval",
         "The differences that these queries support: where it holds 0, they cannot tell the two apart.",
     ),
+    "Paired interval": Term(
+        r"\bpaired(?: 95 %)? intervals?\b",
+        "That of the differences of two models query by query: these decide, whether or not bands around "
+        "the two means overlap, for what makes a query hard for both cancels.",
+    ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
         "Two documents of one query of which one has the higher grade and should stand first.",
@@ -66,6 +71,11 @@ TERMS = {
         "A cosine of a random direction; averages over many of them give the kernel.",
         "rahimi2007",
     ),
+    "Shapley value": Term(
+        r"\bShapley\b",
+        "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
+        "shapley1953",
+    ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
         "The eigenvalues or singular values of a matrix in falling order.",
@@ -81,7 +91,9 @@ TERMS = {
         "xu2019",
     ),
     "Energy": Term(
-        r"\benergy\b", "The share of the squared singular values that the first k of them hold.", "xu2019"
+        r"\benergy\b",
+        "The sum of the squared singular values; the first k of them hold a share of it.",
+        "xu2019",
     ),
     "Duality gap": Term(
         r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
@@ -129,6 +141,10 @@ PAPERS = {
     "rahimi2007": (
         "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
         "Information Processing Systems 20, 2007."
+    ),
+    "shapley1953": (
+        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
+        "University Press 1953."
     ),
     "williams2001": (
         "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "

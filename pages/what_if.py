@@ -1,0 +1,15 @@
+"""One query's ranked list to be changed by hand, and what the model makes of it at once."""
+
+from ui.shared.foreign import describe
+from ui.shared.head import head
+from ui.shared.jobs import run_or_wait
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences
+from ui.what_if import views
+
+spec = experiment()
+head("What if", str(describe(spec)))
+with errors_as_sentences():
+    if views.answers_at_once(spec):
+        run_or_wait([spec], title=f"What if, {spec.dataset}")
+        views.show(spec)

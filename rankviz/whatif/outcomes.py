@@ -1,0 +1,140 @@
+"""What changes make of a model and its rankings: the same queries ranked without the changes and with them.
+
+Both rankings are judged by the grades as they are changed, and have the same documents: one that was added is
+scored by both models, one that was left out by neither. So a difference says what became of the ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Callback, silent
+from rankviz.common.timing import Stopwatch
+from rankviz.datasets.types import Fold, RankingData
+from rankviz.metrics import evaluate
+from rankviz.metrics.significance import Comparison, compare
+from rankviz.models.ranker import Ranker
+from rankviz.whatif.changes import Change, GradeSet, QueryOut, changed
+from rankviz.whatif.kept import Alike
+from rankviz.whatif.refits import refits_of
+
+PARTS = ("train", "vali")
+"""Parts that are looked at: the test part is for judging, once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Rankings without changes and with them.
+
+    Attributes
+    ----------
+    fold : Fold
+        With the changes; queries that were left out of training are there, to be ranked.
+    old, new : dict of (n,) float64
+        Scores of its documents by part: by the model before, documents as they were; by the model after.
+    trained : bool
+        Whether the model is another one; a change of the validation part trains nothing.
+    seconds : float
+        What training took.
+    """
+
+    fold: Fold
+    old: dict[str, FloatArray]
+    new: dict[str, FloatArray]
+    trained: bool
+    seconds: float
+    _tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict, repr=False)
+    _comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False)
+
+    def per_query(self, part: str, metric: str) -> pd.DataFrame:
+        """Columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; computed once."""
+        if (part, metric) not in self._tables:
+            self._tables[part, metric] = self._per_query(part, metric)
+        return self._tables[part, metric]
+
+    def comparison(self, part: str, metric: str) -> Comparison:
+        """The mean difference new − old over the queries of a part, with its paired bootstrap interval."""
+        if (part, metric) not in self._comparisons:
+            table = self.per_query(part, metric).set_index("query")
+            self._comparisons[part, metric] = compare(table["new"], table["old"])
+        return self._comparisons[part, metric]
+
+    def _per_query(self, part: str, metric: str) -> pd.DataFrame:
+        data, at = self.fold.parts[part], [int(metric.partition("@")[2] or 10)]
+        old, new = (evaluate(scores[part], data, at=at).per_query[metric] for scores in (self.old, self.new))
+        columns = {"query": data.query_ids, "old": old.to_numpy(), "new": new.to_numpy()}
+        return pd.DataFrame(columns).assign(difference=lambda table: table["new"] - table["old"])
+
+
+class WhatIf:
+    """A fitted model on a fold, to be asked for the outcome of changes.
+
+    Parameters
+    ----------
+    model : Ranker
+        Fitted on the training part; RankSVM is trained again from where it is, others from scratch.
+    fold : Fold
+        As the model reads it, normalised.
+    """
+
+    def __init__(self, model: Ranker, fold: Fold) -> None:
+        self.fold, self._refits = fold, refits_of(model, fold.train)
+        before = self._refits.before
+        self._before = {name: self._refits.scores(before.model, fold.parts[name]) for name in PARTS[1:]}
+        self._before["train"] = before.scores
+
+    @property
+    def before(self) -> dict[str, FloatArray]:
+        """Scores without a change, by part."""
+        return dict(self._before)
+
+    def prepare(self) -> None:
+        """Compute what the first outcome would wait for."""
+        train = self.fold.train
+        self._refits.refit([GradeSet(train.query_labels[0], int(train.rows[0]), int(train.y[0]))])
+
+    def outcome(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Outcome:
+        """Train again with the changes, applied in order; `DataError` where they cannot be."""
+        clock = Stopwatch()
+        own = [change for change in changes if change.part(self.fold) in ("", "train")]
+        after = self._refits.refit(own, callback=callback) if own else self._refits.before
+        clock.lap("training")
+        shown = changed(self.fold, [change for change in changes if not isinstance(change, QueryOut)])
+        known = dict(zip(after.data.rows.tolist(), after.scores.tolist(), strict=True))
+        new = {name: self._new(after.model, name, shown.parts[name]) for name in PARTS[1:]}
+        new["train"] = _by_row(after.model, shown.train, known)
+        old = {name: self._old(name, shown.parts[name]) for name in PARTS}
+        return Outcome(shown, old, new, bool(own), clock.laps["training"])
+
+    def _old(self, part: str, data: RankingData) -> FloatArray:
+        """Scores by the model before: of documents as they were, and of those that were added."""
+        alike = Alike.of(self.fold.parts[part], data)
+        there = alike.before >= 0
+        scores = np.where(there, self._before[part][alike.before], 0.0)
+        if not there.all():
+            scores[~there] = self._refits.before.model.scores(data.X[~there], silent)
+        return scores
+
+    def _new(self, model: Ranker, part: str, data: RankingData) -> FloatArray:
+        """Scores by a model: features of documents that are as they were have been computed."""
+        alike = Alike.of(self.fold.parts[part], data)
+        if not alike.same.any():
+            return model.scores(data.X, silent)
+        scores = self._refits.scores(model, self.fold.parts[part])[alike.before]
+        if not alike.same.all():
+            scores[~alike.same] = model.scores(data.X[~alike.same], silent)
+        return scores
+
+
+def _by_row(model: Ranker, data: RankingData, known: dict[int, float]) -> FloatArray:
+    """Scores of documents, most of which are known by their numbers in `rows`."""
+    scores = np.array([known.get(row, np.nan) for row in data.rows.tolist()])
+    left = np.isnan(scores)
+    if left.any():
+        scores[left] = model.scores(data.X[left], silent)
+    return scores

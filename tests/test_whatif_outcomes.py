@@ -1,0 +1,172 @@
+"""What changes make of a model's rankings, against models fitted and scores computed anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankviz import Fold, RankSVM, evaluate
+from rankviz.datasets import make_fold
+from rankviz.metrics.significance import compare
+from rankviz.plots import query_differences
+from rankviz.plots.style import CHOSEN_COLOUR
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    FeatureSet,
+    GradeSet,
+    QueryOut,
+    QueryWeighed,
+    changed,
+)
+from rankviz.whatif.outcomes import WhatIf
+from rankviz.whatif.refits import refits_of
+
+FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=5, seed=3)
+METRIC = "NDCG@10"
+
+
+def label(part: str, query: int) -> int:
+    return int(FOLD.parts[part].query_labels[query])
+
+
+def number(part: str, query: int, place: int = 0) -> int:
+    data = FOLD.parts[part]
+    return int(data.rows[data.ptr[query] + place])
+
+
+NEW = tuple(np.linspace(-0.5, 0.5, 5))
+OF_TRAINING: dict[str, list[Change]] = {
+    "grade": [GradeSet(label("train", 2), number("train", 2), 2)],
+    "query out": [QueryOut(label("train", 1))],
+    "query weight": [QueryWeighed(label("train", 1), 10.0)],
+    "document out": [DocumentOut(label("train", 2), number("train", 2))],
+    "feature value": [FeatureSet(label("train", 2), number("train", 2), 1, 0.9)],
+    "document added": [DocumentAdded(label("train", 2), 10_000, NEW, 2)],
+    "feature off": [FeatureOff(2)],
+    "of both parts": [
+        GradeSet(label("train", 2), number("train", 2), 2),
+        FeatureSet(label("vali", 1), number("vali", 1), 1, 0.9),
+    ],
+}
+OF_VALIDATION: dict[str, list[Change]] = {
+    "grade": [GradeSet(label("vali", 1), number("vali", 1), 2)],
+    "document out": [DocumentOut(label("vali", 1), number("vali", 1))],
+    "feature value": [FeatureSet(label("vali", 1), number("vali", 1), 1, 0.9)],
+    "document added": [DocumentAdded(label("vali", 1), 10_000, NEW, 2)],
+}
+
+
+@pytest.fixture(scope="module")
+def model() -> RankSVM:
+    return RankSVM("nystroem", n_components=20, gamma=0.2, C=0.1).fit_data(FOLD.train)
+
+
+@pytest.fixture(scope="module")
+def what_if(model: RankSVM) -> WhatIf:
+    return WhatIf(model, FOLD)
+
+
+def shown(changes: list[Change]) -> Fold:
+    return changed(FOLD, [change for change in changes if not isinstance(change, QueryOut)])
+
+
+@pytest.mark.parametrize("name", OF_TRAINING)
+def test_the_new_ranking_is_that_of_the_refit(name: str, model: RankSVM, what_if: WhatIf) -> None:
+    changes = OF_TRAINING[name]
+    found = what_if.outcome(changes)
+    own = [change for change in changes if change.part(FOLD) != "vali"]
+    after = refits_of(model, FOLD.train).refit(own).model
+    assert found.trained
+    for part, data in shown(changes).parts.items():
+        if part != "test":
+            assert found.fold.parts[part].digest == data.digest
+            np.testing.assert_allclose(found.new[part], after.predict(data.X), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", OF_VALIDATION)
+def test_validation_queries_train_nothing(name: str, what_if: WhatIf, model: RankSVM) -> None:
+    found = what_if.outcome(OF_VALIDATION[name])
+    assert not found.trained
+    np.testing.assert_array_equal(found.new["train"], what_if.before["train"])
+    before = refits_of(model, FOLD.train).before.model
+    np.testing.assert_allclose(found.new["vali"], before.predict(found.fold.vali.X), atol=1e-9)
+
+
+def test_the_old_ranking_has_documents_as_they_were(what_if: WhatIf) -> None:
+    before = what_if.before
+    trained = what_if.outcome(OF_TRAINING["feature value"])
+    np.testing.assert_array_equal(trained.old["train"], before["train"])
+    found = what_if.outcome(OF_VALIDATION["document added"] + OF_VALIDATION["feature value"])
+    known = found.fold.vali.rows < 10_000
+    np.testing.assert_array_equal(found.old["vali"][known], before["vali"])
+    assert found.old["vali"][~known] == pytest.approx(found.new["vali"][~known])  # one model, one score
+    moved = found.fold.vali.rows[~np.isclose(found.old["vali"], found.new["vali"], atol=1e-9)]
+    assert moved.tolist() == [number("vali", 1)]  # the document with another feature
+
+
+def test_a_document_that_is_left_out_is_in_neither_ranking(what_if: WhatIf) -> None:
+    found = what_if.outcome(OF_TRAINING["document out"])
+    assert len(found.old["train"]) == len(found.new["train"]) == FOLD.train.n_documents - 1
+    gone = FOLD.train.rows != number("train", 2)
+    np.testing.assert_array_equal(found.old["train"], what_if.before["train"][gone])
+
+
+def test_a_query_left_out_of_training_is_still_ranked(what_if: WhatIf) -> None:
+    found = what_if.outcome(OF_TRAINING["query out"])
+    assert found.fold.train.digest == FOLD.train.digest
+    assert np.isfinite(found.new["train"]).all()
+
+
+def test_both_rankings_are_judged_by_the_changed_grades(what_if: WhatIf) -> None:
+    found = what_if.outcome(OF_TRAINING["grade"])
+    table = found.per_query("train", METRIC)
+    old = evaluate(found.old["train"], found.fold.train).per_query[METRIC]
+    assert table["old"].tolist() == old.tolist()
+    assert table["old"].tolist() != evaluate(found.old["train"], FOLD.train).per_query[METRIC].tolist()
+    new = evaluate(found.new["vali"], FOLD.vali).per_query[METRIC]
+    expected = compare(new, evaluate(found.old["vali"], FOLD.vali).per_query[METRIC])
+    assert found.comparison("vali", METRIC) == expected
+
+
+def test_without_a_change_nothing_differs(what_if: WhatIf) -> None:
+    found = what_if.outcome([])
+    for part in ("train", "vali"):
+        np.testing.assert_array_equal(found.old[part], found.new[part])
+        assert not found.per_query(part, METRIC)["difference"].any()
+    what_if.prepare()
+
+
+def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
+    found = what_if.outcome(OF_TRAINING["query weight"])
+    tables = {part: found.per_query(part, METRIC) for part in ("train", "vali")}
+    table = query_differences.data(tables)
+    assert len(table) == FOLD.train.n_queries + FOLD.vali.n_queries
+    chosen = ("train", label("train", 1))
+    figure = query_differences.figure(table, METRIC, "#0072B2", chosen)
+    assert [len(bars.x) for bars in figure.data] == [FOLD.train.n_queries, FOLD.vali.n_queries]
+    for bars, (part, own) in zip(figure.data, table.groupby("part", sort=False), strict=True):
+        assert list(bars.y) == sorted(own["difference"])
+        drawn = zip(bars.customdata, bars.marker.color, strict=True)
+        marked = [row[0] for row, tone in drawn if tone == CHOSEN_COLOUR]
+        assert marked == ([chosen[1]] if part == chosen[0] else [])
+    gained = int((table[table["part"] == "vali"]["difference"] > 0).sum())
+    assert f"{gained} ▲" in figure.layout.annotations[1].text
+    reach = figure.layout.yaxis.range[1]
+    assert reach >= table["difference"].abs().max()
+
+
+def test_the_figure_does_not_blow_up_noise() -> None:
+    still = query_differences.data({"train": _table([0.0, 0.0]), "vali": _table([np.nan, 1e-14])})
+    assert still["difference"].tolist() == [0.0, 0.0, 0.0]
+    assert query_differences.figure(still, METRIC, "#0072B2").layout.yaxis.range[1] >= 0.05
+    empty = query_differences.data({"train": _table([]), "vali": _table([])})
+    assert len(query_differences.figure(empty, METRIC, "#0072B2").data) == 1
+
+
+def _table(differences: list[float]) -> pd.DataFrame:
+    new = 0.5 + np.array(differences, dtype=float)
+    return pd.DataFrame({"query": np.arange(len(new)), "old": np.full(len(new), 0.5), "new": new})

@@ -1,0 +1,52 @@
+"""Which changes of the list count, and in which order: what is left out is left out last.
+
+So a line that is switched off or on never makes another one impossible: a grade of a document that is left
+out says nothing, and so does one of a document whose adding is switched off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rankviz.datasets import Fold
+from rankviz.whatif.changes import Change, DocumentAdded, DocumentOut, FeatureOff, QueryOut, next_document
+from ui.what_if.encoding import Line
+
+_ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
+"""Kinds in the order in which they are applied; those not named in the place of `Change`."""
+
+
+def applied(lines: Iterable[Line], fold: Fold) -> tuple[Change, ...]:
+    """The changes that are on and about something that is there, in an order in which all can be applied."""
+    on = [line.change for line in lines if line.on]
+    there = {_key(change) for change in on if isinstance(change, DocumentAdded)}
+    kept = [change for change in on if not _is_added(change, fold) or _key(change) in there]
+    return tuple(sorted(kept, key=_place))
+
+
+def sleeps(line: Line, lines: Sequence[Line], fold: Fold) -> bool:
+    """Whether a change that is on says nothing, for the document that it is about is not there."""
+    return line.on and line.change not in applied(lines, fold)
+
+
+def next_number(part: str, lines: Iterable[Line], fold: Fold) -> int:
+    """A number for a document to be added to a part."""
+    own = [line.change for line in lines if isinstance(line.change, DocumentAdded)]
+    taken = [change.document for change in own if change.part(fold) == part]
+    return max([next_document(fold.parts[part]) - 1, *taken]) + 1
+
+
+def _place(change: Change) -> int:
+    return next((i for i, kind in enumerate(_ORDER) if type(change) is kind), 1)
+
+
+def _key(change: Change) -> tuple[object, object]:
+    return getattr(change, "query", None), getattr(change, "document", None)
+
+
+def _is_added(change: Change, fold: Fold) -> bool:
+    """Whether a change is about a document that the data do not have."""
+    document = getattr(change, "document", None)
+    if document is None:
+        return False
+    return document >= next_document(fold.parts[change.part(fold)])

@@ -1,0 +1,243 @@
+"""The controls of the What if page: the list of changes, and what else than dragging makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.datasets import Fold
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    FeatureOff,
+    FeatureSet,
+    QueryOut,
+    QueryWeighed,
+    changed,
+    feature_name,
+    weights_asked,
+)
+from rankviz.whatif.lookup import index_of_document
+from rankviz.whatif.typed import typed_documents
+from ui.shared.link import frozen_link
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.what_if import state
+from ui.what_if.applied import applied, next_number, sleeps
+from ui.what_if.encoding import LONGEST, Line, plain_label
+from ui.what_if.lists import Lists
+from ui.what_if.script import script
+from ui.what_if.words import of_change
+
+WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_WEIGHT = "what-if-weight"
+_LINES = 190
+"""Pixels of the list of changes, where it is long."""
+_HIGH = 4
+"""Changes that fit into it."""
+
+
+def listed(lines: Sequence[Line], fold: Fold) -> None:
+    """The list of changes: each can be switched off and taken out."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    n = len(lines)
+    row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
+    idle = not state.can_undo()
+    row.button("Undo", key="what-if-undo", type="tertiary", on_click=state.undo, disabled=idle)
+    row.button("Clear", key="what-if-clear", type="tertiary", on_click=state.clear, disabled=not n)
+    if not n:
+        return
+    with st.container(height=_LINES if n > _HIGH else "content", border=False, gap=None):
+        for place, line in enumerate(lines):
+            _line(place, line, lines, fold)
+
+
+def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
+    number = f"{state.version()}-{place}"
+    note = " *(its document is not there)*" if sleeps(line, lines, fold) else ""
+    row.checkbox(
+        of_change(line.change, fold) + note,
+        line.on,
+        key=f"change-on-{number}",
+        on_change=state.switch,
+        args=(place,),
+        width="stretch",
+    )
+    row.button(
+        ":material/close:",
+        key=f"change-out-{number}",
+        type="tertiary",
+        on_click=state.remove,
+        args=(place,),
+        help="Take this change out of the list.",
+    )
+
+
+def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines: Sequence[Line]) -> None:
+    """How many times the pairs of the shown query count; it is a change like any other."""
+    if part != "train" or spec.method != USUAL:
+        return
+    now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
+    options = sorted({*WEIGHTS, now})
+    place.selectbox(
+        "This query counts",
+        options,
+        options.index(now),
+        format_func=lambda times: "once" if times == 1 else f"{times:g} times",
+        key=f"{_WEIGHT}-{state.version()}",
+        on_change=_weigh,
+        args=(spec, query),
+        width=150,
+        help="How many times the pairs of this query count in training: one document among thousands moves "
+        "little, and more where its query counts more.",
+    )
+
+
+@errors_as_sentences()
+def _weigh(spec: RunSpec, query: object) -> None:
+    """Weigh the shown query (a callback)."""
+    times = float(st.session_state[f"{_WEIGHT}-{state.version()}"])
+    state.add([QueryWeighed(query, times)], normalised(spec))
+
+
+def tools(
+    place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists, lines: Sequence[Line]
+) -> None:
+    """What makes changes without dragging, and what takes them elsewhere; only what is open is drawn."""
+    for label, icon, about, draw in (
+        ("Edit", "edit", "Change a feature of a document.", lambda: _edit(spec, shown, found)),
+        ("Add", "add", "Add a document to this query.", lambda: _add(spec, shown, found)),
+        ("Leave out", "remove", "Leave out a query or a feature.", lambda: _leave_out(spec, fold, found)),
+        ("Share", "share", "The changes as a link or as a program.", lambda: _share(spec, fold, lines)),
+    ):
+        key = f"what-if-{label.lower()}"
+        box = place.popover(label, icon=f":material/{icon}:", help=about, key=key, on_change="rerun")
+        if box.open:
+            with box:
+                draw()
+
+
+def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
+    data, names = shown.parts[found.part], {one.number: one.name for one in found.now}
+    document = st.selectbox("Document", list(names), format_func=names.__getitem__, key="edit-document")
+    feature = st.selectbox(
+        "Feature", range(data.n_features), format_func=lambda j: feature_name(data, j), key="edit-feature"
+    )
+    if document is None or feature is None:
+        return
+    own = data.X[data.query_slice(list(data.query_labels).index(found.query)), feature]
+    value = float(data.X[index_of_document(data, found.query, document), feature])
+    asked = st.number_input(
+        "Value, as the model reads it",
+        value=value,
+        format="%.6g",
+        step=None,
+        key=f"edit-value-{document}-{feature}-{value}",
+        help="After normalisation.",
+    )
+    st.caption(f"It is {value:.4g}; documents of this query have {own.min():.4g} to {own.max():.4g}.")
+    change = FeatureSet(found.query, document, feature, float(asked))
+    st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
+
+
+def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
+    names = {one.number: one.name for one in found.now}
+    way = st.segmented_control(
+        "Its features are", ["a copy", "typed"], default="a copy", required=True, key="add-as"
+    )
+    if way == "a copy":
+        source = st.selectbox("Copy of", list(names), format_func=names.__getitem__, key="add-copy")
+        text = ""
+    else:
+        source = None
+        text = st.text_area(
+            "Features",
+            key="add-text",
+            placeholder="2 qid:1 1:0.5 2:0.25 …",
+            help="A line of LETOR, whose query is not read, or all features as numbers; a line for each "
+            "document. As the model reads them: after normalisation.",
+        )
+    grade = st.number_input(
+        "Grade", 0, 1000, key="add-grade", help="Of a document without a grade of its own in the text."
+    )
+    st.button(
+        "Add to this query",
+        key="add-add",
+        type="primary",
+        on_click=_put_new,
+        args=(spec, shown.parts[found.part].X.shape[1], found.part, found.query, source, text, int(grade)),
+    )
+
+
+def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
+    st.caption("A document is left out by the × of its row.")
+    queries = [plain_label(label) for label in fold.train.query_labels]
+    start = queries.index(found.query) if found.part == "train" else 0
+    query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")
+    st.button("Leave this query out", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
+    feature = st.selectbox(
+        "Feature",
+        range(fold.train.n_features),
+        format_func=lambda j: feature_name(fold.train, j),
+        key="out-feature",
+    )
+    st.button(
+        "Leave this feature out", key="out-feature-go", on_click=_put, args=(spec, [FeatureOff(feature)])
+    )
+
+
+def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
+    long = state.too_long(lines, fold)
+    if long:
+        st.info(
+            f"These changes take {long:,} letters, more than a link can have ({LONGEST:,}): they are not in "
+            "the address, and a reload forgets them. The program below has them all.",
+            icon=":material/link_off:",
+        )
+    else:
+        st.markdown("The address of this page has the changes. With every setting spelled out:")
+        st.code(frozen_link(), language=None, wrap_lines=True)
+    st.download_button(
+        "Program (Python)",
+        script(spec, applied(lines, fold)),
+        "what_if.py",
+        "text/x-python",
+        key="what-if-script",
+        on_click="ignore",
+        help="Trains the model without the changes and with them, and compares both; it needs rankviz only.",
+    )
+
+
+@errors_as_sentences()
+def _put(spec: RunSpec, changes: Sequence[Change]) -> None:
+    """Add changes to the list (a callback)."""
+    state.add(changes, normalised(spec))
+
+
+@errors_as_sentences()
+def _put_new(
+    spec: RunSpec, n_features: int, part: str, query: object, source: int | None, text: str, grade: int
+) -> None:
+    """Add documents to the shown query (a callback)."""
+    fold = normalised(spec)
+    lines = state.lines(fold)
+    number = next_number(part, lines, fold)
+    if source is None:
+        new = typed_documents(text, n_features)
+        made = [(one.features, grade if one.grade is None else one.grade) for one in new]
+    else:
+        made = [(copied(fold, lines, part, query, source), grade)]
+    state.add(
+        [DocumentAdded(query, number + i, features, own) for i, (features, own) in enumerate(made)], fold
+    )
+
+
+def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: int) -> tuple[float, ...]:
+    """The features of a document as the list's changes have made them, but for features left out of all."""
+    kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
+    data = changed(fold, kept).parts[part]
+    return tuple(data.X[index_of_document(data, query, source)].tolist())

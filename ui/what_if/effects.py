@@ -1,0 +1,91 @@
+"""What changes did, in numbers: of the query that is shown, of the training and of the validation part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.numbers import with_minus
+from rankviz.datasets import Fold
+from rankviz.metrics import evaluate
+from rankviz.whatif.lookup import index_of_query
+from rankviz.whatif.outcomes import PARTS, Outcome
+from rankviz.whatif.turned import Turned, count_turned, turned_pairs
+from ui.what_if.lists import names_of
+from ui.what_if.words import METRIC, OfQuery
+
+MOST_PAIRS = 2e8
+"""Pairs of documents of a part that are looked at for those that have turned: about a second."""
+_NAMES = {"train": "training", "vali": "validation"}
+
+
+def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
+    """The metric of a query: as it was in the fold by the scores `before`, and in both orders now."""
+    data = fold.parts[part]
+    as_was = evaluate(before, data, at=[10]).per_query[METRIC].iloc[index_of_query(data, query)]
+    return OfQuery(float(as_was), *_orders(outcome, part, query))
+
+
+def _orders(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
+    row = outcome.per_query(part, METRIC).iloc[index_of_query(outcome.fold.parts[part], query)]
+    return float(row["old"]), float(row["new"])
+
+
+def table(outcome: Outcome, part: str, query: Any) -> str:
+    """A Markdown table: the metric and its change with the interval, and the pairs that turned."""
+    data = outcome.fold.parts[part]
+    own = data.query_slice(index_of_query(data, query))
+    old, new = _orders(outcome, part, query)
+    turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    change = with_minus(new - old, "+.4f") if new != old else "none"
+    rows = [("this query", f"{new:.4f}", change, _turned(turned))]
+    rows += [_row(outcome, name) for name in PARTS]
+    head = f"| | {METRIC} | change [95 %] | pairs turned |\n|:--|:--|:--|:--|"
+    return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
+    """The pairs of a query that have turned: who should stand above whom, and whether it does now."""
+    data = outcome.fold.parts[part]
+    own = data.query_slice(index_of_query(data, query))
+    found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    names, numbers = names_of(data, query), data.rows[own].tolist()
+    called = [
+        f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "should stand above (grade)": [called[i] for i in found["winner"]],
+            "of (grade)": [called[i] for i in found["loser"]],
+            "margin before": found["before"].round(4),
+            "margin now": found["after"].round(4),
+            "now": np.where(found["right"], "right", "wrong"),
+        }
+    )
+
+
+def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
+    found = outcome.comparison(part, METRIC)
+    change = with_minus(found.difference, "+.4f")
+    if found.interval.low == found.interval.high == 0.0:
+        change = "none"
+    elif found.n_queries > 1:
+        ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
+        change = f"{change} [{ends}]"
+    data = outcome.fold.parts[part]
+    few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
+    turned = _turned(count_turned(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
+
+
+def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
+    found = turned_pairs(old, new, y)
+    right = int(found["right"].sum())
+    return Turned(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
+
+
+def _turned(found: Turned) -> str:
+    return f"{found.right:,} right · {found.wrong:,} wrong" if found.right or found.wrong else "none"

@@ -1,0 +1,132 @@
+"""A list of changes as a short text of letters, digits and signs that an address leaves as they are.
+
+Changes are divided by "__", what belongs to one by "_": "g_t3_12_2__-f_t3_5_6_0.25" gives document 12 of the
+third query of the training part the grade 2, and has a feature set that is switched off (the "-"). A query is
+named by its part and its place there, counted from 0, in the fold as it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankviz.common.errors import DataError
+from rankviz.datasets import Fold
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    FeatureSet,
+    GradeSet,
+    QueryOut,
+    QueryWeighed,
+)
+from rankviz.whatif.lookup import place_of_query
+
+LONGEST = 1800
+"""Letters of changes that an address takes: servers and mail programs cut those beyond 2,000."""
+_BETWEEN = "__"
+_PARTS = {"t": "train", "v": "vali", "e": "test"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A change in the list, and whether it is switched on."""
+
+    change: Change
+    on: bool = True
+
+
+def encoded(lines: Sequence[Line], fold: Fold) -> str:
+    """The list as a text."""
+    return _BETWEEN.join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
+
+
+def decoded(text: str, fold: Fold) -> list[Line]:
+    """The list that `encoded` was given; `DataError` for a text that says nothing of this fold."""
+    return [Line(_decoded(one.removeprefix("-"), fold), not one.startswith("-")) for one in _divided(text)]
+
+
+def _divided(text: str) -> list[str]:
+    return text.split(_BETWEEN) if text else []
+
+
+def _encoded(change: Change, fold: Fold) -> str:
+    match change:
+        case GradeSet():
+            fields: tuple[Any, ...] = ("g", _query(change.query, fold), change.document, change.grade)
+        case DocumentOut():
+            fields = ("o", _query(change.query, fold), change.document)
+        case FeatureSet():
+            fields = ("f", _query(change.query, fold), change.document, change.feature, _short(change.value))
+        case QueryOut():
+            fields = ("q", _query(change.query, fold))
+        case QueryWeighed():
+            fields = ("w", _query(change.query, fold), _short(change.weight))
+        case FeatureOff():
+            fields = ("x", change.feature)
+        case DocumentAdded():
+            place = _query(change.query, fold)
+            fields = ("a", place, change.document, change.grade, *map(_short, change.features))
+        case _:
+            raise TypeError(f"no text for {change!r}")
+    return "_".join(map(str, fields))
+
+
+def _decoded(text: str, fold: Fold) -> Change:
+    kind, *fields = text.split("_")
+    try:
+        match kind, fields:
+            case "g", [query, document, grade]:
+                return GradeSet(_named(query, fold), int(document), int(grade))
+            case "o", [query, document]:
+                return DocumentOut(_named(query, fold), int(document))
+            case "f", [query, document, feature, value]:
+                return FeatureSet(_named(query, fold), int(document), int(feature), float(value))
+            case "q", [query]:
+                return QueryOut(_named(query, fold))
+            case "w", [query, weight]:
+                return QueryWeighed(_named(query, fold), float(weight))
+            case "x", [feature]:
+                return FeatureOff(int(feature))
+            case "a", [query, document, grade, *values]:
+                features = tuple(map(float, values))
+                return DocumentAdded(_named(query, fold), int(document), features, int(grade))
+    except (ValueError, KeyError, IndexError):
+        pass
+    raise DataError(
+        f"“{text}” in the link, which is no change of these data",
+        expected="changes as this page writes them into its address",
+        remedy="Ask for the link again, or take “changes” out of the address.",
+    )
+
+
+def _query(query: object, fold: Fold) -> str:
+    """The part of a query and its place there."""
+    for letter, part in _PARTS.items():
+        place = place_of_query(fold.parts[part], query)
+        if place is not None:
+            return f"{letter}{place}"
+    raise KeyError(query)
+
+
+def _named(text: str, fold: Fold) -> Any:
+    """What the query of a part and place is called."""
+    place = int(text[1:])
+    if place < 0:
+        raise IndexError(place)
+    return plain_label(fold.parts[_PARTS[text[:1]]].query_labels[place])
+
+
+def plain_label(label: Any) -> Any:
+    """What a query is called as a plain number or text, which a script can hold."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _short(value: float) -> str:
+    """A number in the fewest letters that stand for it."""
+    return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,0 +1,102 @@
+"""Models that can be asked what changes make of them: the latest few, with the outcomes they have given."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cache
+from threading import Lock
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import Fold
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import model_from, model_of
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.ranker import Ranker
+from rankviz.whatif.changes import Change
+from rankviz.whatif.outcomes import Outcome, WhatIf
+
+MODELS, OUTCOMES = 4, 64
+MOST_BYTES = 1e9
+"""Of the features of models beside the latest one."""
+
+
+class Asked:
+    """One model on one fold; visitors who ask at the same time wait for one another."""
+
+    def __init__(self, make: Callable[[], WhatIf]) -> None:
+        self._make, self._lock = make, Lock()
+        self._what_if: WhatIf | None = None
+        self._outcomes: OrderedDict[tuple[Change, ...], Outcome] = OrderedDict()
+
+    def knows(self, changes: Sequence[Change]) -> bool:
+        """Whether the outcome is remembered."""
+        return tuple(changes) in self._outcomes
+
+    def before(self) -> dict[str, FloatArray]:
+        """Scores without a change, by part."""
+        with self._lock:
+            return self._made().before
+
+    def outcome(self, changes: Sequence[Change]) -> Outcome:
+        """The outcome of changes, remembered or computed now; `DataError` where they cannot be applied."""
+        key = tuple(changes)
+        with self._lock:
+            if key not in self._outcomes:
+                self._outcomes[key] = self._made().outcome(key)
+                while len(self._outcomes) > OUTCOMES:
+                    self._outcomes.popitem(last=False)
+            self._outcomes.move_to_end(key)
+            return self._outcomes[key]
+
+    def prepare(self) -> None:
+        """Compute what the first change would wait for."""
+        with self._lock:
+            self._made().prepare()
+
+    def _made(self) -> WhatIf:
+        if self._what_if is None:
+            self._what_if = self._make()
+        return self._what_if
+
+
+class Memory:
+    """The models asked for latest, by spec, shared by all visitors."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._asked: OrderedDict[RunSpec, tuple[Asked, float]] = OrderedDict()
+
+    def get(self, spec: RunSpec, make: Callable[[], WhatIf], size: float) -> Asked:
+        """The one of a spec, whose features take about `size` bytes."""
+        with self._lock:
+            if spec not in self._asked:
+                self._asked[spec] = Asked(make), size
+            self._asked.move_to_end(spec)
+            while len(self._asked) > 1 and self._too_much():
+                self._asked.popitem(last=False)
+            return self._asked[spec][0]
+
+    def _too_much(self) -> bool:
+        return len(self._asked) > MODELS or sum(size for _, size in self._asked.values()) > MOST_BYTES
+
+
+@cache
+def memory() -> Memory:
+    """One for the server."""
+    return Memory()
+
+
+def asked(record: RunRecord, fold: Fold) -> Asked:
+    """The model of a record on its fold, normalised."""
+    size = 16.0 * fold.train.n_documents * max(record.n_components, 1)
+    return memory().get(record.spec, lambda: WhatIf(_model(record, fold), fold), size)
+
+
+def _model(record: RunRecord, fold: Fold) -> Ranker:
+    """The fitted model; one that cannot be made of its record is trained again."""
+    unfitted = model_of(record.spec)
+    if isinstance(unfitted, FeatureRanker) and record.spec.offers.weights:
+        return model_from(record, fold.train)
+    return unfitted.fit_data(fold.train)

@@ -1,0 +1,123 @@
+"""What the list component draws: the documents of a query in the old order and in the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import Fold, RankingData
+from rankviz.datasets.statistics import document_names
+from rankviz.plots.ranked_list import ON_DARK_GRADE, ON_LIGHT_GRADE
+from rankviz.plots.style import GRADE_COLOURS
+from rankviz.whatif.lookup import index_of_query
+from rankviz.whatif.outcomes import Outcome
+from ui.shared.look import ON_DARK
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document of the query that is shown; its number is the one in `rows`.
+
+    `was` and `before` are its grade and its rank, counted from 0, without the changes; None for a document
+    that was added.
+    """
+
+    number: int
+    name: str
+    grade: int
+    was: int | None
+    score: float
+    before: int | None
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A query's documents, best first: numbers and names as they stood, and all that is known of them now."""
+
+    query: Any
+    part: str
+    before: tuple[tuple[int, str], ...]
+    now: tuple[Shown, ...]
+
+    def rank(self, number: int) -> int | None:
+        """The rank of a document now, counted from 0."""
+        return next((rank for rank, one in enumerate(self.now) if one.number == number), None)
+
+    def find(self, number: int) -> Shown | None:
+        """A document that is there now."""
+        return next((one for one in self.now if one.number == number), None)
+
+
+def lists(fold: Fold, before: FloatArray, outcome: Outcome, part: str, query: Any) -> Lists:
+    """The documents of a query of a part, ranked by the scores (n,) without changes and with them."""
+    own = _numbers(fold.parts[part], query)
+    order = _ranked(before[own.rows])
+    names = names_of(fold.parts[part], query)
+    ranks = {own.numbers[place]: rank for rank, place in enumerate(order)}
+    grades = dict(zip(own.numbers, own.grades, strict=True))
+    data = outcome.fold.parts[part]
+    there, scores = _numbers(data, query), outcome.new[part]
+    added = [number for number in there.numbers if number not in ranks]
+    names |= {number: f"new document {place}" for place, number in enumerate(added, start=1)}
+    now = [
+        Shown(number, names[number], there.grades[place], grades.get(number), score, ranks.get(number))
+        for place in _ranked(scores[there.rows])
+        for number, score in [(there.numbers[place], float(scores[there.rows][place]))]
+    ]
+    listed = tuple((own.numbers[place], names[own.numbers[place]]) for place in order)
+    return Lists(query, part, listed, tuple(now))
+
+
+def names_of(data: RankingData, query: Any) -> dict[int, str]:
+    """Names of the documents of a query, by their numbers."""
+    q = index_of_query(data, query)
+    return dict(zip(data.rows[data.query_slice(q)].tolist(), document_names(data, q), strict=True))
+
+
+def component_data(found: Lists, grades: Sequence[int], marked: int | None, dark: bool) -> dict[str, Any]:
+    """The lists as plain values; keys of documents are texts there."""
+    return {
+        "grades": list(grades),
+        "colours": _colours(dark),
+        "marked": None if marked is None else str(marked),
+        "before": [{"key": str(number), "name": name} for number, name in found.before],
+        "now": [
+            {
+                "key": str(one.number),
+                "name": one.name,
+                "grade": one.grade,
+                "was": one.was,
+                "score": one.score,
+                "before": one.before,
+            }
+            for one in found.now
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class _Own:
+    rows: slice
+    numbers: list[int]
+    grades: list[int]
+
+
+def _numbers(data: RankingData, query: Any) -> _Own:
+    rows = data.query_slice(index_of_query(data, query))
+    return _Own(rows, data.rows[rows].tolist(), data.y[rows].tolist())
+
+
+def _ranked(scores: FloatArray) -> list[int]:
+    """Positions from the highest score down; ties keep the order of the file."""
+    return [int(place) for place in np.argsort(-scores, kind="stable")]
+
+
+def _colours(dark: bool) -> list[tuple[str, str]]:
+    """Colours of the grades 0, 1, … with that of the letters on them."""
+    inks = [ON_LIGHT_GRADE if grade < 2 else ON_DARK_GRADE for grade in range(len(GRADE_COLOURS))]
+    found = list(zip(GRADE_COLOURS, inks, strict=True))
+    return [(ON_DARK.get(back, back), ON_DARK.get(ink, ink)) for back, ink in found] if dark else found

@@ -1,0 +1,153 @@
+"""The list of changes: kept in the session and in the address, with what it was before for undoing.
+
+Changes belong to a data set and fold: on other data they are put aside, and taken up when these come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from rankviz.common.errors import DataError
+from rankviz.datasets import Fold
+from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
+from rankviz.whatif.lookup import index_of_document, place_of_query
+from ui.shared.foreign import escaped
+from ui.what_if.encoding import LONGEST, Line, decoded, encoded
+
+KEY = "changes"
+"""Of the list in the session, and of its text in the address."""
+_OF, _ASIDE, _PAST, _VERSION = "changes-of", "changes-aside", "changes-past", "changes-version"
+MOST_PAST = 100
+
+
+def lines(fold: Fold) -> list[Line]:
+    """The changes of a fold, as it is read by the model; those of the address in the first run."""
+    state = st.session_state
+    of = (state.get("data"), state.get("fold"))
+    if state.setdefault(_OF, of) != of:
+        state.setdefault(_ASIDE, {})[state[_OF]] = state.get(KEY, [])
+        state[_OF], state[_PAST] = of, []
+        state[KEY] = state[_ASIDE].get(of, [])
+    elif KEY not in state:
+        state[KEY] = _from_address(fold)
+    found: list[Line] = state[KEY]
+    _write_address(found, fold)
+    return found
+
+
+def _from_address(fold: Fold) -> list[Line]:
+    try:
+        return decoded(st.query_params.get(KEY, ""), fold)
+    except DataError as error:
+        st.warning(escaped(error), icon=":material/link_off:")
+        return []
+
+
+def _write_address(found: Sequence[Line], fold: Fold) -> None:
+    text = encoded(found, fold)
+    if text and len(text) <= LONGEST:
+        st.query_params[KEY] = text
+    elif KEY in st.query_params:
+        del st.query_params[KEY]
+
+
+def too_long(found: Sequence[Line], fold: Fold) -> int:
+    """How many letters the changes have in a link, where that is more than one takes; else 0."""
+    n = len(encoded(found, fold))
+    return n if n > LONGEST else 0
+
+
+def version() -> int:
+    """Rises with every change of the list: widgets of its lines start afresh then."""
+    return int(st.session_state.get(_VERSION, 0))
+
+
+def add(changes: Sequence[Change], fold: Fold) -> None:
+    """Put changes at the end of the list; one takes the place of an earlier one of the same thing.
+
+    What sets a grade, a feature or a weight back to what it is in the data leaves no line.
+    """
+    found = list(st.session_state[KEY])
+    for change in changes:
+        found = [line for line in found if not _same_thing(line.change, change)]
+        if not _as_in_the_data(change, fold):
+            found.append(Line(change))
+    _put(found)
+
+
+def switch(place: int) -> None:
+    """Switch a change on or off (a callback)."""
+    found = list(st.session_state[KEY])
+    found[place] = replace(found[place], on=not found[place].on)
+    _put(found)
+
+
+def remove(place: int) -> None:
+    """Take a change out of the list, and those of a document that it added (a callback)."""
+    found = list(st.session_state[KEY])
+    gone = found.pop(place).change
+    if isinstance(gone, DocumentAdded):
+        found = [line for line in found if _document(line.change) != (gone.query, gone.document)]
+    _put(found)
+
+
+def clear() -> None:
+    """Take out all changes (a callback)."""
+    _put([])
+
+
+def undo() -> None:
+    """Go back to the list before what was done last (a callback)."""
+    past = st.session_state.get(_PAST, [])
+    if past:
+        st.session_state[KEY] = past.pop()
+        st.session_state[_VERSION] = version() + 1
+
+
+def can_undo() -> bool:
+    """Whether there is something to undo."""
+    return bool(st.session_state.get(_PAST))
+
+
+def _put(found: list[Line]) -> None:
+    state = st.session_state
+    if found == state[KEY]:
+        return
+    state[_PAST] = [*state.get(_PAST, []), state[KEY]][-MOST_PAST:]
+    state[KEY] = found
+    state[_VERSION] = version() + 1
+
+
+def _document(change: Change) -> tuple[object, int] | None:
+    """The document that a change is about."""
+    number = getattr(change, "document", None)
+    return None if number is None else (getattr(change, "query", None), number)
+
+
+def _same_thing(one: Change, other: Change) -> bool:
+    """Whether the later of two changes leaves nothing of the earlier one."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, FeatureSet):
+        return _document(one) == _document(other) and one.feature == getattr(other, "feature", None)
+    if isinstance(one, QueryWeighed):
+        return one.query == getattr(other, "query", None)
+    return one == other or (isinstance(one, GradeSet) and _document(one) == _document(other))
+
+
+def _as_in_the_data(change: Change, fold: Fold) -> bool:
+    """Whether a change sets a grade or a feature to what it is anyway."""
+    if isinstance(change, QueryWeighed):
+        return change.weight == 1.0
+    if not isinstance(change, GradeSet | FeatureSet):
+        return False
+    data = fold.parts[change.part(fold)]
+    if place_of_query(data, change.query) is None or change.document not in data.rows:
+        return False  # a document that was added
+    i = index_of_document(data, change.query, change.document)
+    if isinstance(change, GradeSet):
+        return int(data.y[i]) == change.grade
+    return float(data.X[i, change.feature]) == change.value

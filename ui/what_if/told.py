@@ -1,0 +1,80 @@
+"""What the list component tells, as changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from rankviz.datasets import Fold
+from rankviz.whatif.changes import Change, DocumentOut, GradeSet
+from rankviz.whatif.lookup import index_of_document
+from rankviz.whatif.turning import preferring
+from ui.shared.foreign import escaped
+from ui.what_if import state
+from ui.what_if.lists import names_of
+
+MENU = 20
+"""The highest grade up to which a menu lists all grades; beyond, those that the data have."""
+_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
+
+
+def grades(fold: Fold) -> list[int]:
+    """The grades that a document may be given."""
+    top = highest(fold)
+    if top <= MENU:
+        return list(range(top + 1))
+    return sorted({int(grade) for part in fold.parts.values() for grade in set(part.y.tolist())})
+
+
+def highest(fold: Fold) -> int:
+    """The highest grade of the fold, at least 1."""
+    return max(1, *(int(part.y.max(initial=0)) for part in fold.parts.values()))
+
+
+def note() -> str:
+    """Why the last thing that was told has changed nothing; "" where it has, and from the next run on."""
+    return str(st.session_state.pop(_NOTE, ""))
+
+
+def dragged(query: Any) -> int | None:
+    """The document that was dragged last, until something else changes the list or another query is shown."""
+    own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
+    return number if (own, version) == (query, state.version()) else None
+
+
+def take(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
+    """Add the changes that were told to the list; of a drop that asks for none, note why."""
+    found = changes_of(told, changed, fold, part, query)
+    state.add(found, fold)
+    st.session_state[_DRAGGED] = (query, int(told["key"]), state.version())
+    if not found:
+        st.session_state[_NOTE] = _already(told, changed, part, query)
+
+
+def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
+    """The changes that a gesture stands for, where the data are changed so far; `DataError` for strangers."""
+    own = int(told["key"])
+    data = changed.parts[part]
+    index_of_document(data, query, own)
+    match told["do"]:
+        case "grade":
+            return [GradeSet(query, own, int(told["grade"]))]
+        case "out":
+            return [DocumentOut(query, own)]
+        case "above":
+            return list(preferring(data, query, own, int(told["other"]), own, highest(fold)))
+        case _:
+            return list(preferring(data, query, int(told["other"]), own, own, highest(fold)))
+
+
+def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
+    """Of a drop that the grades ask for anyway."""
+    data, names = changed.parts[part], names_of(changed.parts[part], query)
+    pair = (int(told["key"]), int(told["other"]))
+    above, below = pair if told["do"] == "above" else pair[::-1]
+    first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
+    return (
+        f"{escaped(names[above])} (grade {first}) is preferred to {escaped(names[below])} (grade {second}) "
+        "already, so there is nothing to change: the model ranks them otherwise all the same."
+    )

@@ -1,0 +1,219 @@
+"""The What if page below its head, drawn again at each change: the list, the changes, and what they did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.datasets import Fold
+from rankviz.experiments.description import PART_NAMES, in_a_sentence
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
+from rankviz.plots import query_differences
+from rankviz.plots.style import look_of, style_of
+from rankviz.whatif.changes import Change
+from rankviz.whatif.outcomes import PARTS, Outcome
+from rankviz.whatif.turning import RULE
+from ui.shared.components import mount
+from ui.shared.foreign import describe, plain
+from ui.shared.jobs import predicted
+from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
+from ui.shared.show import capital, show_figure, show_table
+from ui.what_if import editors, effects, state, told
+from ui.what_if.applied import applied
+from ui.what_if.encoding import Line, plain_label
+from ui.what_if.fitted import Asked, asked
+from ui.what_if.lists import Lists, component_data, lists
+from ui.what_if.words import METRIC, OF_THE_PART, answer
+
+SCRIPT = Path(__file__).with_name("list.js")
+LIST = "ranked"
+MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
+"""Seconds of training beyond which nobody would wait: RankSVM is trained again in a fraction of them."""
+STYLE = """
+.st-key-what-if-answer { min-height: 3.2rem; }
+.st-key-what-if-table { overflow-x: auto; }
+.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
+.st-key-what-if-table td { white-space: nowrap; }
+"""
+"""Answers of one line and of two take the same room, so that the list stays where it is."""
+_DRAWN = "what-if-drawn"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a run of the page is about."""
+
+    spec: RunSpec
+    record: RunRecord
+    fold: Fold
+    asked: Asked
+    part: str
+    query: Any
+    lines: list[Line]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Those that count."""
+        return applied(self.lines, self.fold)
+
+
+def answers_at_once(spec: RunSpec) -> bool:
+    """Whether the model is trained again while somebody waits; says why not where it is not."""
+    seconds = predicted(spec).seconds
+    if seconds <= (MOST_SECONDS if spec.method == USUAL else MOST_FROM_SCRATCH):
+        return True
+    st.info(
+        f"{capital(in_a_sentence(spec))} takes about {seconds:.0f} s to train here, and this page trains it "
+        "again at each change: choose fewer features, or RankSVM, which goes on from where it is.",
+        icon=":material/info:",
+    )
+    return False
+
+
+def page_of(spec: RunSpec, part: str, query: Any) -> Page:
+    """What a page on a query is about, as it is now."""
+    fold = normalised(spec)
+    record = recall(spec.but(digest=fold_of(spec).digest))
+    if record is None:  # forgotten since: the whole page makes it again
+        st.rerun()
+    return Page(spec, record, fold, asked(record, fold), part, query, state.lines(fold))
+
+
+@st.fragment
+def show(spec: RunSpec) -> None:
+    """Everything below the head; it runs again by itself."""
+    with errors_as_sentences():
+        _show(spec)
+
+
+def _show(spec: RunSpec) -> None:
+    st.html(f"<style>{STYLE}</style>")
+    fold, row = normalised(spec), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    part, query = _chosen(row, fold)
+    page, top = page_of(spec, part, query), st.container(key="what-if-answer")
+    editors.weight(row, spec, part, query, page.lines)
+    left, right = st.columns([11, 9], gap="medium")
+    with right:
+        tools = st.container(horizontal=True, gap="small")
+        editors.listed(page.lines, fold)
+        beside = st.container()
+    with left, errors_as_sentences():
+        outcome = _outcome(page)
+        found = lists(fold, page.asked.before()[part], outcome, part, query)
+        marked = _marked(page)
+        text = told.note() or _answer(page, found, outcome, marked)
+        _list(page, found, marked, text)
+        st.caption(OF_THE_PART[part], help=RULE)
+    top.header(text, anchor=False)
+    editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
+    with beside:
+        _beside(page, outcome, query)
+    page.asked.prepare()
+
+
+def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
+    """The part and the query that are shown."""
+    part = row.segmented_control(
+        "Part",
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        format_func=PART_NAMES.__getitem__,
+        key="part",
+        bind="query-params",
+        help="The model learns from queries of the training part. Those of the validation part judge it.",
+    )
+    data = fold.parts[str(part)]
+    queries = [int(one) for one in data.query_ids]
+    if st.session_state.get("query") not in queries:
+        st.session_state["query"] = queries[_first(fold, str(part))]
+    chosen = row.selectbox("Query", queries, key="query", bind="query-params", width=130)
+    return str(part), plain_label(data.query_labels[queries.index(chosen)])
+
+
+def _first(fold: Fold, part: str) -> int:
+    """The first query with documents of different grades; the first one where there is none."""
+    data = fold.parts[part]
+    low, high = (ends.reduceat(data.y, data.ptr[:-1]) for ends in (np.minimum, np.maximum))
+    return int(np.argmax(high > low))
+
+
+def _outcome(page: Page) -> Outcome:
+    if page.asked.knows(page.changes):
+        return page.asked.outcome(page.changes)
+    with take_turns(st.empty()), st.spinner("Training again …"):
+        return page.asked.outcome(page.changes)
+
+
+def _marked(page: Page) -> int | None:
+    """The document of the shown query that was dragged or changed last."""
+    dragged = told.dragged(page.query)
+    if dragged is not None:
+        return dragged
+    about = [c for c in page.changes if getattr(c, "query", None) == page.query and hasattr(c, "document")]
+    last = [line.change for line in page.lines if line.change in about]
+    return int(getattr(last[-1], "document")) if last else None  # noqa: B009 - not every change has one
+
+
+def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
+    before = page.asked.before()[page.part]
+    own = effects.of_query(outcome, page.fold, before, page.part, page.query)
+    vali = outcome.comparison("vali", METRIC)
+    return answer(found, len(page.changes), marked, own, vali, trained=outcome.trained)
+
+
+def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
+    drawn = st.session_state[_DRAWN] = st.session_state.get(_DRAWN, 0) + 1
+    dark = st.context.theme.type == "dark"
+    data = component_data(found, told.grades(page.fold), marked, dark)
+    said = plain(text) if page.lines else ""
+    mount(
+        SCRIPT,
+        key=LIST,
+        data=data | {"tick": drawn, "said": said},
+        on_told_change=partial(_take, page.spec, page.part, page.query),
+    )
+
+
+@errors_as_sentences()
+def _take(spec: RunSpec, part: str, query: Any) -> None:
+    """Make changes of what the list has told (a callback)."""
+    page = page_of(spec, part, query)
+    told.take(st.session_state[LIST].told, page.asked.outcome(page.changes).fold, page.fold, part, query)
+
+
+def _beside(page: Page, outcome: Outcome, query: Any) -> None:
+    """What the changes did to all queries."""
+    st.container(key="what-if-table").markdown(effects.table(outcome, page.part, query))
+    tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
+    table = query_differences.data(tables)
+    data = page.fold.parts[page.part]
+    own = next(i for i, label in enumerate(data.query_labels) if label == query)
+    colour = style_of(look_of(page.spec)).colour
+    show_figure(
+        query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        table,
+        key="what-if-queries",
+        alt=f"By how much the changes move {METRIC} of every query, training and validation part.",
+        caption=f"{METRIC} with the changes minus {METRIC} without, a bar for each query; that of the query "
+        "shown stands out. Both rankings are judged by the grades as they are changed. "
+        f"{describe(page.spec)}.",
+    )
+    _pairs(page, outcome)
+
+
+def _pairs(page: Page, outcome: Outcome) -> None:
+    if not page.changes:
+        return
+    box = st.expander("Pairs of this query that have turned", key="what-if-turned", on_change="rerun")
+    if box.open:
+        with box:
+            show_table(effects.turned_in_words(outcome, page.part, page.query), hide_index=True)

@@ -1,0 +1,141 @@
+"""Sentences of the What if page: what a change is, and what it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rankviz.common.numbers import with_minus
+from rankviz.datasets import Fold
+from rankviz.metrics.significance import Comparison
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    FeatureSet,
+    GradeSet,
+    QueryOut,
+    QueryWeighed,
+    feature_name,
+    next_document,
+)
+from rankviz.whatif.lookup import index_of_document, place_of_query
+from ui.shared.foreign import escaped
+from ui.what_if.lists import Lists, names_of
+
+METRIC = "NDCG@10"
+NOTHING_YET = "Drag a document above another: the model is trained again at once, and the list answers."
+NOT_TRAINED = "Nothing was trained: no query of training has changed."
+OF_THE_PART = {
+    "train": "The model learns from this query: what you change here trains it again. Where one document "
+    "among thousands moves little, let its query count more.",
+    "vali": "The model does not learn from this query: grades here change what its ranking is judged by, "
+    "features and documents are scored anew, and nothing is trained.",
+}
+
+
+def of_change(change: Change, fold: Fold) -> str:
+    """A change of the list in words, for Markdown."""
+    data = fold.train if isinstance(change, FeatureOff) else fold.parts[change.part(fold)]
+    match change:
+        case GradeSet():
+            was = _grade_before(change, fold)
+            text = f"{_document(change, fold)}: grade {was}{change.grade}"
+        case DocumentOut():
+            text = f"{_document(change, fold)} left out"
+        case FeatureSet():
+            name = feature_name(data, change.feature)
+            text = f"{_document(change, fold)}: {name} = {_number(change.value)}"
+        case DocumentAdded():
+            text = f"a new document added to query {change.query}, grade {change.grade}"
+        case QueryOut():
+            text = f"query {change.query} left out of training"
+        case QueryWeighed():
+            text = f"query {change.query} counts {change.weight:g} times"
+        case FeatureOff():
+            text = f"{feature_name(data, change.feature)} left out of all documents"
+        case _:
+            text = change.words(data)
+    return escaped(text)
+
+
+def _document(change: Any, fold: Fold) -> str:
+    data = fold.parts[change.part(fold)]
+    new = change.document - next_document(data) + 1
+    name = f"new document {new}" if new > 0 else names_of(data, change.query)[change.document]
+    return f"{name} of query {change.query}"
+
+
+def _grade_before(change: GradeSet, fold: Fold) -> str:
+    data = fold.parts[change.part(fold)]
+    if place_of_query(data, change.query) is None or change.document >= next_document(data):
+        return ""
+    return f"{data.y[index_of_document(data, change.query, change.document)]} → "
+
+
+def _number(value: float) -> str:
+    return with_minus(value, ".4g")
+
+
+@dataclass(frozen=True)
+class OfQuery:
+    """The metric of the query that is shown.
+
+    `as_was` is without any change; `old` and `new` are those of the old order and of the new one, by the
+    grades as they are now.
+    """
+
+    as_was: float
+    old: float
+    new: float
+
+
+def answer(
+    found: Lists, n_changes: int, marked: int | None, own: OfQuery, vali: Comparison, *, trained: bool
+) -> str:
+    """What the changes did: to the document that is marked, to its query, to the validation part."""
+    if n_changes == 0:
+        return NOTHING_YET
+    place = _of_the_document(found, marked)
+    head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
+    joined = ", its" if place else " the"
+    if not trained:
+        return f"{head}{joined} query has {METRIC} {own.new:.4f}, {own.as_was:.4f} as it was. {NOT_TRAINED}"
+    return f"{head}{joined} query {_of_the_query(own)}. {_of_validation(vali)}"
+
+
+def _of_the_document(found: Lists, marked: int | None) -> str:
+    """Where a document went; "" where it is none of this list."""
+    one = None if marked is None else found.find(marked)
+    if one is None:
+        return ""
+    rank = found.rank(one.number)
+    now, name = (rank or 0) + 1, escaped(one.name)
+    if one.before is None:
+        return f"{name} comes in at rank {now} of {len(found.now)}"
+    was = one.before + 1
+    if was == now:
+        return f"{name} stays at rank {now} of {len(found.now)}"
+    return f"{name} {'rises' if now < was else 'falls'} from rank {was} to {now} of {len(found.now)}"
+
+
+def _of_the_query(own: OfQuery) -> str:
+    if abs(own.new - own.old) < 5e-5:
+        return f"keeps {METRIC} {own.new:.4f}"
+    return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}"
+
+
+def _of_validation(found: Comparison) -> str:
+    """What may be said of the mean over validation queries."""
+    if found.n_queries < 2:
+        return "There are too few validation queries to judge it by."
+    interval = found.interval
+    if interval.low == interval.high == 0.0:
+        return f"No validation query has another {METRIC}."
+    ends = f"{with_minus(interval.low, '+.4f')} to {with_minus(interval.high, '+.4f')}"
+    change = f"{with_minus(found.difference, '+.4f')}, 95 % interval {ends}"
+    if not found.distinguishable:
+        return f"On {found.n_queries} validation queries no difference can be told ({change})."
+    word = "gain" if found.difference > 0 else "lose"
+    return f"The {found.n_queries} validation queries {word} on average ({change})."
