@@ -73,6 +73,11 @@ ENTRIES = (
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
+<<<<<<< HEAD
+    Entry("Weights by hand", "equalizer", "weights", ": move one, and the list follows", reads.by_weights),
+    Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
+=======
+>>>>>>> main
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
 )
 """All pages in the order of the menu, the start page first."""
