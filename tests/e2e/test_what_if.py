@@ -9,6 +9,7 @@ import pytest
 from helpers import assert_no_errors_shown, query_of
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_foreign_text import DOCUMENT, assert_nothing_leads_elsewhere
+from test_look import serious
 from test_uploads import GOOD
 
 from tools.browser import Server, open_page, wait_settled
@@ -208,7 +209,7 @@ def test_a_long_list_scrolls_while_a_row_is_dragged(server: Server, page: Page) 
 def test_a_feature_is_edited_in_its_box(opened: Page) -> None:
     page = opened
     page.get_by_role("button", name="Edit").click()
-    value = page.get_by_test_id("stNumberInputField")
+    value = page.get_by_role("spinbutton", name="Value, as the model reads it")
     value.fill("7")
     value.press("Enter")
     wait_settled(page)
@@ -216,6 +217,15 @@ def test_a_feature_is_edited_in_its_box(opened: Page) -> None:
     wait_settled(page)
     assert changes(page).endswith("_0_7")
     assert_no_errors_shown(page)
+
+
+def test_nothing_serious_stands_in_the_way_after_a_change(server: Server, browser: Browser) -> None:
+    for scheme in ("light", "dark"):
+        context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+        page = context.new_page()
+        open_page(page, f"{server.url}/what_if?m=50&changes={HEAVY}__g_t0_4_1__o_t0_3")
+        assert not serious(page), scheme
+        context.close()
 
 
 def test_names_of_documents_are_texts(tmp_path: Path, start_server, page: Page) -> None:
