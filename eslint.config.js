@@ -4,8 +4,9 @@ import js from "@eslint/js";
 
 const names = (...list) => Object.fromEntries(list.map((name) => [name, "readonly"]));
 const BROWSER = names(
-  "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "URL", "setTimeout", "clearTimeout",
-  "requestAnimationFrame", "cancelAnimationFrame", "performance", "getComputedStyle", "ResizeObserver", "btoa",
+  "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
+  "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
+  "getComputedStyle", "ResizeObserver",
 );
 
 const RULES = {
@@ -34,5 +35,5 @@ export default [
   js.configs.recommended,
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2022, sourceType: "module" }, rules: RULES },
   { files: ["ui/**/*.js", "tests/e2e/**/*.js"], languageOptions: { globals: BROWSER } },
-  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "URL", "TextEncoder") } },
+  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "Buffer", "URL", "TextEncoder") } },
 ];

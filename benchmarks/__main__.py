@@ -16,10 +16,12 @@ from benchmarks import (
     low_rank_limits,
     peers,
     published,
+    refits,
     scaling,
     starting_points,
     threads,
     training,
+    why,
     xu2019,
 )
 
@@ -38,8 +40,10 @@ MEASUREMENTS = {
     "low_rank": low_rank.main,
     "low_rank_limits": low_rank_limits.main,
     "xu2019": xu2019.main,
+    "refits": refits.main,
     "threads": threads.main,
     "starting_points": starting_points.main,
+    "why": why.main,
 }
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.convergence import play, views
+from ui.convergence import play, tables, views
 from ui.shared.foreign import describe
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -22,7 +22,7 @@ views.headline(records, table, choice)
 tabs(
     {
         "Play": lambda: play.playback(spec),
-        "Runs": lambda: views.summary(records, table),
-        "Iterations": lambda: views.iterations(table),
+        "Runs": lambda: tables.summary(records, table),
+        "Iterations": lambda: tables.iterations(table),
     }
 )

@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
     from rankviz.models.storage import load, save
+    from rankviz.whatif.crossings import crossings, smallest_swap
+    from rankviz.whatif.margins import explain_margin
     from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
 
 __version__ = "0.1.0"
@@ -54,10 +56,12 @@ __all__ = [
     "RunSpec",
     "SettingWarning",
     "StopRequested",
+    "crossings",
     "duals",
     "evaluate",
     "execute",
     "execute_all",
+    "explain_margin",
     "fit_curve",
     "load",
     "load_binary",
@@ -68,6 +72,7 @@ __all__ = [
     "read_scores",
     "refits_of",
     "save",
+    "smallest_swap",
     "with_feature_off",
     "with_grades",
     "with_only",
@@ -93,6 +98,8 @@ _HOMES = {
     "rankviz.common.errors": ("SettingWarning",),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
+    "rankviz.whatif.crossings": ("crossings", "smallest_swap"),
+    "rankviz.whatif.margins": ("explain_margin",),
     "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
 """Module -> the public names that live there."""

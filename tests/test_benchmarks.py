@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import binary, large, linear, low_rank, low_rank_limits, report, scaling, threads
+from benchmarks import binary, large, linear, low_rank, low_rank_limits, refits, report, scaling, threads
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
+from rankviz import RankSVM
 from rankviz.datasets import make_data
 
 
@@ -145,3 +146,14 @@ def test_limits_of_low_rank_models(data, monkeypatch: pytest.MonkeyPatch) -> Non
     apart = (rows["objective"].astype(float) - rows["plain"].astype(float)).abs()
     assert apart.iloc[-1] < 1e-3 * apart.iloc[0]
     assert rows["‖w − w_plain‖/‖w_plain‖"].iloc[-1] < rows["‖w − w_plain‖/‖w_plain‖"].iloc[0]
+
+
+def test_refits_are_timed_for_every_kind_of_change(data, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refits, "CHANGES", 2)
+    monkeypatch.setattr(refits, "COLD", 1)
+    table = pd.DataFrame(refits.refits("some", data, RankSVM("nystroem", n_components=10)))
+    assert (table[["median", "least", "cold", "made ready"]] > 0).all(axis=None)
+    assert len(table) == 5
+    row = refits.estimates("some", data, RankSVM("linear"))
+    assert row["queries"] == data.n_queries
+    assert -1.0 <= row["correlation"] <= 1.0

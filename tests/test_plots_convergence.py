@@ -105,6 +105,28 @@ def test_reading_says_what_each_took(records: list[RunRecord]) -> None:
     assert convergence_words.reading(record) == f"{cg[0]} CG iterations reach the tolerance"
 
 
+def test_reading_counts_what_the_axis_shows(records: list[RunRecord]) -> None:
+    record, plain = records[:2]
+    ends = [convergence.data([r]).iloc[-1] for r in (record, plain)]
+    steps, products = ([int(end[column]) for end in ends] for column in ("iteration", "products_total"))
+    assert convergence_words.reading(record, plain, "iteration") == (
+        f"With the preconditioner {steps[0]} iterations reach the tolerance, without it {steps[1]}"
+    )
+    assert f" {products[0]} products reach the tolerance, without it {products[1]}" in (
+        convergence_words.reading(record, plain, "products")
+    )
+    assert convergence_words.reading(record, plain, "seconds") == (
+        f"In this one run, with the preconditioner {ends[0]['seconds']:.2f} seconds reach the tolerance, "
+        f"without it {ends[1]['seconds']:.2f}"
+    )
+
+
+def test_the_race_counts_what_the_axis_shows(records: list[RunRecord], references: list[RunRecord]) -> None:
+    table = convergence.data(records, references)
+    assert convergence_words.race(table, "cg").startswith("CG iterations until within")
+    assert convergence_words.race(table, "seconds").startswith("Seconds in this one run until within")
+
+
 def test_reading_says_when_the_tolerance_was_not_reached(records: list[RunRecord]) -> None:
     slow = replace(records[1], status=Status.MAX_ITERATIONS.value)
     assert "do not reach the tolerance" in convergence_words.reading(records[0], slow)
@@ -168,7 +190,7 @@ def test_traces_that_tell_less_are_drawn_as_far_as_they_go(fold: Fold, records: 
     assert not convergence.quantity_figure(own, "active", "products").data
     one = convergence.figure(own)
     assert [trace.name for trace in one.data] == list(own["label"].unique())
-    assert convergence_words.race(own).startswith("Seconds until within 10⁻⁴ of its own best objective: ")
+    assert convergence_words.race(own).startswith("Seconds in this one run until within 10⁻⁴ of its ")
     steps = int(low_rank[0].trace["iteration"].iloc[-1])
     assert convergence_words.reading(low_rank[0]) == f"{steps:,} iterations reach the tolerance"
 

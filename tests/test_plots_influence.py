@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.metrics.significance import compare
+from rankviz.metrics.significance import Comparison, Interval, compare
 from rankviz.plots import influence
 
 SPEC = RunSpec("demo", feature_map="linear", C=0.25)
@@ -40,11 +42,30 @@ def test_values_are_compared_query_by_query(groups: dict[float, list[RunRecord]]
 
 def test_figures_hold_the_table(groups: dict[float, list[RunRecord]]) -> None:
     table = influence.data(groups, "vali", "MAP")
-    fig = influence.figure_of_C(table, "linear", "MAP", 0.25)
-    assert [trace.name for trace in fig.data] == [
-        "95 % interval over queries",
-        "mean over queries",
-        "products",
-    ]
+    beside = influence.beside_best(table, influence.against(groups, 0.25, "vali", "MAP"), 0.25)
+    assert beside["beside_best"].tolist()[1] == "best"
+    fig = influence.figure_of_C(beside, "linear", "MAP", 0.25)
+    names = [trace.name for trace in fig.data]
+    assert names[:2] == ["95 % interval over queries", "mean over queries"]
+    assert {"best", "products"} <= set(names)
     fig = influence.figure_of_cost(table, "linear", "MAP", "λ₂₁", 1.3, 0.5)
     assert list(fig.data[1].y) == table["mean"].tolist()
+
+
+def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
+    groups: dict[float, list[RunRecord]],
+) -> None:
+    table = influence.data(groups, "vali", "MAP")
+    found = influence.against(groups, 1.0, "vali", "MAP")
+    certain, open_end = (Comparison(Interval(-0.1, -0.2, high, 0.95, 40)) for high in (-0.05, 0.05))
+    assert set(found) == {2.0**-8, 0.25}
+    table = influence.beside_best(table, {2.0**-8: certain, 0.25: open_end}, 1.0)
+    fig = influence.figure_of_C(table, "linear", "MAP", 0.25)
+    at = {trace.name: trace for trace in fig.data}
+    assert at["worse than the best by the paired interval"].x == (2.0**-8,)
+    assert at["worse than the best by the paired interval"].marker.symbol == "square-open"
+    assert at["cannot be told from the best"].x == (0.25,)
+    assert at["best"].x == (1.0,)
+    assert at["best"].marker.line.width
+    assert [note.text for note in fig.layout.annotations] == ["C = 2⁻²"]
+    assert fig.layout.annotations[0].x == pytest.approx(math.log10(0.25))

@@ -41,6 +41,7 @@ SPECS = [
     SPEC.but(gamma="scale"),
     SPEC.factorized(3, 0.5),
     SPEC.linear(2.0).regularized(0.5, 3.0, 0.25, solver="alternating"),
+    SPEC.but(share=0.25, flipped=0.1, draw=3),
 ]
 
 
@@ -53,7 +54,9 @@ def test_json_round_trip(spec: RunSpec) -> None:
     assert RunSpec.from_dict(spec.to_dict()) == spec
     written = json.loads(spec.to_json())
     assert list(written) == ["data", "method", "settings"]
-    assert list(written["data"]) == sorted(f.name for f in dataclasses.fields(DataSpec))
+    assert list(written["data"]) == sorted(
+        ["dataset", "digest", "fold", "normalisation", *spec.sample.values]
+    )
     assert list(written["settings"]) == sorted(spec.values)
 
 
@@ -79,7 +82,13 @@ def test_equal_specs_have_equal_text_and_others_other_hashes() -> None:
 
 def others(spec: RunSpec) -> dict[str, RunSpec]:
     """The spec with another value of each thing that it says."""
-    data = {f.name: spec.but(**{f.name: "another"}) for f in dataclasses.fields(DataSpec)}
+    data = {name: spec.but(**{name: "another"}) for name in ("dataset", "fold", "digest", "normalisation")}
+    data |= {
+        "share": spec.but(share=0.5),
+        "flipped": spec.but(flipped=0.5),
+        "draw": spec.but(share=0.5, draw=1),
+    }
+    assert set(data) == {f.name for f in dataclasses.fields(DataSpec)}
     found = {name: spec.but(**{name: another(s, spec.values[name])}) for name, s in spec.declared().items()}
     method = next(name for name in METHODS if name != spec.method)
     return data | found | {"method": spec.but(method=method)}

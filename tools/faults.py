@@ -48,13 +48,22 @@ def ask(page: Page, server: Server, query: str = LONG) -> None:
 
 def begin(page: Page, server: Server, runs: Path, query: str = LONG) -> Path:
     """Have runs trained in the background; the folder of the job, once it has made the first of them."""
-    before = set(runs.glob("*/spec.json"))
+    before = set(large_jobs(runs))
     ask(page, server, query)
     expect(page.get_by_role("button", name="Stop the job")).to_be_visible(timeout=PATIENCE)
-    (new,) = set(runs.glob("*/spec.json")) - before
-    while not list(new.parent.glob("record-*.npz")) and not (new.parent / "outcome.json").exists():
+    while not (new := set(large_jobs(runs)) - before):
         page.wait_for_timeout(50)
-    return new.parent
+    (job,) = new
+    while not list(job.glob("record-*.npz")) and not (job / "outcome.json").exists():
+        page.wait_for_timeout(50)
+    return job
+
+
+def large_jobs(runs: Path) -> list[Path]:
+    """Folders of jobs that were asked for: on a busy machine a page begins short ones by itself too."""
+    return [
+        file.parent for file in runs.glob("*/spec.json") if len(json.loads(file.read_text())["specs"]) > 50
+    ]
 
 
 @contextmanager
@@ -147,11 +156,9 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
 
 def bounds(browser: Browser, scratch: Path) -> Iterator[Moment]:
     """Bounds of the machine that visitors reach, one after the other."""
-    (scratch / "bounds.toml").write_text(
-        "live_jobs_each = 1\nlive_jobs = 2\njob_seconds = 30\nupload_bytes_each = 1000000\n"
-    )
     runs = scratch / "runs"
-    with app(scratch, runs, RANKVIZ_BOUNDS=str(scratch / "bounds.toml")) as server:
+    few = bounded(scratch, "live_jobs_each = 1\nlive_jobs = 2\nupload_bytes_each = 1000000\n")
+    with app(scratch, runs, RANKVIZ_BOUNDS=few) as server:
         one, two, three = (browser.new_context(viewport=SIZE).new_page() for _ in range(3))
         begin(one, server, runs, f"{LONG}&c=-5")
         ask(one, server, f"{LONG}&c=-6")
@@ -159,11 +166,22 @@ def bounds(browser: Browser, scratch: Path) -> Iterator[Moment]:
         begin(two, server, runs, f"{LONG}&c=-7")
         ask(three, server, f"{LONG}&c=-8")
         yield Moment("jobs-of-all-visitors", three, "At most 2 jobs of all visitors may wait or run")
-        yield Moment("job-over-its-seconds", two, "Stopped after 30 s, the most that one job may work")
         upload(three, server, ROWS * 1000)
         yield Moment("upload-bound", three, "with your earlier uploads")
         for page in (one, two, three):
             page.context.close()
+    with app(scratch, scratch / "other", RANKVIZ_BOUNDS=bounded(scratch, "job_seconds = 5\n")) as server:
+        page = browser.new_context(viewport=SIZE).new_page()
+        begin(page, server, scratch / "other", f"{LONG}&c=-7")
+        yield Moment("job-over-its-seconds", page, "Stopped after 5.0 s, the most that one job may work")
+        page.context.close()
+
+
+def bounded(scratch: Path, text: str) -> str:
+    """A file of bounds with this text."""
+    path = scratch / "bounds.toml"
+    path.write_text(text)
+    return str(path)
 
 
 STORIES: dict[str, Callable[[Browser, Path], Iterator[Moment]]] = {

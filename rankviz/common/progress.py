@@ -44,6 +44,8 @@ class Progress:
     scores : (n,) float64 or None
         Scores of the training part where a Newton step begins, None for all other messages. They are in the
         order of the data: `fit` puts documents of a query that stand apart together before it begins.
+    weights : float64 array or None
+        What the solver moves, where a Newton step begins: (m,) weights of features.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Progress:
     fraction: float | None = None
     record: dict[str, Any] | None = None
     scores: FloatArray | None = None
+    weights: FloatArray | None = None
 
 
 Callback = Callable[[Progress], bool | None]

@@ -82,6 +82,28 @@ class Real:
 
 
 @dataclass(frozen=True)
+class Share:
+    """Numbers from 0 to 1; above 0 where it is `positive`."""
+
+    positive: bool = False
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of them."""
+        number = _as_float(value)
+        if not 0 <= number <= 1 or (self.positive and number == 0):
+            raise SettingError(f"{name}={value!r} must be {self.words}")
+
+    def plain(self, value: Any) -> float:
+        """A float."""
+        return float(value)
+
+    @property
+    def words(self) -> str:
+        """Which values there are, in words."""
+        return "a number above 0 and at most 1" if self.positive else "a number from 0 to 1"
+
+
+@dataclass(frozen=True)
 class Whole:
     """Whole numbers from `least` to `most`; None too where it is `optional`."""
 

@@ -18,7 +18,7 @@ from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
 from rankviz.datasets.group_files import told_apart
-from rankviz.datasets.known import Recognition, names_for, recognise
+from rankviz.datasets.known import Recognition, features_of_set, recognise
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
 from rankviz.datasets.textfile import Progress
@@ -195,8 +195,8 @@ def _share(progress: Progress, start: float, width: float) -> Progress:
 
 
 def _with_feature_names(fold: Fold, dataset: str) -> Fold:
-    names = names_for(recognise_fold(dataset, fold), fold.train.n_features)
-    if names is None:
+    found = features_of_set(recognise_fold(dataset, fold), fold.train.n_features)
+    if found is None:
         return fold
-    train, vali, test = (part.renamed(feature_names=names) for part in fold.parts.values())
+    train, vali, test = (part.renamed(feature_names=found.names) for part in fold.parts.values())
     return replace(fold, train=train, vali=vali, test=test)

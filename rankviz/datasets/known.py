@@ -1,4 +1,4 @@
-"""Public LETOR collections, recognised by their counts, and the names of LETOR 4.0's features.
+"""Public LETOR collections, recognised by their counts, and the names of their features.
 
 Sources: qin2010 for LETOR 3.0, qin2013 for LETOR 4.0.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankviz.datasets.named_features import FEATURE_LISTS, FeatureList
+
 LETOR_4 = "LETOR 4.0"
-_FIELDS = ("body", "anchor", "title", "URL", "whole document")
-_PER_FIELD = ("TF", "IDF", "TF·IDF", "length", "BM25", "LMIR.ABS", "LMIR.DIR", "LMIR.JM")
-_PER_DOCUMENT = ("PageRank", "inlinks", "outlinks", "slashes in URL", "URL length", "child pages")
 
 
 @dataclass(frozen=True)
@@ -82,16 +81,16 @@ def feature_names(d: int) -> tuple[str, ...] | None:
     Features 5(k − 1) + 1 … 5k hold the k-th of eight quantities for body, anchor, title, URL and whole
     document; 41 to 46 belong to the document. They say nothing about other sets that happen to have 46.
     """
-    if d != len(_PER_FIELD) * len(_FIELDS) + len(_PER_DOCUMENT):
-        return None
-    return tuple(f"{quantity} of {field}" for quantity in _PER_FIELD for field in _FIELDS) + _PER_DOCUMENT
+    names = FEATURE_LISTS["MQ2008", LETOR_4].names
+    return names if d == len(names) else None
 
 
-def names_for(recognition: Recognition, features: int) -> tuple[str, ...] | None:
-    """Feature names of a set recognised as one of LETOR 4.0, else None."""
-    if recognition.known is None or recognition.known.release != LETOR_4:
+def features_of_set(recognition: Recognition, features: int) -> FeatureList | None:
+    """The feature names of a set that was recognised, with their source; None where there are none."""
+    if recognition.known is None:
         return None
-    return feature_names(features)
+    found = FEATURE_LISTS.get((recognition.known.name, recognition.known.release))
+    return found if found is not None and len(found.names) == features else None
 
 
 def _listed(counts: dict[str, int]) -> str:

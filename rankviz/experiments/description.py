@@ -119,9 +119,9 @@ def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
 
 
 def data_words(spec: RunSpec) -> str:
-    """Data set and fold: "OHSUMED fold 1"."""
+    """Data set and fold, and what of it is learned from where that is not all: "OHSUMED fold 1"."""
     fold = f"fold {spec.fold.removeprefix('Fold')}" if spec.fold.startswith("Fold") else spec.fold
-    return f"{spec.dataset} {fold}"
+    return ", ".join(filter(None, (f"{spec.dataset} {fold}", spec.sample.words)))
 
 
 def method_label(spec: RunSpec) -> str:

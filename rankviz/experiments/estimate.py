@@ -38,6 +38,8 @@ PLAIN_TRAFFIC = 16
 """Bytes whose moving takes as long as an operation that is part of no matrix product."""
 SHARED = ("features", "factor", "evaluate")
 """Stages that runs which differ in m and C only go through once."""
+LEARNED = ("preconditioner", "newton")
+"""Stages that see no more than the sample that is learned from."""
 WARM_SHARE = 0.5
 """Newton seconds of a run that starts from a neighbour's weights over those of one from zero."""
 FIXED_SECONDS = 0.01
@@ -114,6 +116,7 @@ def estimate(
         size = data + max(sizes.bytes + copy, 8 * evaluation)
         storage = "kernel factored" if sizes.kind.is_exact else ""
         stages = _stages(spec, shape, sizes, work, rates)
+        stages = {name: s * (spec.share if name in LEARNED else 1.0) for name, s in stages.items()}
         return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess)
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)

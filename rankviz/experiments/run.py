@@ -15,6 +15,7 @@ from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.sampled import SampledRuns
 from rankviz.experiments.single import single_run
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import Evaluated, SharedRuns, families, shares
@@ -34,8 +35,8 @@ def execute_all(
 ) -> Iterator[tuple[RunSpec, RunRecord]]:
     """Train and evaluate what specs say, and yield each with its record as soon as that is done.
 
-    The order is that of `families`: runs that differ in m, γ and C only share their features, and each
-    starts from the weights of one before it, unless its spec says otherwise.
+    The order is that of `families`: runs that differ in m, γ and C only, or in what they learn from, share
+    their features, and each starts from the weights of one before it, unless its spec says otherwise.
 
     `fold` is the specs' fold as read (before normalisation), for callers that have it open; otherwise it
     is looked up by name below the data roots. `callback` is told the progress; returning True stops.
@@ -70,7 +71,7 @@ def _family(
                 stopped=outcome.stopped,
                 objective=outcome.objective,
                 n_components=outcome.n_components,
-                n_pairs=n_pairs,
+                n_pairs=n_pairs if result.n_pairs is None else result.n_pairs,
                 metrics=result.metrics,
                 scores=result.scores,
                 weights=outcome.weights,
@@ -92,7 +93,13 @@ def _evaluated(
     models = {spec: model_of(spec) for spec in specs}
     if not shares(specs[0]):
         for spec, model in models.items():
-            yield spec, model, single_run(model, fold, report)
+            yield spec, model, single_run(model, fold, report, spec.sample)
+        return
+    if specs[0].sample.drawn:
+        samples = SampledRuns(model_of(specs[0]), fold, report)
+        for spec in specs:
+            fitted, result = samples.run(spec.sample, report, alone=not STARTS[spec.start].shared)
+            yield spec, fitted, result
         return
     related = SharedRuns(list(models.values()), fold, report)
     for spec, model in models.items():
@@ -117,7 +124,9 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
             f"the model of {spec.kind.label} cannot be made from a record: only rankers on a feature map "
             "can; train again"
         )
-    model.take(record.weights, train, record.objective, record.n_pairs)
+    # RankSVM's features are drawn from all documents; other methods know nothing but the sample
+    learned_from = train if shares(spec) else spec.sample.of(train)
+    model.take(record.weights, learned_from, record.objective, record.n_pairs)
     model.trace_, model.start_, model.seconds_ = record.trace, record.start, record.seconds
     if "gap" in record.trace and len(record.trace):
         model.keep({"gap": record.trace["gap"].to_numpy()[-1:]})

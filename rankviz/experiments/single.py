@@ -9,16 +9,21 @@ from rankviz.datasets.types import Fold
 from rankviz.experiments.sweep import Evaluated
 from rankviz.metrics import evaluate
 from rankviz.models.ranker import Ranker
+from rankviz.risk.pairs import count_pairs
+from rankviz.whatif.samples import Sample
+
+ALL = Sample()
 
 
-def single_run(model: Ranker, fold: Fold, report: Report) -> Evaluated:
-    """Fit a model on a fold, normalised, and evaluate it on every part.
+def single_run(model: Ranker, fold: Fold, report: Report, sample: Sample = ALL) -> Evaluated:
+    """Fit a model on a fold, normalised, or on a sample of its training part, and evaluate it on every part.
 
     Stopped during the solver's steps it evaluates the weights so far, without asking again.
     Training is timed as a whole here, for rankers whose outcome tells no seconds.
     """
     clock = Stopwatch()
-    model.fit_data(fold.train, callback=report)
+    train = sample.of(fold.train)
+    model.fit_data(train, callback=report)
     clock.lap("newton")
     report = silent if model.outcome().stopped else report
     scores: dict[str, FloatArray] = {}
@@ -27,4 +32,5 @@ def single_run(model: Ranker, fold: Fold, report: Report) -> Evaluated:
         scores[part] = model.predict(data.X)
     metrics = {part: evaluate(scores[part], data).per_query for part, data in fold.parts.items()}
     clock.lap("evaluate")
-    return Evaluated(scores, metrics, clock.laps["evaluate"], {"newton": clock.laps["newton"]})
+    n_pairs = int(count_pairs(train.y, train.ptr).sum())
+    return Evaluated(scores, metrics, clock.laps["evaluate"], {"newton": clock.laps["newton"]}, n_pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
@@ -15,6 +15,7 @@ from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Method
 from rankviz.models.offers import Offers
+from rankviz.whatif.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,44 @@ class DataSpec:
         Digest of the fold as read, before normalisation; "" accepts whatever is found.
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
+    share, flipped, draw
+        What of the training part it learns from (see `rankviz.whatif.samples.Sample`).
     """
 
     dataset: str
     fold: str = "Fold1"
     digest: str = ""
     normalisation: str = "none"
+    share: float = Sample.share
+    flipped: float = Sample.flipped
+    draw: int = Sample.draw
 
     def __post_init__(self) -> None:
         """Names are texts; which of them exist, only the data folders know."""
-        for name in _DATA:
+        for name in _NAMES:
             if not isinstance(getattr(self, name), str):
                 raise SettingError(f"{name}={getattr(self, name)!r} must be a text")
+        for name in _SAMPLE:
+            object.__setattr__(self, name, getattr(self.sample, name))
+
+    @property
+    def sample(self) -> Sample:
+        """What of the training part is learned from."""
+        return Sample(self.share, self.flipped, self.draw)
+
+    @property
+    def whole(self) -> Self:
+        """The same data, all of it learned from."""
+        return replace(self, **{name: getattr(Sample, name) for name in _SAMPLE})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: without a sample where there is none, as specs were written first."""
+        return {name: getattr(self, name) for name in _NAMES} | self.sample.values
 
 
+_SAMPLE = tuple(f.name for f in fields(Sample))
 _DATA = tuple(f.name for f in fields(DataSpec))
+_NAMES = tuple(name for name in _DATA if name not in _SAMPLE)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -60,6 +84,8 @@ class RunSpec:
         See `DataSpec`.
     method : str
         A name in `rankviz.models.methods.METHODS`.
+    share, flipped, draw
+        What of the training part is learned from (see `rankviz.whatif.samples`): by default all of it.
     **settings
         Settings of the method. Raises `SettingError` for one that it does not read, or out of range.
 
@@ -84,9 +110,13 @@ class RunSpec:
         normalisation: str = "none",
         *,
         method: str = USUAL,
+        share: float = Sample.share,
+        flipped: float = Sample.flipped,
+        draw: int = Sample.draw,
         **settings: Any,
     ) -> None:
-        self._set(DataSpec(dataset, fold, digest, normalisation), method, settings)
+        data = DataSpec(dataset, fold, digest, normalisation, share, flipped, draw)
+        self._set(data, method, settings)
 
     def _set(self, data: DataSpec, method: str, given: Mapping[str, Any]) -> None:
         one_of("method", method, METHODS)
@@ -97,7 +127,7 @@ class RunSpec:
         object.__setattr__(self, "_values", values)
 
     def __repr__(self) -> str:
-        given = asdict(self.data) | {"method": self.method} | self._values
+        given = self.data.to_dict() | {"method": self.method} | self._values
         return f"RunSpec({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def __getattr__(self, name: str) -> Any:
@@ -121,6 +151,11 @@ class RunSpec:
     def values(self) -> dict[str, Any]:
         """Settings by name, in the order in which captions tell them."""
         return dict(self._values)
+
+    @property
+    def sample(self) -> Sample:
+        """What of the training part it learns from."""
+        return self.data.sample
 
     @property
     def kind(self) -> Method:
@@ -211,7 +246,7 @@ class RunSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The spec as plain values, for JSON."""
-        return {"data": asdict(self.data), "method": self.method, "settings": dict(self.settings)}
+        return {"data": self.data.to_dict(), "method": self.method, "settings": dict(self.settings)}
 
     def to_json(self) -> str:
         """The spec as JSON text with sorted keys: the same text for equal specs."""

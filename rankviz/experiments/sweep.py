@@ -25,19 +25,30 @@ def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
 
     A family differs only in what its method lets vary, m, γ and C for RankSVM: γ is outermost, then m and
     then C ascend. Maps truncated to a rank are not nested, so there each m is a family of its own; so is each
-    run of a method that shares nothing.
+    run of a method that shares nothing. Runs on samples of the training part are a family where they differ
+    in the sample only, draw by draw, shares ascending.
     """
     found: dict[object, list[RunSpec]] = {}
     for spec in dict.fromkeys(specs):
-        varying = spec.kind.varying(spec.values)
-        shared = tuple((name, value) for name, value in spec.settings if name not in varying)
-        found.setdefault((spec.data, spec.method, shared) if varying else spec, []).append(spec)
+        found.setdefault(_family(spec), []).append(spec)
     return [sorted(family, key=_place) for family in found.values()]
 
 
+def _family(spec: RunSpec) -> object:
+    """What runs of one family have in common."""
+    varying = spec.kind.varying(spec.values)
+    if not varying:
+        return spec
+    if spec.sample.drawn:
+        return spec.data.whole, spec.method, spec.settings, "samples"
+    shared = tuple((name, value) for name, value in spec.settings if name not in varying)
+    return spec.data, spec.method, shared
+
+
 def _place(spec: RunSpec) -> tuple[tuple[bool, float], ...]:
-    """γ outermost, then m, then C; a name that stands for a number after the numbers."""
+    """γ outermost, then m, then C, then the sample; a name that stands for a number after the numbers."""
     values = [spec.get(name, 0) for name in ("gamma", "n_components", "C")]
+    values += [spec.draw, spec.flipped, spec.share]
     return tuple((True, 0.0) if isinstance(value, str) else (False, float(value)) for value in values)
 
 
@@ -50,13 +61,15 @@ def shares(spec: RunSpec) -> bool:
 class Evaluated:
     """Scores and metrics per query of one model, by part, and the seconds they took.
 
-    `training` has seconds of training as they were seen from outside, for rankers that tell none.
+    `training` has seconds of training as they were seen from outside, for rankers that tell none. `n_pairs`
+    are those trained on, where that is not all of the training part.
     """
 
     scores: dict[str, FloatArray]
     metrics: dict[str, pd.DataFrame]
     seconds: float
     training: dict[str, float] = field(default_factory=dict)
+    n_pairs: int | None = None
 
 
 class SharedRuns:
@@ -93,7 +106,7 @@ class SharedRuns:
         metrics: dict[str, pd.DataFrame] = {}
         seconds = 0.0
         for part, data in self._fold.parts.items():
-            tell = _within(report, len(scores), len(self._fold.parts))
+            tell = within(report, len(scores), len(self._fold.parts))
             tell(Progress("evaluate", 0.0))
             scores[part], shared = self._scores(model, fit, part, data, tell)
             clock = Stopwatch()
@@ -136,7 +149,7 @@ class _Room:
         self.for_arguments = 8 * sizes.width * (n + 2 * others) <= left and not sizes.in_kernel_space
 
 
-def _within(report: Report, part: int, parts: int) -> Report:
+def within(report: Report, part: int, parts: int) -> Report:
     """Report the scores of one part as a share of the whole evaluation."""
     return lambda progress: report(Progress("evaluate", (part + (progress.fraction or 0.0)) / parts))
 

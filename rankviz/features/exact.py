@@ -15,6 +15,7 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.factor import factored
+from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import distinct_rows
 from rankviz.features.maps import Move
@@ -111,6 +112,14 @@ class FittedExact:
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
         """The same from their arguments, O(s n)."""
         return FeatureOperator(self.kernel.of_arguments(arguments, report), self.basis)
+
+    def expansion(self, w: FloatArray) -> Expansion:
+        """w·φ(x): w are the coefficients."""
+        return Expansion(self.kernel, self.documents, w)
+
+    def form(self, w: FloatArray) -> Form:
+        """That of the expansion."""
+        return self.expansion(w).form
 
     def leading(self, m: int) -> FittedExact:
         """Itself: the exact map knows no m."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import CosineBasis
+from rankviz.features.forms import ProductForm
 from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
 from rankviz.features.kernel_base import Kernel, lacks_density, needed
 from rankviz.features.maps import Move
@@ -61,6 +63,16 @@ class FittedFourier:
         return self._cosines(
             len(arguments), lambda rows, block: np.multiply(arguments[rows], scale, out=block), report
         )
+
+    def form(self, w: FloatArray) -> ProductForm:
+        """√(2/m) Re Σ_i w_i e^{i b_i} Π_l e^{i ω_il x_l}."""
+        waves = self.basis.expand(w) * np.exp(1j * self.phases)
+
+        def factors(x: FloatArray, terms: slice) -> NDArray[np.complex128]:
+            angles = self.frequencies[:, terms].T * x
+            return np.cos(angles) + 1j * np.sin(angles)
+
+        return ProductForm(waves, factors)
 
     def leading(self, m: int) -> FittedFourier:
         """The map of the first m frequencies."""

@@ -72,6 +72,22 @@ class Spectrum:
         return np.array([self.length(d, rng) for _ in range(m)])
 
 
+@dataclass(frozen=True)
+class ByFeature:
+    """How a kernel is made of functions of single features: κ(x, z) = Π_l k(x_l, z_l), or Σ_l k(x_l, z_l).
+
+    Attributes
+    ----------
+    function : (kernel, x, z) -> k(x, z)
+        Entry by entry, x and z being broadcast.
+    multiplied : bool
+        Whether they are multiplied, as in exp(−γ‖x − z‖²); else they are added, as in ⟨x, z⟩.
+    """
+
+    function: Callable[[Any, FloatArray, FloatArray], FloatArray]
+    multiplied: bool
+
+
 class KernelFacts(Protocol):
     """What is known of a kernel whatever its parameters are."""
 
@@ -93,6 +109,11 @@ class KernelFacts(Protocol):
     @property
     def spectrum(self) -> Spectrum | None:
         """Where its frequencies come from; None where it is not shift-invariant, or that is not known."""
+        ...
+
+    @property
+    def by_feature(self) -> ByFeature | None:
+        """How it is made of functions of single features; None where it is not, or that is not known."""
         ...
 
 
@@ -159,6 +180,7 @@ class BlockKernel(ABC):
     formula: ClassVar[str]
     shift_invariant: ClassVar[bool] = False
     spectrum: ClassVar[Spectrum | None] = None
+    by_feature: ClassVar[ByFeature | None] = None
     gamma = 1.0
 
     @abstractmethod

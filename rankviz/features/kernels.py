@@ -16,7 +16,15 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.settings import Setting
 from rankviz.features.distances import city_blocks, squared_blocks, squared_panels
-from rankviz.features.kernel_base import BlockKernel, EntryCost, Fill, Kernel, Panels, Spectrum
+from rankviz.features.kernel_base import (
+    BlockKernel,
+    ByFeature,
+    EntryCost,
+    Fill,
+    Kernel,
+    Panels,
+    Spectrum,
+)
 from rankviz.features.kernel_settings import COEF0, DEGREE, GAMMA
 from rankviz.features.row_blocks import ROWS, in_place, powers, shared
 
@@ -45,6 +53,9 @@ class RBF(BlockKernel):
     formula: ClassVar[str] = "exp(−γ‖x − z‖²)"
     shift_invariant: ClassVar[bool] = True
     spectrum: ClassVar[Spectrum | None] = GAUSSIAN
+    by_feature: ClassVar[ByFeature | None] = ByFeature(
+        lambda kernel, x, z: np.exp(-kernel.gamma * (x - z) ** 2), multiplied=True
+    )
 
     @property
     def offset(self) -> float:
@@ -110,6 +121,9 @@ class Laplacian(BlockKernel):
     formula: ClassVar[str] = "exp(−γ‖x − z‖₁)"
     shift_invariant: ClassVar[bool] = True
     spectrum: ClassVar[Spectrum | None] = CAUCHY
+    by_feature: ClassVar[ByFeature | None] = ByFeature(
+        lambda kernel, x, z: np.exp(-kernel.gamma * np.abs(x - z)), multiplied=True
+    )
 
     @property
     def offset(self) -> float:
@@ -203,6 +217,7 @@ class LinearKernel(_OfProducts):
 
     label: ClassVar[str] = "linear"
     formula: ClassVar[str] = "⟨x, z⟩"
+    by_feature: ClassVar[ByFeature | None] = ByFeature(lambda kernel, x, z: x * z, multiplied=False)
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
         """The arguments themselves."""
@@ -248,6 +263,12 @@ class KernelKind:
     def spectrum(self) -> Spectrum | None:
         """Where frequencies for it come from; None where there are none."""
         found: Spectrum | None = self.kernel.spectrum
+        return found
+
+    @property
+    def by_feature(self) -> ByFeature | None:
+        """How it is made of functions of single features; None where it is not."""
+        found: ByFeature | None = self.kernel.by_feature
         return found
 
     @property

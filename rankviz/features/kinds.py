@@ -103,6 +103,9 @@ class MapKind:
         Those it reads.
     expands : bool
         Whether its scores are a kernel expansion f(x) = Σ αᵢ κ(x, zᵢ), with coefficients α of documents z.
+    has_form : kernel -> bool
+        Whether its scores are sums, or sums of products, of functions of single features, with a kernel (None
+        for a map without one); its fitted maps then have `form`.
     is_identity : bool
         Whether its weights are weights of the input features: φ(x) = x.
     draws_by : Setting or None
@@ -124,6 +127,7 @@ class MapKind:
     kept: Kept
     settings: tuple[Setting, ...] = ()
     expands: bool = False
+    has_form: Callable[[KernelFacts | None], bool] = lambda kernel: False
     is_identity: bool = False
     draws_by: Setting | None = None
     entry_cost: Callable[[Kernel, int], EntryCost] = lambda kernel, d: kernel.entry_cost(d)

@@ -18,6 +18,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import Basis, IdentityBasis
+from rankviz.features.forms import SumForm
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.operator import FeatureOperator
 
@@ -112,6 +113,10 @@ class FittedLinear:
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
         """The arguments themselves: they are X."""
         return FeatureOperator(arguments, self.basis)
+
+    def form(self, w: FloatArray) -> SumForm:
+        """Σ_l w_l x_l."""
+        return SumForm(lambda a, b: w * (a - b))
 
     def leading(self, m: int) -> FittedLinear:
         """Itself: the linear map knows no m."""

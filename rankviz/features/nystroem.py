@@ -12,6 +12,7 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.bases import Basis, landmark_basis
 from rankviz.features.factor import eigen_basis, factored
+from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
 from rankviz.features.maps import Move
@@ -52,6 +53,14 @@ class FittedNystroem:
         """The same from the arguments of all landmarks that were drawn, O(n k)."""
         own = arguments if self.kept is None else arguments[:, self.kept]
         return FeatureOperator(self.kernel.of_arguments(own, report), self.basis)
+
+    def expansion(self, w: FloatArray) -> Expansion:
+        """w·φ(x) in the landmarks: their coefficients are T w."""
+        return Expansion(self.kernel, self.landmarks, self.basis.expand(w))
+
+    def form(self, w: FloatArray) -> Form:
+        """That of the expansion."""
+        return self.expansion(w).form
 
     def leading(self, m: int) -> FittedNystroem:
         """The map of those landmarks that are among the first m drawn."""
@@ -108,6 +117,22 @@ class Nystroem:
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
         """Choose landmarks among documents X (n, d) and factor their kernel matrix at the settings' γ."""
+        return self.draw(X, report).fitted(self.kernel.gamma, report)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLandmarks:
+    """The Nyström map of landmarks (m, d) that are given: any points, in the order that makes them nested."""
+
+    landmarks: FloatArray
+    kernel: Kernel
+
+    def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
+        """These landmarks, whatever the documents X (n, d) are."""
+        return DrawnLandmarks(self.landmarks, X, self.kernel, None)
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
+        """Factor their kernel matrix at the settings' γ."""
         return self.draw(X, report).fitted(self.kernel.gamma, report)
 
 

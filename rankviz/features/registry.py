@@ -19,6 +19,12 @@ from rankviz.features.maps import FittedLinear, Linear
 from rankviz.features.nystroem import FittedNystroem, Nystroem
 from rankviz.features.settings import FREQUENCY_CHOICE, KERNEL, LANDMARK_CHOICE, N_COMPONENTS, RANK
 
+
+def _made_of_features(kernel: KernelFacts | None) -> bool:
+    """Whether sums of kernel values are sums, or sums of products, of functions of single features."""
+    return kernel is not None and kernel.by_feature is not None
+
+
 FEATURE_MAPS: dict[str, MapKind] = {
     "linear": MapKind(
         "linear",
@@ -26,6 +32,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         lambda s: Linear(),
         (FittedLinear,),
         Kept(lambda m, n, d: d, base=False),
+        has_form=lambda kernel: True,
         is_identity=True,
         entry_cost=lambda kernel, d: EntryCost(),
     ),
@@ -37,6 +44,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         Kept(lambda m, n, d: min(m, n), factor=True),
         (N_COMPONENTS, KERNEL, SEED, RANK, LANDMARK_CHOICE),
         expands=True,
+        has_form=_made_of_features,
         draws_by=LANDMARK_CHOICE,
     ),
     "fourier": MapKind(
@@ -46,6 +54,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (FittedFourier,),
         Kept(lambda m, n, d: m),
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
+        has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
@@ -60,6 +69,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         Kept(lambda m, n, d: n, factor=True, own_space_beyond=lambda: exact.SMALL),
         (KERNEL,),
         expands=True,
+        has_form=_made_of_features,
     ),
 }
 """Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""

@@ -28,6 +28,7 @@ from rankviz.features import (
     check_combination,
     scale_gamma,
 )
+from rankviz.features.forms import Expansion, Form, HasExpansion, HasForm
 from rankviz.features.settings import RANK
 from rankviz.models.extremes import refuse_huge_kernel
 from rankviz.models.ranker import Outcome, Ranker
@@ -97,6 +98,16 @@ class FeatureRanker(Ranker):
             tell = _part_of(report, start / len(X), share)
             parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
         return np.concatenate(parts)
+
+    def form(self) -> Form:
+        """That of its feature map with these weights; `SettingError` where it has none."""
+        fitted = self.feature_map_
+        return fitted.form(self.coef_) if isinstance(fitted, HasForm) else super().form()
+
+    def expansion(self) -> Expansion:
+        """That of its feature map with these weights; `SettingError` where it has none."""
+        fitted = self.feature_map_
+        return fitted.expansion(self.coef_) if isinstance(fitted, HasExpansion) else super().expansion()
 
     def outcome(self) -> Outcome:
         """Weights, trace, and how training ended."""

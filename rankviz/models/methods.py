@@ -116,6 +116,7 @@ def _offers(values: Values) -> Offers:
         weights=True,
         input_weights=kind.is_identity,
         expansion=kind.expands,
+        form=kind.has_form(KERNELS[values["kernel"]] if kind.has_kernel else None),
         components=kind.has_components,
         objective=True,
         pair_objective=True,

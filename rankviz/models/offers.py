@@ -17,6 +17,8 @@ class Offers:
         Weights of the input features themselves: f(x) = w·x.
     expansion : bool
         A kernel expansion f(x) = Σ αᵢ κ(x, zᵢ).
+    form : bool
+        Scores that are sums, or sums of products, of functions of single features.
     components : bool
         A number of features m to choose.
     objective : bool
@@ -34,6 +36,7 @@ class Offers:
     weights: bool = False
     input_weights: bool = False
     expansion: bool = False
+    form: bool = False
     components: bool = False
     objective: bool = False
     pair_objective: bool = False
@@ -50,6 +53,7 @@ WORDS = {
     "weights": "weights of features",
     "input_weights": "weights of the input features",
     "expansion": "kernel expansion",
+    "form": "form that is a sum, or a sum of products, of functions of single features",
     "components": "number of features m",
     "objective": "objective that training minimises",
     "pair_objective": "objective over preference pairs",

@@ -20,6 +20,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.datasets.query_weights import query_weights, weighed
 from rankviz.datasets.types import DataWarning, RankingData
+from rankviz.features.forms import Expansion, Form
 from rankviz.metrics.definitions import Definition
 from rankviz.metrics.measures import NDCG, USUAL
 from rankviz.models.inputs import (
@@ -103,6 +104,21 @@ class Ranker(BaseEstimator):
     @abstractmethod
     def scores(self, X: FloatArray, report: Report) -> FloatArray:
         """Scores of documents X (n, d), checked already -> (n,)."""
+
+    def form(self) -> Form:
+        """What its scores are as functions of single features; `SettingError` where that is not known."""
+        raise SettingError(
+            f"the scores of {type(self).__name__} are not known to be sums, or sums of products, of "
+            "functions of single features; RankSVM's are with feature_map='linear', 'nystroem', 'fourier' or "
+            "'exact', and kernel='rbf', 'laplacian' or 'linear'"
+        )
+
+    def expansion(self) -> Expansion:
+        """Its scores as a sum of kernel values; `SettingError` where they are none."""
+        raise SettingError(
+            f"the scores of {type(self).__name__} are not known to be sums of kernel values; RankSVM's are "
+            "with feature_map='nystroem' or 'exact'"
+        )
 
     def outcome(self) -> Outcome:
         """What a run keeps of it, after `fit_data`."""

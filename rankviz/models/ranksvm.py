@@ -15,7 +15,7 @@ from rankviz.common.settings import Setting
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
-from rankviz.fitting.memory_check import room_for
+from rankviz.fitting.memory_check import Room, room_for
 from rankviz.fitting.spaces import KernelSpace, Space, Task, space_of
 from rankviz.fitting.training import Fit, Training
 from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
@@ -209,12 +209,7 @@ class RankSVM(FeatureRanker):
 
         `weights` (Q,) are of queries.
         """
-        self.check_settings()
-        refuse_unusable(data)
-        refuse_drowned(self.kernel_at(1.0), data)
-        limit = None if self.memory_limit is None else float(self.memory_limit)
-        m = int(self.n_components)
-        room = room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)
+        room = self.room(data)
         self.memory_need_ = room.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
@@ -222,6 +217,15 @@ class RankSVM(FeatureRanker):
         if isinstance(space, KernelSpace):
             check_kernel_space(self.solver, data.n_documents)
         return self.training_in(space, data, seed, weights)
+
+    def room(self, data: RankingData) -> Room:
+        """The memory that training takes and leaves, `DataError` where it does not fit; settings checked."""
+        self.check_settings()
+        refuse_unusable(data)
+        refuse_drowned(self.kernel_at(1.0), data)
+        limit = None if self.memory_limit is None else float(self.memory_limit)
+        m = int(self.n_components)
+        return room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)
 
     def training_in(
         self, space: Space, data: RankingData, seed: int = 0, weights: FloatArray | None = None

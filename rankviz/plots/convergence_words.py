@@ -2,65 +2,110 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import pandas as pd
 
 from rankviz.common.numbers import small
 from rankviz.experiments.record import RunRecord
-from rankviz.plots.convergence import told
+from rankviz.plots.convergence import AXES, data, told
 from rankviz.solvers.result import Status
 
 _ENDS = tuple(status for status in Status if status.converged)
 """Ends at the solver's own aim."""
+UNITS = {
+    "iteration": ("iterations", "iteration", ",.0f"),
+    "products": ("products", "product", ",.0f"),
+    "seconds": ("seconds", "second", ".2f"),
+    "cg": ("CG iterations", "CG iteration", ",.0f"),
+}
+"""What axes count: many, one, and how a number of them is written."""
 
 
-def reading(record: RunRecord, plain: RunRecord | None = None) -> str:
-    """Iterations of a run, with and without preconditioner, in one sentence.
+def reading(record: RunRecord, plain: RunRecord | None = None, counted: str = "cg") -> str:
+    """What a run took of an axis (a name in `AXES`), with and without preconditioner, in one sentence.
 
-    What is counted is the same in every run; seconds are not, and no such sentence rests on them.
+    Iterations in place of CG iterations where there are none, and of what a trace does not tell. Seconds
+    differ from run to run, so that a sentence on them says that they are of one.
     """
+    own = _Effort.of(record, counted)
     if plain is None:
-        return _effort(record)
-    if _converged(record) and _converged(plain):
-        return f"With the preconditioner {_effort(record)}, without it {_cg(plain)}"
-    return f"With the preconditioner {_effort(record)}; without it {_effort(plain)}"
+        return f"{own.start}{own.words} {own.verb} {own.aim}"
+    other = _Effort.of(plain, counted)
+    start = f"{own.start}{'w' if own.start else 'W'}ith the preconditioner"
+    if own.converged and other.converged and own.unit == other.unit:
+        return f"{start} {own.words} {own.verb} {own.aim}, without it {other.number}"
+    return f"{start} {own.words} {own.verb} {own.aim}; without it {other.words} {other.verb} {other.aim}"
 
 
-def race(table: pd.DataFrame, within: float = 1e-4) -> str:
-    """Which runs come within a share of the best objective of their own, after how many products.
+def race(table: pd.DataFrame, counted: str = "products", within: float = 1e-4) -> str:
+    """Which runs come within a share of the best objective of their own, after how much of an axis.
 
-    After how many seconds, where not all traces tell products.
+    After how many products where not all traces tell that, after how many seconds where they do not tell
+    products either.
     """
-    counted = told(table, "gap", "products")["label"].nunique() == table["label"].nunique()
-    unit, form = ("products", ",.0f") if counted else ("seconds", ".2f")
+    unit = next((name for name in (counted, "products") if _all_tell(table, name)), "seconds")
+    (_, column, _), (name, _, form) = AXES[unit], UNITS[unit]
     came, missed = [], []
     for _, rows in table.groupby("label", sort=False):
-        name, near = str(rows["short"].iloc[0]), rows[f"reached_{unit}"][rows["gap"] <= within]
+        run, near = str(rows["short"].iloc[0]), rows[column][rows["gap"] <= within]
         if len(near):
-            came.append((float(near.iloc[0]), name))
+            came.append((float(near.iloc[0]), run))
         else:
-            missed.append(name)
+            missed.append(run)
     share = small(within).removeprefix("1.0 × ")
     if not came:
         return f"No run comes within {share} of its own best objective in the steps it was given"
     words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
     never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
-    return "; ".join([f"{unit.capitalize()} until within {share} of its own best objective: {words}", *never])
+    title = f"{name[0].upper()}{name[1:]}{' in this one run' * (unit == 'seconds')}"
+    return "; ".join([f"{title} until within {share} of its own best objective: {words}", *never])
 
 
-def _effort(record: RunRecord) -> str:
-    solver, trace = record.spec.option("solver"), record.trace
-    if getattr(solver, "newton", False) and trace["cg_iterations"].sum():
-        n, unit = int(trace["cg_iterations"].sum()), "CG iteration"
-    else:
-        n, unit = int(trace["iteration"].iloc[-1]), getattr(solver, "steps", "iteration")
-    noun = unit if n == 1 else "passes" if unit == "pass" else f"{unit}s"
-    aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
-    verb = ("reaches" if n == 1 else "reach") if _converged(record) else "do not reach"
-    return f"{n:,} {noun} {verb} {aim}"
+def _all_tell(table: pd.DataFrame, axis: str) -> bool:
+    return bool(told(table, "gap", axis)["label"].nunique() == table["label"].nunique())
 
 
-def _cg(record: RunRecord) -> str:
-    return f"{int(record.trace['cg_iterations'].sum()):,}"
+@dataclass(frozen=True)
+class _Effort:
+    """What a run took of an axis, and whether that led to the solver's own aim."""
+
+    unit: str
+    number: str
+    words: str
+    singular: bool
+    aim: str
+    converged: bool
+
+    @classmethod
+    def of(cls, record: RunRecord, axis: str) -> _Effort:
+        """Of a run's trace; iterations where it does not tell the axis, or tells of none."""
+        last, solver = data([record]).iloc[-1], record.spec.option("solver")
+        amount, unit = float(last[AXES[axis][2]]), axis
+        if math.isnan(amount) or (axis == "cg" and not amount):
+            amount, unit = float(last["iteration"]), "iteration"
+        many, one, form = UNITS[unit]
+        if unit == "iteration":
+            one = getattr(solver, "steps", one)
+            many = "passes" if one == "pass" else f"{one}s"
+        number = f"{amount:{form}}"
+        aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
+        singular = unit != "seconds" and number == "1"
+        words = f"{number} {one if singular else many}"
+        return cls(unit, number, words, singular, aim, _converged(record))
+
+    @property
+    def start(self) -> str:
+        """That seconds are those of one run."""
+        return "In this one run, " if self.unit == "seconds" else ""
+
+    @property
+    def verb(self) -> str:
+        """What the effort led to: "reach" or "do not reach"."""
+        if not self.converged:
+            return "do not reach"
+        return "reaches" if self.singular else "reach"
 
 
 def _converged(record: RunRecord) -> bool:

@@ -14,7 +14,7 @@ from rankviz.common.numbers import power_of_two
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import DATA_COLOUR, finished, line_of, translucent
+from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, finished, line_of, translucent
 
 TICKS_EVERY = 4
 """Powers of two between the ticks of C."""
@@ -61,15 +61,32 @@ def against(
     }
 
 
+BESIDE_BEST = {
+    "alike": "cannot be told from the best",
+    "worse": "worse than the best by the paired interval",
+    "best": "best",
+}
+"""How a value stands beside the best one, as legends say it."""
+
+
+def beside_best(table: pd.DataFrame, found: dict[float, Comparison], best: float) -> pd.DataFrame:
+    """The table of `data` with how each value stands beside the best, a name in `BESIDE_BEST`."""
+    worse = {value for value, one in found.items() if one.distinguishable}
+    beside = ["best" if best == C else "worse" if C in worse else "alike" for C in table["value"]]
+    return table.assign(beside_best=beside)
+
+
 def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
     """The metric with its interval above, products below where known, against C; a line marks the chosen C.
 
-    Products and not seconds, which differ from one run to the next.
+    The best value has a ring, and those that are worse are hollow (`beside_best`). Products and not seconds,
+    which differ from one run to the next.
     """
     heights = [0.66, 0.34] if table["products"].notna().all() else [1.0]
     last = len(heights)
     fig = make_subplots(rows=last, shared_xaxes=True, vertical_spacing=0.07, row_heights=heights)
     _add_metric(fig, table, method, row=1, col=1)
+    _mark_values(fig, table, method)
     if last == 2:
         _add_products(fig, table, method)
     exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
@@ -79,7 +96,41 @@ def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) ->
     fig.update_xaxes(title_text="C", row=last, col=1)
     _finish_metric(fig, table, metric, row=1, col=1)
     fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    # on a log axis an annotation is placed by exponent
+    fig.add_annotation(
+        text=f"C = {power_of_two(chosen)}",
+        x=math.log10(chosen),
+        y=0,
+        yref="y domain",
+        xanchor="left",
+        yanchor="bottom",
+        xshift=3,
+        showarrow=False,
+    )
     return finished(fig, height=450, margin={"l": 70, "r": 20, "t": 40, "b": 50})
+
+
+def _mark_values(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
+    """Markers that say which values are worse than the best one, and a ring around that."""
+    line = line_of(method)
+    fig.update_traces(mode="lines", selector={"name": "mean over queries"})
+    shape = line["marker"]["symbol"]
+    symbols = {"alike": shape, "worse": f"{shape}-open", "best": shape}
+    for name, symbol in symbols.items():
+        rows = table[table["beside_best"] == name]
+        if not len(rows):
+            continue
+        ring = {"line": {"width": 2, "color": CHOSEN_COLOUR}, "size": 13} if name == "best" else {}
+        fig.add_scatter(
+            x=rows["value"],
+            y=rows["mean"],
+            name=BESIDE_BEST[name],
+            mode="markers",
+            marker=line["marker"] | {"symbol": symbol} | ring,
+            hoverinfo="skip",
+            row=1,
+            col=1,
+        )
 
 
 def _add_products(fig: go.Figure, table: pd.DataFrame, method: str) -> None:

@@ -21,7 +21,12 @@ def shown_documents(part: RankingData, query: int) -> list[str]:
 
     Plotly reads some HTML in texts, links too; a sign of no width behind each "<" makes it a plain one.
     """
-    return [name.replace("<", "<\u2060") for name in document_names(part, query)]
+    return [harmless(name) for name in document_names(part, query)]
+
+
+def harmless(text: str) -> str:
+    """A text that Plotly shows as it is: one of a document, or a name that somebody gave."""
+    return text.replace("<", "<\u2060")
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:

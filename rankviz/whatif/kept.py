@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
+from rankviz.common.progress import Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily, OneMap
 from rankviz.features.kernel_base import needed
@@ -98,6 +99,10 @@ class Place(Protocol):
         """Weights as the space has vectors."""
         ...
 
+    def scores(self, w: FloatArray) -> FloatArray:
+        """Scores of its documents, (n,)."""
+        ...
+
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
         """Where to train on changed data, with features `off` switched off, from weights w."""
         ...
@@ -113,9 +118,9 @@ class FeaturePlace:
     exact: bool
 
     @classmethod
-    def of(cls, fitted: FittedMap, X: FloatArray, *, exact: bool) -> FeaturePlace:
+    def of(cls, fitted: FittedMap, X: FloatArray, *, exact: bool, report: Report = silent) -> FeaturePlace:
         """Compute Φ."""
-        return cls(X, fitted, fitted.operator(X), exact)
+        return cls(X, fitted, fitted.operator(X, report), exact)
 
     def space(self, budget: float) -> FeatureSpace:
         """The space of the map's weights."""
@@ -126,6 +131,10 @@ class FeaturePlace:
     def start(self, w: FloatArray) -> FloatArray:
         """Unchanged."""
         return w
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """Φ w."""
+        return self.features.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
         """With the same map only rows of new and changed documents are computed."""
@@ -155,9 +164,9 @@ class KernelPlace:
     budget: float
 
     @classmethod
-    def of(cls, fitted: FittedMap, X: FloatArray, budget: float) -> KernelPlace:
+    def of(cls, fitted: FittedMap, X: FloatArray, budget: float, report: Report = silent) -> KernelPlace:
         """Compute K."""
-        return cls(X, fitted, kernel_matrix(X, needed(fitted.kernel), budget), budget)
+        return cls(X, fitted, kernel_matrix(X, needed(fitted.kernel), budget, report), budget)
 
     def space(self, budget: float) -> KernelSpace:
         """The kernel's own space."""
@@ -167,7 +176,11 @@ class KernelPlace:
 
     def start(self, w: FloatArray) -> FloatArray:
         """Coefficients with their image."""
-        return np.stack((w, self.K.product(w)))
+        return np.stack((w, self.scores(w)))
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """K w."""
+        return self.K.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
         """K stays where features do and whole queries are left out; else it is computed again."""
@@ -180,11 +193,13 @@ class KernelPlace:
         return Moved(place, after, np.arange(after.n_documents), coefficients, curved_alike=False)
 
 
-def place_of(fitted: FittedMap, X: FloatArray, budget: float, *, exact: bool) -> FeaturePlace | KernelPlace:
+def place_of(
+    fitted: FittedMap, X: FloatArray, budget: float, *, exact: bool, report: Report = silent
+) -> FeaturePlace | KernelPlace:
     """Where a fitted map has been trained with documents X (n, d); K may take `budget` bytes."""
     if fitted.in_kernel_space:
-        return KernelPlace.of(fitted, X, budget)
-    return FeaturePlace.of(fitted, X, exact=exact)
+        return KernelPlace.of(fitted, X, budget, report)
+    return FeaturePlace.of(fitted, X, exact=exact, report=report)
 
 
 def _without(features: Sequence[int]) -> Move:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
 
 from tools.browser import Server, app_server, chromium
 
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 LOCAL_SCHEMES = ("data", "blob", "about")
 PROBE = re.compile(r"^/[a-z_-]+/_stcore/(health|host-config)$")
 """On an address such as /train Streamlit's page first looks for its server below /train, gets a 404 each from
@@ -24,19 +26,36 @@ these two, and finds it one level up. Chromium logs the 404s as errors; they are
 
 
 class Watch:
-    """Faults in the pages of a browser context, and the hosts they asked."""
+    """Faults in the pages of a browser context until `end`, and the hosts they asked."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.faults: list[str] = []
         self.requests: list[str] = []
+        self._to_pages = {
+            "console": self._console,
+            "pageerror": lambda error: self.faults.append(f"uncaught: {error}"),
+            "crash": lambda _: self.faults.append("the page crashed"),
+            "request": lambda request: self.requests.append(request.url),
+            "websocket": lambda socket: self.requests.append(socket.url),
+        }
+        self._pages, self._context = list(context.pages), context
+        for page in context.pages:
+            self._listen(page)
         context.on("page", self._attach)
 
+    def end(self) -> None:
+        """Listen no more."""
+        self._context.remove_listener("page", self._attach)
+        for page, (event, told) in product(self._pages, self._to_pages.items()):
+            page.remove_listener(event, told)
+
     def _attach(self, page: Page) -> None:
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.faults.append(f"uncaught: {error}"))
-        page.on("crash", lambda _: self.faults.append("the page crashed"))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("websocket", lambda socket: self.requests.append(socket.url))
+        self._pages.append(page)
+        self._listen(page)
+
+    def _listen(self, page: Page) -> None:
+        for event, told in self._to_pages.items():
+            page.on(event, told)
 
     def _console(self, message: ConsoleMessage) -> None:
         url = message.location["url"]
@@ -91,19 +110,44 @@ def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
             assert "Traceback" not in server.log(), server.log()
 
 
-@pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest, start_server: object) -> Iterator[Page]:
-    """A page of a fresh browser profile, watched; its faults fail the test that used it.
+@pytest.fixture(scope="session")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser profile, with one tab, that the tests of a process have one after the other.
 
-    It needs `start_server` only so that it closes before the test's own app ends.
+    A tab that has shown the app before shows it in half the time, for it need not read its script anew.
+    """
+    context = browser.new_context(viewport=SIZE, reduced_motion="reduce")
+    yield context
+    context.close()
+
+
+def forget(tab: Page) -> None:
+    """Leave the tab as one in which nobody has been, and no other open."""
+    for other in tab.context.pages:
+        if other != tab:
+            other.close()
+    if tab.url.startswith("http"):
+        tab.evaluate("() => (localStorage.clear(), sessionStorage.clear())")
+    tab.goto("about:blank")
+    tab.context.clear_cookies()
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
+    tab.set_viewport_size(SIZE)
+
+
+@pytest.fixture
+def page(profile: BrowserContext, request: pytest.FixtureRequest, start_server: object) -> Iterator[Page]:
+    """The tab of a visitor who has never been here, watched; its faults fail the test that used it.
+
+    It needs `start_server` only so that it is empty before the test's own app ends.
     """
     used = [name for name in ("server", "letor_server") if name in request.fixturenames]
     servers: list[Server] = [request.getfixturevalue(name) for name in used]
     before = [len(s.log()) for s in servers]
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    watch = Watch(context)
-    yield context.new_page()
-    context.close()
+    tab = profile.pages[0] if profile.pages else profile.new_page()
+    watch = Watch(profile)
+    yield tab
+    forget(tab)
+    watch.end()
     assert watch.requests, "the test opened no page"
     assert not watch.strangers(), "asked another host"
     assert not watch.faults, "\n".join(watch.faults)

@@ -7,12 +7,13 @@ from typing import Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from helpers import query_of, sidebar
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.shared.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
+FIGURE = ".js-plotly-plot, .playground .square"
 BAD = ("serious", "critical")
 _SIZES = """chart => [...chart.querySelectorAll('text')].filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
@@ -30,7 +31,7 @@ def bottom(page: Page, selector: str) -> float:
 def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
-    assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 768
+    assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
     for label in ("Number of features (m)", "C", "γ"):
         box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
         assert box is not None
@@ -42,8 +43,8 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
 def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
-    assert bottom(page, "h2") < bottom(page, ".js-plotly-plot") <= 720
-    chart = page.get_by_test_id("stMain").locator(".js-plotly-plot").filter(visible=True)
+    assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
+    chart = page.get_by_test_id("stMain").locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
     assert min(chart.evaluate(_SIZES)) >= 13
     assert (
@@ -52,6 +53,28 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
         .first.evaluate("heading => parseFloat(getComputedStyle(heading).fontSize)")
         >= 20
     )
+
+
+def test_large_type_and_settings_are_in_the_address_of_the_next_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50&large=true&alone=true")
+    sidebar(page).get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "large": "true", "alone": "true"}.items()
+
+
+def test_a_tab_that_was_opened_stays_on_its_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50")
+    page.get_by_role("tab", name="One query").click()
+    wait_settled(page)
+    for name, title in (("low_rank", "Low rank"), ("side_by_side", "Side by side")):
+        sidebar(page).get_by_role("link", name=title).click()
+        page.wait_for_url(f"**/{name}*")
+        wait_settled(page)
+        assert "view" not in query_of(page)
+        expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab").nth(1).click()
+        wait_settled(page)
 
 
 def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
@@ -80,16 +103,14 @@ def serious(page: Page) -> list[tuple[str, list[str]]]:
     return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
 
-def test_nothing_serious_stands_in_the_way_of_anybody_in_the_dark(server: Server, browser: Browser) -> None:
-    context = browser.new_context(
-        viewport={"width": 1366, "height": 768}, color_scheme="dark", reduced_motion="reduce"
-    )
-    page, found = context.new_page(), {}
-    for name in PAGES:
-        open_page(page, f"{server.url}/{name}?m=50")
-        found[name] = serious(page)
-    context.close()
-    assert not any(found.values()), found
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_serious_stands_in_the_way_of_anybody_in_the_dark(
+    server: Server, page: Page, name: str
+) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.emulate_media(color_scheme="dark")
+    open_page(page, f"{server.url}/{name}?m=50")
+    assert not serious(page)
 
 
 def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:
@@ -132,11 +153,8 @@ def test_back_leads_to_the_page_before(server: Server, page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_disabled_button_can_be_read(
-    server: Server, browser: Browser, scheme: Literal["light", "dark"]
-) -> None:
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
+def test_a_disabled_button_can_be_read(server: Server, page: Page, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
     open_page(page, f"{server.url}/data")
     page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()
     button = page.get_by_role("button", name="Check and add")
@@ -145,4 +163,3 @@ def test_a_disabled_button_can_be_read(
         "text => getComputedStyle(text).color.match(/[0-9.]+/g).map(Number)"
     )
     assert (max(colour[:3]) < 100) is (scheme == "light"), colour
-    context.close()

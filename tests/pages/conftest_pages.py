@@ -17,9 +17,16 @@ APP = Path(__file__).parents[2] / "router.py"
 
 TABS = {
     "train": ("One query", "Margins", "Convergence", "Numbers"),
-    "ndcg_vs_m": ("One query as m grows", "Distance from the exact model", "Numbers"),
+    "ndcg_vs_m": (
+        "One query as m grows",
+        "Distance from the exact model",
+        "Numbers",
+        "Learning curve",
+        "Label noise",
+    ),
     "convergence": ("Play", "Runs", "Iterations"),
     "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
+    "why": ("Both documents", "Move a feature", "Landmarks", "Down the list"),
     "influence": ("Influence of C", "Influence of λ and μ"),
     "kernel_approximation": (
         "κ against κ̃",
@@ -30,13 +37,25 @@ TABS = {
     ),
 }
 """The tabs of pages."""
-CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data") for tab in TABS[page]}
+CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data", "why") for tab in TABS[page]}
 """Those of pages that have to train nothing for them."""
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page."""
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+
+
+def shown(app: AppTest) -> list[dict[str, Any]]:
+    """The figures on the page, plotly's and components of ours."""
+    return figures(app) + components(app)
+
+
+def components(app: AppTest) -> list[dict[str, Any]]:
+    """What components of ours on the page are sent."""
+    return [
+        json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
+    ]
 
 
 def words(app: AppTest) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest_pages import figures, words
@@ -60,6 +61,30 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(
         assert len(app.tabs) == 3
     finally:
         JobStore().delete(job.id, job.owner)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "said"),
+    [
+        ("influence", {"view": "Influence of C"}, "So far NDCG@10 is highest at C = "),
+        ("influence", {"view": "Influence of λ and μ", "scope": "this fold"}, "the same without costs"),
+        ("convergence", {"cs": "2^0"}, "CG iterations"),
+    ],
+)
+def test_pages_of_many_runs_show_those_that_are_there(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, name: str, asked: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr(
+        "ui.shared.jobs._short",
+        lambda costs: [
+            cost.spec for cost in costs if cost.spec.C < 1 and "4" not in str(cost.spec.get("costs"))
+        ],
+    )
+    app = open_page(name, c=-4, m=10, **asked)
+    assert figures(app)
+    assert said in words(app)
+    assert "runs have finished; the figures show these" in words(app)
+    assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 
 def watched(app: AppTest) -> str:

@@ -30,10 +30,26 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     shown = app.dataframe[0].value
     assert shown["CG iterations"].tolist() == [int(r.trace["cg_iterations"].sum()) for r in runs]
     assert shown["objective"].tolist() == [r.objective for r in runs]
+    assert f"How they ended: each {runs[0].status}." in words(app), "no column cuts it"
     cg = shown["CG iterations"].tolist()
     assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance, without it {cg[1]}." in words(
         app
     )
+
+
+def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the_axis(
+    open_page: Opener,
+) -> None:
+    app = open_page("convergence", m=10)
+    assert app.selectbox(key="against").value == "cg"
+    assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "CG iterations spent"
+    for axis, unit in {"iteration": "iterations", "products": "products", "seconds": "seconds"}.items():
+        app.selectbox(key="against").select(axis).run()
+        assert f" {unit} reach the tolerance, without it " in app.header[0].value
+        assert ("In this one run" in app.header[0].value) == (axis == "seconds")
+    app.selectbox(key="against").select("cg").run()
+    app.multiselect(key="solvers").set_value(["lbfgs"]).run()
+    assert app.selectbox(key="against").value == "iteration", "L-BFGS has no CG iterations"
 
 
 def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -116,7 +132,7 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     app.multiselect(key="losses").set_value(["hinge"]).run()
     assert not app.exception
     told = words(app)
-    assert "Products until within 10⁻⁴ of its own best objective" in told
+    assert "Iterations until within 10⁻⁴ of its own best objective" in told
     assert "has an objective of its own, and these do not compare" in told
     assert "Left out" in told
     assert "hinge with Newton-YUAN" in told

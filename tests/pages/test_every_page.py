@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP, EDGES, figures, words
+from conftest_pages import APP, EDGES, shown, words
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
@@ -27,7 +27,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
     data_set(kind)
     app = open_page(page, data="edge", m=500)
     assert app.session_state["data"] == "edge"
-    assert figures(app) or app.error or app.info or app.warning
+    assert shown(app) or app.error or app.info or app.warning
     assert "nan" not in words(app).lower().split()
 
 
@@ -36,7 +36,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
     app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
     assert app.session_state["c"] == ends["c"]
-    assert figures(app)
+    assert shown(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -45,7 +45,7 @@ def test_every_method(page: str, method: str, open_page: Opener, data_set: Calla
     data_set("five grades")
     app = open_page(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
     assert app.session_state["method"] == method
-    assert figures(app) or app.info or app.warning
+    assert shown(app) or app.info or app.warning
     assert not app.error, [error.value for error in app.error]
 
 
@@ -55,7 +55,7 @@ def test_no_data_at_all_is_a_sentence(
 ) -> None:
     monkeypatch.setattr(folds_module, "BUNDLED", tmp_path)
     app = open_page(page)
-    assert not figures(app)
+    assert not shown(app)
     assert "no data set" in app.error[0].value
     assert "DATA=folder" in app.error[0].value
 

@@ -11,7 +11,9 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
+from rankviz.metrics.significance import compare
 from rankviz.plots import metric_curve, metric_vs_m
+from ui.ndcg_vs_m.enough import clause
 from ui.ndcg_vs_m.words import in_words
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -118,3 +120,30 @@ def test_data_folders_can_be_named_on_the_command_line(
 )
 def test_readings_say_what_holds_at_every_m(verdicts: dict[int, int], words: str) -> None:
     assert words in in_words(verdicts)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        ({5: -1, 10: -1, 50: 0, 500: 0}, "from m = 50 on {} cannot be told from the exact kernel"),
+        ({5: 0, 10: -1, 50: 0, 500: 0}, "from m = 50 on {} cannot be told from the exact kernel"),
+        ({5: 0, 10: 0}, "from m = 5 on {} cannot be told from the exact kernel"),
+        ({5: -1, 10: 0}, "at m = 10 {} cannot be told from the exact kernel"),
+        ({5: -1, 10: -1}, "at m = 10 {} {} still worse than the exact kernel"),
+        ({5: 0, 10: 1}, "at m = 10 {} {} better than the exact kernel"),
+    ],
+)
+def test_the_heading_says_from_which_m_on_there_is_no_difference(
+    verdicts: dict[int, int], words: str
+) -> None:
+    assert clause(verdicts, "the exact kernel") == words
+
+
+def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
+    heading = open_page(None, m=50).header[0].value
+    runs = {m: execute(SPEC.but(n_components=m)).metrics["vali"]["NDCG@10"] for m in (50, 100, 200, 500)}
+    apart = {m: compare(values, runs[500]).distinguishable for m, values in runs.items()}
+    assert "Nyström cannot be told from m = 500" in heading
+    first = int(heading.split("m = ")[1].split()[0])
+    assert not any(different for m, different in apart.items() if m >= first)
+    assert heading.endswith("(NDCG@10, 40 queries).")

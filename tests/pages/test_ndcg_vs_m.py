@@ -39,6 +39,9 @@ def test_levels_and_distances_are_the_library_s(open_page: Opener) -> None:
     assert f"at median τ = {lines(shown[2])['Nyström'][-1]:.2f}" in words(app)
     assert "Compared with the exact kernel, Nyström and random Fourier are worse at every m." in words(app)
     assert "the exact kernel is better" in words(app)
+    assert app.header[0].value == (
+        "At m = 10 Nyström and random Fourier are still worse than the exact kernel (NDCG@10, 40 queries)."
+    )
 
 
 def test_all_folds_are_averaged(open_page: Opener) -> None:

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.shared.terms import PAPERS, TERMS, glossary, meaning
+from ui.shared.terms import PAPERS, TERMS, glossary, meaning, papers_in, terms_in
 
 ROOT = Path(__file__).parents[2]
 KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")
 REFERENCES = " ".join((ROOT / "docs" / "references.md").read_text(encoding="utf-8").replace("*", "").split())
+
+
+TYPED = {"MAP", "MeanNDCG", "C", "CG iteration", "Shapley value"}
+"""Terms that begin with a capital wherever they stand."""
 
 
 def test_every_term_has_one_sentence() -> None:
@@ -34,6 +38,26 @@ def test_references_are_those_of_the_documentation(key: str) -> None:
     entry = REFERENCES.split(f"- {key}: ")[1].split(" - ")[0]
     for part in re.split(r"(?<=\w{3})\. |, (?=\d{4}\.)", PAPERS[key]):
         assert part.rstrip(".") in entry
+
+
+def test_terms_and_papers_are_found_where_they_stand() -> None:
+    for name in TERMS.keys() - {"P@k", "NDCG@k", "Product", "Rank"}:
+        assert f"**{name}**" in str(
+            terms_in(f"The {name if name in TYPED else name[0].lower() + name[1:]} is")
+        )
+    assert terms_in("NDCG@10 with m = 5, as P@3") == "\n\n".join(
+        f"**{name}**: {TERMS[name].meaning}" for name in ("NDCG@k", "P@k", "m")
+    )
+    assert terms_in("The first 15 ranks of a query, max and Cs") is None
+    assert papers_in("as xu2019 (Eq. 3) found") == f"**xu2019**: {PAPERS['xu2019']}"
+    assert papers_in("as nobody found") == ""
+
+
+def test_an_answer_explains_its_terms(open_page: Callable[..., AppTest]) -> None:
+    heading = open_page("train", m=10).header[0]
+    assert "NDCG@10" in heading.value
+    assert heading.help == terms_in(heading.value)
+    assert TERMS["NDCG@k"].meaning in heading.help
 
 
 def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:

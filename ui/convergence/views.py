@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import small
+from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
 from ui.convergence.runs import from_zero, go_together, plain_of
-from ui.convergence.timing import measured
+from ui.convergence.tables import LEAST_GAP
 from ui.shared import pins
 from ui.shared.foreign import describe
-from ui.shared.jobs import run_or_wait
+from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.show import capital, sentence, show_answer, show_figure
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -33,7 +33,6 @@ AXIS_NAMES = {
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 NEEDED = ("trace", "objective")
 """What this page draws of a model."""
-LEAST_GAP = small(plot.REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = (
     "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
     "iteration and one more for line search and gradient; L-BFGS takes one for each gradient; a pass of SGD "
@@ -59,7 +58,7 @@ def controls(spec: RunSpec) -> Choice:
     """The page's controls: what is drawn, against what, and for which runs."""
     pinned = _traced(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    y, x = _axes(row)
+    y, place = _quantity(row), row.container(width=230)
     more = row.popover("Compare with", help="Further losses, solvers and values of C, and pinned models.")
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
@@ -78,7 +77,8 @@ def controls(spec: RunSpec) -> Choice:
         pins.buttons(spec)
     if left_out:
         st.caption(f"Left out: {'; '.join(left_out)}.")
-    return Choice(y, x, _specs(chosen, both, pinned))
+    specs = _specs(chosen, both, pinned)
+    return Choice(y, _axis(place, y, specs), specs)
 
 
 def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
@@ -108,9 +108,9 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
     return [2.0 ** int(c[2:]) for c in chosen]
 
 
-def _axes(row: DeltaGenerator) -> tuple[str, str]:
-    """Choice of the quantity that is drawn, and of the axis."""
-    y = row.selectbox(
+def _quantity(row: DeltaGenerator) -> str:
+    """Choice of the quantity that is drawn."""
+    y: str = row.selectbox(
         "Quantity",
         list(QUANTITIES),
         format_func=lambda name: QUANTITIES[name].name.capitalize(),
@@ -122,16 +122,24 @@ def _axes(row: DeltaGenerator) -> tuple[str, str]:
         "bound on the distance of the objective from its optimum. A pair is active where the loss is "
         "curved: for the squared hinge, margins below 1.",
     )
-    x = row.selectbox(
+    return y
+
+
+def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
+    """Choice of the axis: at first CG iterations, which preconditioners save, where every run has them."""
+    have_cg = all(getattr(spec.option("solver"), "newton", False) for spec in specs)
+    axes = [name for name in AXES if name != y and (have_cg or name != "cg")]
+    x: str = place.selectbox(
         "Against",
-        [name for name in AXES if name != y],
+        axes,
+        index=axes.index("cg") if "cg" in axes else 0,
         format_func=AXIS_NAMES.__getitem__,
         key="against",
         bind="query-params",
-        width=230,
-        help=f"Counted from the start of the solver. {PRODUCTS}.",
+        help=f"Counted from the start of the solver. CG iterations are offered where every run has them. "
+        f"{PRODUCTS}.",
     )
-    return y, x
+    return x
 
 
 def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
@@ -173,12 +181,22 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
 
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
-    """Records of the chosen runs and their table; the gap needs one more run for each objective."""
+    """Records of the chosen runs, those that are there, and their table.
+
+    The gap needs one more run for each objective, and until that is there those of its objective wait.
+    """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
-    found = run_or_wait([*choice.specs, *keys], title=f"Convergence, {spec.dataset}")
-    records, references = found[: len(choice.specs)], found[len(choice.specs) :]
-    return records, plot.data(records, references)
+    found = run_what_comes(
+        list(dict.fromkeys([*choice.specs, *keys])),
+        title=f"Convergence, {spec.dataset}",
+        together=(lambda one: one.problem) if keys else (lambda one: one),
+    )
+    if choice.specs[0] not in found:
+        told = in_a_sentence(choice.specs[0])
+        st.info(f"{capital(told)}, the current model, goes on; below are the others.", icon=WAITING)
+    records = [found[one] for one in choice.specs if one in found]
+    return records, plot.data(records, [found[one] for one in keys if one in found])
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
@@ -193,11 +211,13 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         return
     wanted = plain_of(record.spec)
     plain = next((r for r in records if r.spec == wanted), None)
-    answer = sentence(race(table) if choice.compares and choice.y == "gap" else reading(record, plain))
+    counted = "cg" if choice.y == "cg" else choice.x
+    compared = choice.compares and choice.y == "gap"
+    answer = sentence(race(table, counted) if compared else reading(record, plain, counted))
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
-        st.header(answer, anchor=False)
+        show_answer(answer)
     else:
         show_figure(
             plot.quantity_figure(table, choice.y, choice.x),
@@ -241,48 +261,3 @@ def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
     if missing:
         words.append(f"Not drawn, because their traces do not tell it: {'; '.join(sorted(missing))}")
     return ". ".join(words) + "."
-
-
-def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
-    """One line per run: how it ended and what it took."""
-    labels = table.groupby("label", sort=False)
-    last, steps = labels.last(), labels["step"].agg(lambda step: int((step > 0).sum()))
-    steps = steps.where(last["step"].notna(), last["iteration"])
-    shown = pd.DataFrame(
-        {
-            "run": last.index,
-            "steps": steps.to_numpy(),
-            "CG iterations": last["cg_total"].to_numpy(),
-            "products": last["products_total"].to_numpy(),
-            "seconds": last["seconds"].round(3).to_numpy(),
-            "objective": [record.objective for record in records],
-            "gap to the best": [_scientific(gap) for gap in last["gap"]],
-            "duality gap": [_scientific(gap) for gap in last["duality"]],
-            "how it ended": [record.status for record in records],
-        }
-    )
-    show_table(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
-    measured(records, list(last.index))
-
-
-def _scientific(gap: float) -> str:
-    if math.isnan(gap):
-        return "not computed"
-    return small(gap) if gap > plot.REFERENCE_TOL else f"≤ {LEAST_GAP}"
-
-
-def iterations(table: pd.DataFrame) -> None:
-    """Every row of every trace."""
-    columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
-    columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
-    known = [name for name in columns if name in table]
-    if table["step"].isna().all():
-        known = [name for name in known if name == "gap" or table[name].notna().any()]
-        show_table(table[known], hide_index=True)
-        st.caption("A row is the point that its iteration has led to, after so many seconds.")
-        return
-    show_table(table[known], hide_index=True)
-    st.caption(
-        "A row is the point where its iteration begins; its CG iterations, products and seconds include that "
-        "iteration. smoothing: the width over which a hinge is smoothed there, 0 for a loss trained as it is."
-    )

@@ -15,6 +15,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
+from ui.ndcg_vs_m.enough import enough
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.foreign import describe
@@ -46,14 +47,18 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
     say_if_nothing_was_learned(found[0])
     say_what_is_left_out(approximate_specs(state)[1])
     table = metric_vs_m.data(found, "vali", [METRIC])
+    beside_linear = _reading(found[0], found[1:], own or curves[0])
+    answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])
     show_figure(
         metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
         table,
-        answer=_reading(found[0], found[1:], own or curves[0]),
+        answer=sentence(answer) if answer else beside_linear,
         key="ndcg-against-m",
         alt=f"NDCG at 10 against the number of features, over the linear level: {names(curves)}.",
         caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
+    if answer and beside_linear:
+        st.markdown(beside_linear)
     if own:
         st.caption(f"The level beside the curves: {describe(own, 'vali')}.")
 

@@ -21,7 +21,7 @@ from rankviz.risk.costs import Costs, cost_words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.costs import table
 from ui.shared.foreign import describe
-from ui.shared.jobs import run_or_wait
+from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.runs import fold_of, normalised
 from ui.shared.settings import baseline, baseline_is_set
 from ui.shared.show import (
@@ -45,20 +45,24 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
         return
     Cs = path(spec)
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
-    found = run_or_wait(wanted, title=f"Influence of C, {spec.dataset}")
-    say_if_nothing_was_learned(found[0])
-    groups = {C: [record for record in found if record.spec.C == C] for C in Cs}
+    found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
+    say_if_nothing_was_learned(next(iter(found.values())))
+    groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
+    so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.data(groups, part, settings.metric)
     best = float(data["value"][data["mean"].idxmax()])
+    others = plot.against(groups, best, part, settings.metric)
+    data = plot.beside_best(data, others, best)
     show_figure(
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(_reading_of_C(plot.against(groups, best, part, settings.metric), best, settings)),
+        answer=sentence(so_far + _reading_of_C(others, best, settings)),
         key="influence-of-c",
         alt=f"{settings.metric} and products with the features against C.",
         caption=f"{about(spec, settings, part).without('C')}. "
-        f"The dashed line is the C that is set{_of_baseline(spec)}. "
-        f"{_effort(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
+        f"The dashed line is the C that is set{_of_baseline(spec)}. Ring: the best C; hollow: worse than "
+        "that by the paired interval, which decides also where bands overlap. "
+        f"{'' if so_far else _effort(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
         f"{_definition(spec, settings, part)}.",
     )
     st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
@@ -125,8 +129,13 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     specs = {value: [spec.but(fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()}
     bases = [plain.but(fold=f) for f in settings.folds]
     wanted = [*bases, *(one for group in specs.values() for one in group)]
-    found = dict(zip(wanted, run_or_wait(wanted, title=f"Influence of λ, {spec.dataset}"), strict=True))
-    groups = {value: [found[one] for one in group] for value, group in specs.items()}
+    found = run_what_comes(
+        wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
+    )
+    groups = {value: [found[one] for one in group] for value, group in specs.items() if group[0] in found}
+    if bases[0] not in found or values[varied] not in groups:
+        st.info("The run without costs, or that with the costs set, goes on.", icon=WAITING)
+        st.stop()
     base, chosen = [found[one] for one in bases], groups[values[varied]]
     say_if_nothing_was_learned(base[0])
     data = plot.data(groups, part, settings.metric)

@@ -23,7 +23,7 @@ from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import sentence, show_table
+from ui.shared.show import sentence, show_answer, show_table
 
 METRICS = ("NDCG@10", "MAP")
 
@@ -32,7 +32,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Objectives, metrics, seconds and ends of the three models, and what queries support."""
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
-    st.header(sentence(words.gaps(table)), anchor=False)
+    show_answer(sentence(words.gaps(table)))
     number = st.column_config.NumberColumn
     show_table(
         table,

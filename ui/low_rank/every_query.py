@@ -10,7 +10,7 @@ from ui.low_rank.selecting import toolbar
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_answer, show_figure
 
 
 def show(what: Shown) -> None:
@@ -19,7 +19,7 @@ def show(what: Shown) -> None:
     share = words.percent(what.choice.share)
     of = "selected " if what.picked else ""
     needs = what.only_picked(what.needs)
-    st.header(sentence(words.reading(needs, what.choice.share, of)), anchor=False)
+    show_answer(sentence(words.reading(needs, what.choice.share, of)))
     left, right = st.columns(2, gap="medium")
     with left:
         _histogram(what, dragmode, "k", f"k for {share} of the energy")

@@ -16,7 +16,7 @@ from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from ui.low_rank import words
 from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_figure, two_places
+from ui.shared.show import sentence, show_answer, show_figure, two_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def matrices(query: Query) -> None:
     what = query.what
     needs = what.only_picked(what.needs)
     said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
-    st.header(sentence(said), anchor=False)
+    show_answer(sentence(said))
     left, right = two_places()
     with left:
         _whole(query)
@@ -83,7 +83,7 @@ def matrices(query: Query) -> None:
 def show(query: Query) -> None:
     """The spectrum of the query, and what is lost at rank k, by it alone and by all."""
     cut = cut_losses(query.what, query.number)
-    st.header(sentence(words.lost(query.number, query.k, cut)), anchor=False)
+    show_answer(sentence(words.lost(query.number, query.k, cut)))
     left, right = st.columns(2, gap="medium")
     with left:
         _spectrum(query)

@@ -27,7 +27,7 @@ from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.low_rank.work import ZEROS, Shown
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_figure
+from ui.shared.show import sentence, show_answer, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -99,7 +99,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.C]
     over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
-    st.header(sentence(words.law(at_hand)), anchor=False)
+    show_answer(sentence(words.law(at_hand)))
     left, right = st.columns(2, gap="medium")
     with left:
         show_figure(
@@ -126,7 +126,7 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
     (record,) = records
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
-    st.header(sentence(words.staircase(stairs)), anchor=False)
+    show_answer(sentence(words.staircase(stairs)))
     left, right = st.columns(2, gap="medium")
     with left:
         _steps(what, record, duals)

@@ -24,7 +24,7 @@ from ui.ndcg_vs_m.words import agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.show import sentence, show_answer, show_figure, show_table
 
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
@@ -147,7 +147,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     about = (
         f"{in_short(chosen, part)}. Line: median over {queries} queries{seeds}; thin: quartiles over queries."
     )
-    st.header(sentence(agreement(errors, m)), anchor=False)
+    show_answer(sentence(agreement(errors, m)))
     for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(

@@ -21,12 +21,13 @@ from rankviz.features import EXACT
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, check_kernel_space
+from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import predicted, run_or_submit
+from ui.shared.jobs import WAITING, predicted, run_what_comes
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline, open_run, spec_from_state
@@ -176,23 +177,24 @@ def _check(run: RunSpec) -> None:
         check_kernel_space(run.solver, cost.shape.n)
 
 
-def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
-    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet."""
+def records(
+    spec: RunSpec, chosen: Settings, beside: Sequence[RunSpec]
+) -> tuple[list[RunRecord], dict[RunSpec, RunRecord]]:
+    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet.
+
+    Also those that the open tab wants beside, by their specs.
+    """
     wanted = specs(spec, chosen)
-    found = run_or_submit(wanted, title=f"NDCG against m, {spec.dataset}")
-    there = [record for record in found if record is not None]
-    counts: dict[RunSpec, int] = {}
-    for record in there:
-        model = record.spec.but(fold="", digest="")
-        counts[model] = counts.get(model, 0) + 1
-    whole = [r for r in there if counts[r.spec.but(fold="", digest="")] == len(chosen.folds)]
-    if not any(is_curve(r.spec) for r in whole):
-        said = "No run of this curve has finished yet. The curve grows here as they finish."
-        st.info(said, icon=":material/hourglass_empty:")
+    whole = run_what_comes(
+        list(dict.fromkeys([*wanted, *beside])),
+        title=f"NDCG against m, {spec.dataset}",
+        together=lambda run: run.but(fold="", digest=""),
+    )
+    found = [whole[run] for run in wanted if run in whole]
+    if not any(is_curve(record.spec) for record in found):
+        st.info("No run of a curve has finished yet. The curves grow here as they finish.", icon=WAITING)
         st.stop()
-    if len(there) < len(wanted):
-        st.caption(f"{len(there)} of {len(wanted)} runs have finished; the figures show these.")
-    return whole
+    return found, {run: whole[run] for run in beside if run in whole}
 
 
 def in_short(chosen: Settings, part: str) -> str:
@@ -229,14 +231,15 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     table = metric_vs_m.data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
-    (first, *others), *more = answers.values()
+    told = [words for of_metric in answers.values() for words in of_metric]
+    answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
     figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run, and is no reason to fade all others
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = show_figure(
         figure,
         table,
-        answer=sentence(first),
+        answer=sentence(answer),
         key="ndcg-against-m",
         alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}: curves of "
         f"{names(kernels(st.session_state))}, and levels.",
@@ -246,7 +249,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     )
     _open_selected(event, found)
     _say_levels(found, part)
-    for words in (*others, *(words for told in more for words in told)):
+    for words in told:
         st.markdown(sentence(words))
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))

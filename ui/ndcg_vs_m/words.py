@@ -40,7 +40,7 @@ def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[s
     if not told:
         return []
     some = of_look(found, look_of(found[0].spec), found[0].spec.get("n_components"))
-    folds, same = len({r.spec.fold for r in some}), _compared(some, some, part, metric)
+    folds, same = len({r.spec.fold for r in some}), compared(some, some, part, metric)
     of_folds = f" of {folds} folds" if folds > 1 else ""
     if same.n_queries < same.n_needed:
         queries = "1 query is" if same.n_queries == 1 else f"{same.n_queries} queries{of_folds} are"
@@ -75,7 +75,7 @@ def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, m
     specs.pop(look_of(level[0].spec))
     told = []
     for look, spec in specs.items():
-        verdict = _verdict(_compared(of_look(found, look), level, part, metric))
+        verdict = _verdict(compared(of_look(found, look), level, part, metric))
         told.append(f"{in_a_sentence(spec)} is {VERDICTS[verdict]}")
     return told
 
@@ -85,10 +85,11 @@ def verdicts_by_m(
 ) -> dict[int, int]:
     """m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds averaged."""
     ms = sorted({r.spec.n_components for r in of_look(found, name)})
-    return {m: _verdict(_compared(of_look(found, name, m), level, part, metric)) for m in ms}
+    return {m: _verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
 
 
-def _compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
+def compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
+    """Runs beside those of a level, query by query, seeds averaged; kept by their hashes."""
     hashes = tuple(r.spec.hash for r in runs), tuple(r.spec.hash for r in level)
     return _comparison(*hashes, part, metric, runs, level)
 

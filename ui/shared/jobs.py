@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 
 import streamlit as st
@@ -43,6 +43,7 @@ LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
 _REFUSED = "refused-runs"
 """Where the session keeps the runs that were asked for and refused, and why."""
+WAITING = ":material/hourglass_empty:"
 TURN_PATIENCE = 0.3
 """Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
 
@@ -53,6 +54,25 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
     if len(found) < len(specs):
         st.stop()
     return found
+
+
+def run_what_comes(
+    specs: Sequence[RunSpec], *, title: str, together: Callable[[RunSpec], Hashable]
+) -> dict[RunSpec, RunRecord]:
+    """The records that a page can show by now, as more come: of runs that belong together all, or none.
+
+    How many have finished is said while any is missing; where none can be shown, the page ends here.
+    """
+    found = dict(zip(specs, run_or_submit(specs, title=title), strict=True))
+    there = {spec: record for spec, record in found.items() if record is not None}
+    waiting = {together(spec) for spec in found.keys() - there.keys()}
+    whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
+    if not whole:
+        st.info("No run of this figure has finished yet. It grows here as they finish.", icon=WAITING)
+        st.stop()
+    if waiting:
+        st.caption(f"{len(there)} of {len(found)} runs have finished; the figures show these.")
+    return whole
 
 
 def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:

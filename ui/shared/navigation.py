@@ -34,6 +34,8 @@ class Entry:
         What Home says of it, right after the title; nothing for Home itself.
     unread : callable
         Why it does not read a setting of the sidebar, "" where it does.
+    own : bool
+        Whether it has documents and a model of its own, so that the sidebar's settings stand folded.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Entry:
     file: str
     about: str = ""
     unread: Callable[[Setting], str] = reads.by_any
+    own: bool = False
 
     @property
     def script(self) -> str:
@@ -61,7 +64,9 @@ class Entry:
 ENTRIES = (
     Entry("Home", "home", "home"),
     Entry("Data", "dataset", "data", ": grades, pairs and features; bring your own", reads.by_data),
+    Entry("Playground", "grid_4x4", "playground", " in the plane: drag documents", reads.by_plane, own=True),
     Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
+    Entry("Why", "help_center", "why", " does one document stand above another: the share of every feature"),
     Entry("What if", "swap_vert", "what_if", ": drag a document, change a grade, and see the ranking answer"),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
@@ -92,31 +97,32 @@ def configure() -> st.Page:
         expanded=True,
     )
     st.set_page_config(page_title=f"{page.title} · rankviz")
-    st.session_state[_TITLE] = page.title
+    st.session_state[TITLE] = page.title
     return page
 
 
 def experiment() -> RunSpec:
     """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
-    _announced()
+    announced()
     with errors_as_sentences():
         try:
             return spec_from_state(st.session_state)
         except (DataError, SettingError):
-            head(st.session_state[_TITLE])  # else the page would begin with its first figure
+            head(st.session_state[TITLE])  # else the page would begin with its first figure
             raise
 
 
-_TITLE = "page-title"
+TITLE = "page-title"
+"""Where the session has the title of the page that is shown."""
 
 
 def data_only() -> RunSpec:
     """The data that the sidebar names, for a page that trains nothing: the other settings may clash."""
-    _announced()
+    announced()
     return data_from_state(st.session_state)
 
 
-def _announced() -> None:
+def announced() -> None:
     """Announce the navigation if nobody has.
 
     The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`

@@ -40,6 +40,11 @@ def by_influence(setting: Setting) -> str:
     )
 
 
+def by_plane(setting: Setting) -> str:
+    """The playground has documents and a model of its own."""
+    return "Not read on this page, which has documents and a model of its own."
+
+
 def _linear(setting: Setting) -> object:
     return LINEAR if setting is FEATURE_MAP else setting.first
 

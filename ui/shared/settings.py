@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.spec import DataSpec, RunSpec
@@ -149,6 +150,8 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
     Raises `SettingError` for a setting whose value the sidebar does not offer.
     """
+    if spec.sample.drawn:
+        raise SettingError(f"the sidebar has no setting for {spec.sample.words}")
     state = {"data": spec.dataset, "fold": spec.fold}
     state |= held(METHOD, spec.method) | held(NORMALISATION, spec.normalisation)
     for name, setting in spec.declared().items():
@@ -161,7 +164,12 @@ def open_run(spec: RunSpec) -> None:
     for key, value in state_of(spec).items():
         st.session_state[key] = value
     st.session_state[SET_FOR] = spec.dataset
-    st.session_state[_DESTINATION] = "pages/train.py"
+    go_to("train")
+
+
+def go_to(page: str) -> None:
+    """Go to a page, by the name of its script (a callback; `go_where_asked` does the going)."""
+    st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
 def go_where_asked() -> None:

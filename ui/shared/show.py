@@ -18,6 +18,7 @@ from rankviz.metrics import evaluate
 from ui.shared.foreign import as_csv, plain
 from ui.shared.look import ALONE, dressed, is_on
 from ui.shared.pictures import offer
+from ui.shared.terms import papers_in, terms_in
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 CONFIG = {
@@ -54,13 +55,15 @@ def show_figure(
     or what to call when the selection changes. Where the first figure is wanted alone, the page ends here.
     """
     if answer:
-        st.header(answer, anchor=False)
+        show_answer(answer)
     event = st.plotly_chart(
         dressed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
     with row.popover("About this figure", icon=":material/info:", help="What is drawn, of what, and how."):
         st.caption(caption)
+        if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
+            st.caption("\n\n".join(["---", *more]))
     with row.popover("Save", icon=":material/download:", help="Download the figure or its numbers."):
         st.download_button(
             "Figure (HTML, works offline)",
@@ -84,6 +87,11 @@ def show_figure(
     if is_on(ALONE):
         st.stop()
     return event
+
+
+def show_answer(answer: str) -> None:
+    """What a page or a figure found, as a heading that explains its terms."""
+    st.header(answer, anchor=False, help=terms_in(answer))
 
 
 def show_table(table: pd.DataFrame, **how: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.settings import SEED, Setting
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
@@ -47,13 +48,18 @@ HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
 """What help texts say of the options that there are."""
 
 
-def sidebar(datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lambda _: "") -> None:
+def sidebar(
+    datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lambda _: "", *, folded: bool = False
+) -> None:
     """Draw the shared sidebar; `spec_from_state` says what experiment it describes.
 
-    `unread` says why the page that is shown does not read a setting, "" where it does.
+    `unread` says why the page that is shown does not read a setting, "" where it does; a page that reads none
+    has them `folded`: they keep what they hold, for the other pages.
     """
     drawn: set[Setting] = set()
     with st.sidebar:
+        st.session_state[_OWN] = st.container()
+    with st.sidebar, st.expander("Settings of the other pages") if folded else nullcontext():
         _data_settings(datasets)
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
@@ -65,6 +71,15 @@ def sidebar(datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lam
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
         _presets_and_link()
+
+
+_OWN, _LINK = "sidebar-own", "sidebar-link"
+
+
+def own_place() -> DeltaGenerator:
+    """The place above the shared settings, for those of a page that has others."""
+    place: DeltaGenerator = st.session_state[_OWN]
+    return place
 
 
 def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
@@ -148,8 +163,14 @@ def _presets_and_link() -> None:
     with st.popover("Presets and link", width="stretch"):
         for name in PRESETS:
             st.button(name, on_click=_apply, args=(name,), width="stretch")
-        st.markdown("The address of this page is this experiment. With every setting spelled out:")
-        st.code(frozen_link(), language=None, wrap_lines=True)
+        st.session_state[_LINK] = st.container()
+
+
+def show_link() -> None:
+    """Fill the place of the link once the page is drawn: what it is set to is in its address by then."""
+    place: DeltaGenerator = st.session_state[_LINK]
+    place.markdown("The address of this page is this experiment. With every setting spelled out:")
+    place.code(frozen_link(), language=None, wrap_lines=True)
 
 
 def _apply(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,62 +10,105 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Term:
-    """What a word of the pages means; `paper` is the key of a work that says more."""
+    """What a word of the pages means; `seen` finds it in a text, `paper` keys a work that says more."""
 
+    seen: str
     meaning: str
     paper: str = ""
 
 
 TERMS = {
     "NDCG@k": Term(
+        r"\bNDCG@\d",
         "How good the first k documents are: grades count more towards the top, and 1 is the best order.",
         "jarvelin2002",
     ),
-    "MeanNDCG": Term("NDCG averaged over all cut-offs of a query, then over queries.", "qin2010"),
+    "MeanNDCG": Term(
+        r"\bMeanNDCG\b", "NDCG averaged over all cut-offs of a query, then over queries.", "qin2010"
+    ),
     "MAP": Term(
+        r"\bMAP\b",
         "Precision averaged over the ranks of a query's relevant documents, then over queries.",
         "qin2010",
     ),
-    "P@k": Term("The share of relevant documents among the first k.", "qin2010"),
+    "P@k": Term(r"\bP@\d", "The share of relevant documents among the first k.", "qin2010"),
+    "95 % interval": Term(
+        r"\b95 % interval",
+        "The differences that these queries support: where it holds 0, they cannot tell the two apart.",
+    ),
+    "Paired interval": Term(
+        r"\bpaired(?: 95 %)? intervals?\b",
+        "That of the differences of two models query by query: these decide, whether or not bands around "
+        "the two means overlap, for what makes a query hard for both cancels.",
+    ),
     "Preference pair": Term(
+        r"\bpreference pairs?\b",
         "Two documents of one query of which one has the higher grade and should stand first.",
         "joachims2002",
     ),
     "Margin": Term(
+        r"\bmargins?\b",
         "By how much the score of a pair's better document exceeds that of the other.",
         "herbrich2000",
     ),
     "C": Term(
+        r"\bC\b",
         "How much errors on pairs weigh against the size of the model: a large C fits training closely.",
     ),
-    "γ": Term("How fast a kernel falls with distance: a large γ makes it see near neighbours alone."),
+    "γ": Term("γ", "How fast a kernel falls with distance: a large γ makes it see near neighbours alone."),
     "m": Term(
+        r"\bm\b",
         "The number of features that stand in for the kernel: more come closer to it and take longer.",
     ),
     "Landmark": Term(
-        "A training document that others are compared with, so that its kernel values are their features.",
+        r"\blandmarks?\b",
+        "A training document, or a point somebody put, that others are compared with: its kernel values are "
+        "their features.",
         "williams2001",
     ),
     "Random Fourier feature": Term(
+        r"\brandom Fourier\b",
         "A cosine of a random direction; averages over many of them give the kernel.",
         "rahimi2007",
     ),
-    "Spectrum": Term("The eigenvalues or singular values of a matrix in falling order."),
+    "Shapley value": Term(
+        r"\bShapley\b",
+        "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
+        "shapley1953",
+    ),
+    "Spectrum": Term(
+        r"\b(?:spectr|eigenvalue|singular value)",
+        "The eigenvalues or singular values of a matrix in falling order.",
+    ),
     "Dual variable": Term(
+        r"\bdual variables?\b|\bα\b",
         "The weight α that training gives a preference pair; pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
     "Rank": Term(
+        r"\brank k\b|\bof rank\b|\blow rank\b",
         "How many singular values of a matrix are not zero: the fewer, the simpler it is.",
         "xu2019",
     ),
-    "Energy": Term("The share of the squared singular values that the first k of them hold.", "xu2019"),
-    "Duality gap": Term("A proven bound on how far the objective still is above its minimum."),
+    "Energy": Term(
+        r"\benergy\b",
+        "The sum of the squared singular values; the first k of them hold a share of it.",
+        "xu2019",
+    ),
+    "Flipped grade": Term(
+        r"\bflipped\b",
+        "A training grade that was replaced by another one at random, as a hasty judge might.",
+    ),
+    "Duality gap": Term(
+        r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
+    ),
     "CG iteration": Term(
+        r"\bCG iterations?\b",
         "A step of conjugate gradients, by which a Newton direction is found.",
         "chapelle2010",
     ),
     "Product": Term(
+        r"\bproducts?\b(?= with the| that training| with Φ)",
         "One multiplication of the features with a vector, on which most of training's time is spent.",
         "chapelle2010",
     ),
@@ -102,6 +146,10 @@ PAPERS = {
         "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
         "Information Processing Systems 20, 2007."
     ),
+    "shapley1953": (
+        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
+        "University Press 1953."
+    ),
     "williams2001": (
         "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "
         "in Neural Information Processing Systems 13, 2001."
@@ -122,6 +170,17 @@ def glossary() -> str:
     )
     papers = (f"**{key}**: {work}" for key, work in PAPERS.items())
     return "\n\n".join([*terms, "---", *papers])
+
+
+def terms_in(text: str) -> str | None:
+    """The terms that a text uses, a sentence each, as Markdown; None where there are none."""
+    found = [f"**{name}**: {term.meaning}" for name, term in TERMS.items() if re.search(term.seen, text)]
+    return "\n\n".join(found) or None
+
+
+def papers_in(text: str) -> str:
+    """The references of the papers that a text names by their keys, as Markdown."""
+    return "\n\n".join(f"**{key}**: {work}" for key, work in PAPERS.items() if key in text)
 
 
 def meaning(name: str) -> str | None:

@@ -11,6 +11,8 @@ from rankviz.plots import ranked_list, score_scatter
 from ui.shared import selection
 from ui.shared.show import show_figure, show_table
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
+from ui.why.choices import CURRENT
+from ui.why.link import offer as offer_why
 
 LENGTHS = (10, 20)
 SHORTEST = 420  # pixels of the score scatter beside a short list
@@ -38,6 +40,7 @@ def show(what: Compared) -> int:
     lists, points = st.columns(2, gap="medium")
     with lists:
         _lists(what, row, documents, k, marked)
+        _why(what.pair, chosen, documents, marked)
     with points:
         _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), marked)
     _documents(what.pair, documents, moved, marked)
@@ -122,6 +125,16 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, mark
         f"{what.about}.",
         on_select=_clicked(key),
     )
+
+
+def _why(pair: Pair, query: int, documents: pd.DataFrame, marked: str | None) -> None:
+    """The way to the Why page from either list."""
+    row = st.container(horizontal=True)
+    for side, name in zip(("left", "right"), pair.names, strict=True):
+        ranked = documents.sort_values(f"{side}_rank")["document"].tolist()
+        of = st.session_state.get(side, CURRENT)  # the menus above hold what the page there names models by
+        with row:
+            offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, first=marked)
 
 
 def _points(

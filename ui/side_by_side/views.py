@@ -21,8 +21,14 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import definition_caption, say_if_nothing_was_learned, show_figure, show_table
-from ui.shared.views import VIEW
+from ui.shared.show import (
+    definition_caption,
+    say_if_nothing_was_learned,
+    show_answer,
+    show_figure,
+    show_table,
+)
+from ui.shared.views import VIEW, begin_with_the_first
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
@@ -92,7 +98,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     what = Compared(pair, data, part, metric, table)
     picked = selection.picked(table)
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
-    st.header(answer, anchor=False)
+    show_answer(answer)
     charts = st.container()  # drawn last, for they mark the query that is chosen below
     if is_on(ALONE):
         widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
@@ -101,6 +107,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
     _where_to_look(table, metric)
+    begin_with_the_first()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query.show(what)

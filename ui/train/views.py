@@ -39,6 +39,7 @@ from ui.shared.show import (
     tiles,
 )
 from ui.shared.terms import meaning
+from ui.why.link import offer as offer_why
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -157,6 +158,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         caption=f"Query {chosen}, {len(table)} documents, first {k} of each list; a line that leaves "
         f"through the bottom goes to a rank below {k}. {describe(record.spec, part)}.",
     )
+    offer_why(chosen, table["document"].tolist(), key="train-why")
     with st.expander(f"All {len(table)} documents"):
         show_table(table, hide_index=True)
 

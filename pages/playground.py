@@ -1,0 +1,18 @@
+"""The plane: documents that are dragged, and what a model of scores can make of them."""
+
+from ui.playground import views
+from ui.playground.controls import controls, in_words
+from ui.playground.state import held, to_address
+from ui.playground.words import about
+from ui.shared.head import head
+from ui.shared.navigation import announced
+from ui.shared.runs import errors_as_sentences
+
+announced()
+plane, each, settings = controls()
+now = held(plane, each, settings["random_state"])
+head("Playground in the plane", f"{in_words()} · {about(now.scene)}")
+short = to_address(now.scene)
+with errors_as_sentences():
+    views.plane(now, settings)
+    views.below(now, short=short)

@@ -1,0 +1,25 @@
+"""Why does one document stand above another? The exact share of every feature in their margin."""
+
+from ui.shared import reveal
+from ui.shared.head import head
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences
+from ui.shared.views import tabs
+from ui.why import choices, views
+
+spec = experiment()
+row = head("Why")
+about = row.container(width="content")
+with row:
+    part = reveal.part_shown(spec)
+with errors_as_sentences():
+    pair, called = choices.controls(spec, part, about)
+    table = views.shares(pair, called)
+tabs(
+    {
+        "Both documents": lambda: views.values(pair, table),
+        "Move a feature": lambda: views.moved(pair, called, table),
+        "Landmarks": lambda: views.landmarks(pair),
+        "Down the list": lambda: views.listed(pair, called),
+    }
+)

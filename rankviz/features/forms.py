@@ -1,0 +1,109 @@
+"""What scores f(x) = w·φ(x) are as functions of single features: sums, sums of products; kernel expansions.
+
+A fitted map that knows its own has `form(w)` (`HasForm`); one whose scores are kernel values of documents has
+`expansion(w)` (`HasExpansion`), whose form its kernel decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.features.kernel_base import Kernel
+from rankviz.features.kernels import KERNELS
+
+
+@dataclass(frozen=True, eq=False)
+class SumForm:
+    """f(x) = Σ_l f_l(x_l).
+
+    Attributes
+    ----------
+    differences : (a, b) -> f_l(a_l) − f_l(b_l)
+        Of two documents (d,) -> (d,).
+    """
+
+    differences: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class ProductForm:
+    """f(x) = Re Σ_i c_i Π_l k_il(x_l), with |k_il| ≤ 1.
+
+    Attributes
+    ----------
+    coefficients : (m,) float64 or complex128
+    factors : (x, terms) -> k_il(x_l)
+        Of a document (d,), for a slice of the m terms -> (terms, d).
+    """
+
+    coefficients: NDArray[Any]
+    factors: Callable[[FloatArray, slice], NDArray[Any]]
+
+
+Form = SumForm | ProductForm
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """f(x) = Σ_i c_i κ(x, z_i).
+
+    Attributes
+    ----------
+    kernel : Kernel
+    documents : (k, d) float64
+        z.
+    coefficients : (k,) float64
+        c.
+    """
+
+    kernel: Kernel
+    documents: FloatArray
+    coefficients: FloatArray
+
+    @property
+    def form(self) -> Form:
+        """It as sum or products; `SettingError` for a kernel that is not made of single features."""
+        declared = self.kernel.by_feature
+        if declared is None:
+            able = " or ".join(repr(name) for name, kind in KERNELS.items() if kind.by_feature is not None)
+            raise SettingError(
+                f"the {self.kernel.label} kernel {self.kernel.formula} is neither a product nor a sum of "
+                f"functions of single features; choose kernel={able}"
+            )
+        if not declared.multiplied:
+            return SumForm(self._differences)
+        return ProductForm(self.coefficients, lambda x, terms: self._of_features(x, self.documents[terms]))
+
+    def _differences(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        kernels = self._of_features(a, self.documents) - self._of_features(b, self.documents)
+        return self.coefficients @ kernels
+
+    def _of_features(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        assert self.kernel.by_feature is not None
+        with np.errstate(under="ignore"):
+            return self.kernel.by_feature.function(self.kernel, x, z)
+
+
+@runtime_checkable
+class HasForm(Protocol):
+    """A fitted map that knows what its scores are as functions of single features."""
+
+    def form(self, w: FloatArray) -> Form:
+        """The form of w·φ(x); `SettingError` where it has none with its kernel."""
+        ...
+
+
+@runtime_checkable
+class HasExpansion(Protocol):
+    """A fitted map whose scores are an expansion in kernel values."""
+
+    def expansion(self, w: FloatArray) -> Expansion:
+        """The expansion of w·φ(x)."""
+        ...

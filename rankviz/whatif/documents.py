@@ -1,0 +1,51 @@
+"""Pairs of documents as callers give them: one of each, or equally many."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError, SettingError
+from rankviz.models.inputs import check_width, features_of
+from rankviz.models.ranker import Ranker
+
+
+def pairs_of(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Documents (p, d) each, of one pair or of p; `DataError` where they do not fit the model.
+
+    Names of columns are not looked at, for a row of a table has none.
+    """
+    shapes = np.shape(A), np.shape(B)
+    if shapes[0] != shapes[1] or len(shapes[0]) not in (1, 2):
+        raise DataError(
+            f"documents A of shape {shapes[0]} and B of shape {shapes[1]}",
+            expected="two documents of d features each, or two tables (pairs, d) of the same shape",
+            remedy="Pass X[i] and X[j], or X[above] and X[below].",
+        )
+    found = features_of(_table(A)), features_of(_table(B))
+    for X in found:
+        check_width(model, X)
+    return found
+
+
+def _table(X: ArrayLike) -> ArrayLike:
+    return np.reshape(X, (1, -1)) if np.ndim(X) == 1 else X
+
+
+def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Two documents (d,); `DataError` for tables, and as `pairs_of`."""
+    if np.ndim(A) != 1 or np.ndim(B) != 1:
+        raise DataError(
+            f"documents of shapes {np.shape(A)} and {np.shape(B)}",
+            expected="two documents of d features each",
+            remedy="Pass one pair at a time, X[i] and X[j].",
+        )
+    a, b = pairs_of(model, A, B)
+    return a[0], b[0]
+
+
+def check_feature(feature: int, d: int) -> None:
+    """Raise `SettingError` for the number of no feature."""
+    if not 0 <= feature < d:
+        raise SettingError(f"feature={feature} must be from 0 to {d - 1}, a column of the data")

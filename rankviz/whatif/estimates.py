@@ -1,0 +1,118 @@
+"""What leaving out each training query would do, estimated for all at once to first order.
+
+At the optimum ∇(½‖w‖² + C Σ_q ℓ_q) = 0. Without query q the gradient there is −C∇ℓ_q, so that w moves by
+about H⁻¹·C∇ℓ_q, H the Hessian with the query still in it. One factor of H serves all queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.common.progress import Callback, Progress, reporter
+from rankviz.features.maps import FittedMap
+from rankviz.objectives.feature_space import RankObjective
+from rankviz.risk.losses import LOSSES
+from rankviz.whatif.changes import QueryOut
+from rankviz.whatif.refits import RankSVMRefits, Refits
+
+
+@dataclass(frozen=True, eq=False)
+class QueryEffects:
+    """First-order changes of the weights when each training query is left out.
+
+    Attributes
+    ----------
+    queries : (Q,) array
+        Labels.
+    changes : (Q, m) float64
+        Change of w without each query.
+    map : FittedMap
+        φ of the weights.
+    """
+
+    queries: Any
+    changes: FloatArray
+    map: FittedMap
+
+    def of_scores(self, X: FloatArray) -> FloatArray:
+        """Change of the scores of documents X (n, d) without each query -> (Q, n)."""
+        features = self.map.operator(np.asarray(X, np.float64))
+        scores: FloatArray = (features.base @ features.basis.expand(self.changes.T)).T
+        return scores
+
+    def of_margin(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
+        """Change of f(A) − f(B) of two documents (d,) without each query -> (Q,)."""
+        scores = self.of_scores(np.stack((np.asarray(A, np.float64), np.asarray(B, np.float64))))
+        return scores[:, 0] - scores[:, 1]
+
+    @property
+    def sizes(self) -> FloatArray:
+        """‖Δw‖ without each query, (Q,)."""
+        return np.asarray(np.linalg.norm(self.changes, axis=1))
+
+
+def effects_of_queries(refits: Refits) -> QueryEffects:
+    """Estimate what leaving out each training query would do to the weights.
+
+    Costs of pairs by query stay as they are. Raises `SettingError` for models whose Hessian is not formed:
+    the hinge, which has none, the exact kernel in its own space, and rankers that share nothing.
+    """
+    if not isinstance(refits, RankSVMRefits):
+        raise SettingError(
+            "estimates of left-out queries need the Hessian of a RankSVM; train again without each"
+        )
+    model, objective = refits.optimum.model, refits.optimum.objective
+    if LOSSES[model.loss].by_continuation:
+        raise SettingError(
+            f"loss={model.loss!r} has no second derivative to estimate with; train again without each query, "
+            "or choose loss='huber'"
+        )
+    if not isinstance(objective, RankObjective):
+        raise SettingError(
+            "the Hessian of the exact kernel of so many documents is not formed; train again without each "
+            "query, or choose feature_map='nystroem'"
+        )
+    features, risk = objective.features, refits.optimum.fit.result.point.risk
+    pulls = np.empty((features.base.shape[1], refits.data.n_queries))
+    for q in range(refits.data.n_queries):
+        own = refits.data.query_slice(q)
+        pulls[:, q] = risk.gradient[own] @ features.base[own]
+    gradients = objective.C * features.basis.contract(pulls)
+    return QueryEffects(refits.data.query_labels, refits.curvature(gradients).T, model.feature_map_)
+
+
+def beside_refits(
+    refits: Refits,
+    A: ArrayLike,
+    B: ArrayLike,
+    queries: Sequence[Any] | None = None,
+    callback: Callback | None = None,
+) -> pd.DataFrame:
+    """How good the estimates are: f(A) − f(B) of two documents (d,) without each of some queries.
+
+    One row per query (all where none are named), by the size of the estimate: `margin` without a change, the
+    `estimate` of its change, and what training again without the query makes of it (`refit`).
+    Raises what `effects_of_queries` and `Refits.refit` do.
+    """
+    effects, report = effects_of_queries(refits), reporter(callback)
+    table = pd.DataFrame({"query": list(effects.queries), "estimate": effects.of_margin(A, B)})
+    if queries is not None:
+        table = table[table["query"].isin(list(queries))]
+    table = table.reindex(table["estimate"].abs().sort_values(ascending=False, kind="stable").index)
+    pair = np.stack((np.asarray(A, np.float64), np.asarray(B, np.float64)))
+    margin = float(-np.diff(refits.before.model.predict(pair))[0])
+    found = []
+    for k, query in enumerate(table["query"]):
+        report(Progress("newton", k / len(table)))
+        found.append(float(-np.diff(refits.refit([QueryOut(query)]).model.predict(pair))[0]) - margin)
+    return table.assign(margin=margin, refit=found)[["query", "margin", "estimate", "refit"]].reset_index(
+        drop=True
+    )

@@ -1,0 +1,139 @@
+"""A model of documents in the plane at every Newton step: its scores there, and what these are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.datasets.types import RankingData
+from rankviz.features import FEATURE_MAPS
+from rankviz.features.kernel_base import needed
+from rankviz.models.ranksvm import RankSVM
+from rankviz.risk.pairs import preference_pairs
+from rankviz.whatif.given import LandmarkRankSVM
+from rankviz.whatif.paths import WeightPath
+
+_SHARED = ("kernel", "gamma", "degree", "coef0", "C", "loss", "costs", "random_state", "tol", "max_iter")
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneFit:
+    """A fitted model and the way it came from zero.
+
+    Attributes
+    ----------
+    model : RankSVM
+    data : RankingData
+    path : (t, m) float64
+        Weights where each Newton step begins, the last ones those of the model.
+    trace : DataFrame
+        One row for each.
+    landmarks : (m, 2) float64
+        Those that were drawn or put, where the map has some.
+    """
+
+    model: RankSVM
+    data: RankingData
+    path: FloatArray
+    trace: pd.DataFrame
+    landmarks: FloatArray
+
+    def scores(self, X: FloatArray) -> FloatArray:
+        """Scores of points (n, 2) at each step -> (t, n)."""
+        operator = self.model.feature_map_.operator(X)
+        return (operator.base @ self.coefficients.T).T
+
+    @cached_property
+    def coefficients(self) -> FloatArray:
+        """What scores are sums of at each step, (t, k): of landmarks, of waves, or of the two features."""
+        return self.model.feature_map_.basis.expand(self.path.T).T
+
+    @cached_property
+    def ordered(self) -> FloatArray:
+        """The share of pairs that are in order at each step, (t,); NaN where there is no pair."""
+        pairs = preference_pairs(self.data.y, self.data.ptr)
+        scores = self.scores(self.data.X)
+        right = scores[:, pairs.winner] > scores[:, pairs.loser]
+        return right.mean(axis=1) if len(pairs) else np.full(len(scores), np.nan)
+
+    @property
+    def n_ordered(self) -> int:
+        """The number of pairs that the model orders."""
+        return round(float(self.ordered[-1]) * self.model.n_pairs_) if self.model.n_pairs_ else 0
+
+    @cached_property
+    def kernels(self) -> tuple[FloatArray, FloatArray]:
+        """K of the documents and K̃ = ΦΦᵀ, (n, n) each; only for a model with a kernel."""
+        fitted = self.model.feature_map_
+        K = needed(fitted.kernel).matrix(self.data.X, self.data.X)
+        features = fitted.operator(self.data.X).dense()
+        return K, features @ features.T
+
+    @property
+    def kernel_error(self) -> float:
+        """‖K̃ − K‖ over ‖K‖, in the Frobenius norm."""
+        K, approximate = self.kernels
+        return float(np.linalg.norm(approximate - K) / np.linalg.norm(K))
+
+
+def fit_plane(
+    data: RankingData, settings: Mapping[str, Any], landmarks: Mapping[int, ArrayLike] | None = None
+) -> PlaneFit:
+    """Train `RankSVM(**settings)` from zero and keep its way; some landmarks may lie where one puts them.
+
+    `landmarks` are points by the number of the landmark that they replace, for a map that draws landmarks.
+    Raises what `RankSVM.fit` raises; documents without a pair give a model whose scores are all 0.
+    """
+    model, points = RankSVM(**settings), np.zeros((0, 2))
+    if has_landmarks(model.feature_map):
+        if settings.get("rank") is not None:
+            raise SettingError("landmarks of the plane keep all eigenvalues: leave rank out")
+        points = drawn_landmarks(data, settings)
+        for number, point in (landmarks or {}).items():
+            points[number : number + 1] = point  # one beyond the last is no landmark of this model
+        passed = {name: value for name, value in settings.items() if name in _SHARED}
+        model = LandmarkRankSVM(points, **passed)
+    path = WeightPath()
+    model.fit_data(data, callback=path)
+    return PlaneFit(model, data, path.to(model), model.trace_.reset_index(drop=True), points)
+
+
+def best_direction(data: RankingData) -> tuple[float, FloatArray]:
+    """The largest share of pairs that any direction w orders, and such a w of length 1.
+
+    A pair is ordered by the directions of an open half circle: the share is counted for all directions by
+    sorting the ends of these. NaN where there is no pair.
+    """
+    pairs = preference_pairs(data.y, data.ptr)
+    differences = data.X[pairs.winner] - data.X[pairs.loser]
+    angles = np.arctan2(differences[:, 1], differences[:, 0])[differences.any(axis=1)]
+    if len(angles) == 0:
+        return (0.0 if len(pairs) else np.nan), np.zeros(2)
+    ends = np.concatenate((angles - np.pi / 2, angles + np.pi / 2)) % (2 * np.pi)
+    places, where = np.unique(ends.round(12), return_inverse=True)
+    change = np.bincount(where, np.repeat([1.0, -1.0], len(angles)))
+    between = places + np.diff(places, append=places[0] + 2 * np.pi) / 2
+    first = (np.cos(between[-1] - angles) > 0).sum()  # in the gap before the first end
+    counts = first + np.cumsum(change)
+    best = between[int(np.argmax(counts))]
+    return float(counts.max() / len(pairs)), np.array([np.cos(best), np.sin(best)])
+
+
+def has_landmarks(feature_map: str) -> bool:
+    """Whether a map draws landmarks: it approximates a kernel, and its scores are an expansion in them."""
+    kind = FEATURE_MAPS[feature_map]
+    return kind.approximates and kind.expands
+
+
+def drawn_landmarks(data: RankingData, settings: Mapping[str, Any]) -> FloatArray:
+    """The landmarks that the settings draw among the documents, (m, 2)."""
+    model = RankSVM(**settings)
+    return np.array(model.unfitted_map(1.0, model.seed()).draw(data.X).landmarks)  # type: ignore[attr-defined]

@@ -1,0 +1,213 @@
+"""The playground in a browser: documents dragged, by keys and by touch, and what comes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from helpers import query_of, sidebar
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+
+def plane(page: Page) -> Locator:
+    return page.locator(".playground .square")
+
+
+def marks(page: Page, kind: str = "document") -> Locator:
+    return page.locator(f".playground .mark.{kind}")
+
+
+def place(mark: Locator) -> tuple[float, float]:
+    """Where a mark says that it lies."""
+    found = re.search(r"at (−?[\d.]+), (−?[\d.]+)", mark.get_attribute("aria-label") or "")
+    assert found is not None
+    return tuple(float(one.replace("−", "-")) for one in found.groups())  # type: ignore[return-value]
+
+
+def answer(page: Page) -> Locator:
+    return page.get_by_test_id("stMain").locator("h2").first
+
+
+def at(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Pixels of a place in the plane."""
+    box = plane(page).bounding_box()
+    assert box is not None
+    scale = box["width"] / 2.4
+    return box["x"] + (x + 1.2) * scale, box["y"] + (1.2 - y) * scale
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*at(page, *start))
+    page.mouse.down()
+    page.mouse.move(*at(page, *end), steps=4)
+    page.mouse.up()
+
+
+def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pset=Linear&peach=8")
+    expect(answer(page)).to_have_text(
+        re.compile(r"The linear model orders all \d+ pairs; no direction can do better")
+    )
+    best = marks(page).and_(page.get_by_label(re.compile("grade 2"))).first
+    key = best.get_attribute("data-key")
+    drag(page, place(best), (-0.9, -0.9))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(answer(page)).to_have_text(re.compile(r"The linear model orders \d+ of \d+ pairs"))
+    wait_settled(page)
+    assert place(page.locator(f"[data-key={key}]")) == pytest.approx((-0.9, -0.9), abs=0.02)
+    told = answer(page).inner_text()
+
+    assert re.fullmatch(rf"{str(key)[1:]}\.-\d+\.-\d+\.2\.\d", query_of(page)["docs"])
+    page.reload()
+    wait_settled(page)
+    assert answer(page).inner_text() == told
+    page.get_by_role("button", name="Take all changes by hand back").click()
+    expect(answer(page)).to_have_text(re.compile("orders all"))
+    wait_settled(page)
+    assert "docs" not in query_of(page)
+    page.get_by_role("button", name="Take the last change back").click()
+    expect(answer(page)).to_have_text(told)
+
+
+def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    first = marks(page).first
+    first.focus()
+    x, y = place(first)
+    for key in ("ArrowRight", "ArrowRight", "Shift+ArrowUp"):
+        page.keyboard.press(key)
+    moved = f"at {x + 0.04:.2f}, {y + 0.1:.2f}".replace("-", "−")
+    expect(first).to_have_attribute("aria-label", re.compile(re.escape(moved)))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    page.keyboard.press("4")
+    expect(first).to_have_attribute("aria-label", re.compile("query 1, grade 4"))
+    page.keyboard.press("q")
+    expect(page.get_by_label(re.compile("query 2, grade 4"))).to_have_count(1)
+    wait_settled(page)
+    expect(page.get_by_label(re.compile("query 2, grade 4"))).to_be_focused()
+    page.keyboard.press("Delete")
+    expect(marks(page)).to_have_count(11)
+    expect(page.get_by_text("11 documents")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Play")).to_be_focused()
+
+
+def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=1&docs=0_1_2")
+    expect(answer(page)).to_have_text(re.compile("No documents: press Add"))
+    page.get_by_role("button", name="Then click into the plane").click()
+    page.mouse.click(*at(page, 0.5, 0.5))
+    expect(answer(page)).to_have_text(re.compile("No pairs: one document alone"))
+    page.mouse.click(*at(page, -0.5, 0.5))
+    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
+    page.get_by_role("button", name="Grade 3").click()
+    expect(answer(page)).to_have_text("The linear model orders the only pair; no direction can do better")
+    wait_settled(page)
+    assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]
+
+
+def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(
+    server: Server, page: Page
+) -> None:
+    open_page(page, f"{server.url}/playground?pmap=Nystr%C3%B6m&pm=1&pset=XOR")
+    landmark = marks(page, "landmark")
+    start, before = place(landmark), answer(page).inner_text()
+    for _ in range(2):
+        page.mouse.click(*at(page, *start))
+    expect(landmark).to_be_focused()
+    drag(page, start, (0.11, 0.07))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(answer(page)).not_to_have_text(before)
+    assert place(landmark) == pytest.approx((0.11, 0.07), abs=0.02)
+    wait_settled(page)
+    assert query_of(page)["docs"].startswith("z0.")
+
+
+def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pmap=exact+kernel")
+    words = page.locator(".playground output")
+    expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
+    page.get_by_role("slider", name="Newton step").fill("0")
+    expect(words).to_contain_text("Newton step 0 of")
+    expect(words).to_contain_text(re.compile(r"· 0 of \d+ pairs in order"))
+    page.get_by_role("button", name="One step on").click()
+    expect(words).to_contain_text("Newton step 1 of")
+    page.get_by_role("button", name="Play").click()
+    expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "), timeout=15_000)
+
+
+def test_another_map_and_another_set_are_trained_at_once(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground")
+    sidebar(page).get_by_role("combobox", name="Feature map").first.click()
+    page.get_by_role("option", name="random Fourier").click()
+    expect(answer(page)).to_have_text(re.compile("Random Fourier with 12 frequencies orders"))
+    expect(page.locator(".playground figure")).to_have_count(2)
+    sidebar(page).get_by_role("combobox", name="Documents").first.click()
+    page.get_by_role("option", name="Two moons").click()
+    expect(page.get_by_text("Two moons · random Fourier")).to_be_visible()
+
+
+def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?m=50&c=-2")
+    expect(sidebar(page).get_by_role("group", name="Number of features (m)", exact=True)).to_have_count(1)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
+    expect(sidebar(page).get_by_text("Settings of the other pages")).to_be_visible()
+    sidebar(page).get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "c": "-2"}.items()
+
+
+def test_the_plane_is_found_as_it_was_left(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pset=XOR&pmap=exact+kernel&pg=3&peach=4&docs=0.50.50.4.0")
+    told, address = answer(page).inner_text(), query_of(page)
+    sidebar(page).get_by_role("link", name="Data").click()
+    page.wait_for_url("**/data*")
+    wait_settled(page)
+    assert not {"pset", "docs"} & set(query_of(page))
+    sidebar(page).get_by_role("link", name="Playground").click()
+    page.wait_for_url("**/playground*")
+    wait_settled(page)
+    expect(answer(page)).to_have_text(told)
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    assert query_of(page) == address
+
+
+@pytest.fixture
+def phone(browser: Browser, server: Server) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True, color_scheme="dark"
+    )
+    page = context.new_page()
+    open_page(page, f"{server.url}/playground?peach=6")
+    yield page
+    context.close()
+
+
+def test_a_finger_drags_on_a_dark_phone(phone: Page) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 400
+    box = plane(phone).bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 400
+    first = marks(phone).first
+    first.scroll_into_view_if_needed()
+    fill = first.locator("path").get_attribute("fill")
+    assert fill == "#2c4a6b"  # grade 0 on dark
+    session, (x, y), (u, v) = (
+        phone.context.new_cdp_session(phone),
+        at(phone, *place(first)),
+        at(phone, 0.9, 0.9),
+    )
+    for kind, points in (
+        ("touchStart", [{"x": x, "y": y}]),
+        ("touchMove", [{"x": (x + u) / 2, "y": (y + v) / 2}]),
+        ("touchMove", [{"x": u, "y": v}]),
+        ("touchEnd", []),
+    ):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    expect(phone.get_by_text("1 change by hand")).to_be_visible()
+    assert place(first) == pytest.approx((0.9, 0.9), abs=0.03)

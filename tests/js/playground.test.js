@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as geometry from "../../ui/playground/geometry.js";
+
+const SIDE = 9, EXTENT = 1.2;
+const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
+  const tick = (k) => -EXTENT + (2 * EXTENT * k) / (SIDE - 1);
+  return f(tick(at % SIDE), -tick(Math.floor(at / SIDE)));
+});
+const close = (a, b, by = 1e-5) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
+
+test("surfaces are read back from integers with a scale", () => {
+  const values = Buffer.from(Int16Array.from([0, 1, 2, 3, -32767, 5, 6, 32767]).buffer).toString("base64");
+  const [first, second] = geometry.surfaces({ surface: { values, scale: 0.5 }, side: 2, steps: [0, 4] });
+  assert.deepEqual([...first], [0, 0.5, 1, 1.5]);
+  assert.deepEqual([...second], [-16383.5, 2.5, 3, 16383.5]);
+});
+
+test("pairs are documents of one query, the higher grade first", () => {
+  const rows = [[7, 0, 0, 1, 0], [8, 0, 0, 0, 0], [9, 0, 0, 2, 1], [3, 0, 0, 2, 0]];
+  const pairs = geometry.pairsOf(geometry.documentsOf(rows));
+  assert.deepEqual(pairs, [[0, 1], [3, 0], [3, 1]]);
+});
+
+test("margins have three classes, and 0 is misordered", () => {
+  const { MISORDERED, WITHIN, BEYOND } = geometry;
+  assert.deepEqual([-1, 0, 0.5, 1].map(geometry.classOf), [MISORDERED, MISORDERED, WITHIN, BEYOND]);
+});
+
+test("a linear surface is read exactly between the points of the grid and at the edge", () => {
+  const values = grid((x, y) => 3 * x - 2 * y + 1);
+  for (const [x, y] of [[0, 0], [0.313, -0.777], [-1.2, 1.2], [1.2, -1.2], [5, 0]]) {
+    const inside = (v) => Math.min(Math.max(v, -EXTENT), EXTENT);
+    close(geometry.valueAt(values, SIDE, EXTENT, x, y), 3 * inside(x) - 2 * inside(y) + 1);
+  }
+});
+
+test("contours of a slope are one straight line, those of a bowl close", () => {
+  const slope = geometry.contour(grid((x) => x), SIDE, 0.1);
+  assert.equal(slope.length, SIDE - 1);
+  for (const [x0, , x1] of slope) [x0, x1].forEach((x) => close(x, ((0.1 + EXTENT) / (2 * EXTENT)) * (SIDE - 1)));
+  const meets = new Map();
+  for (const [a, b, c, d] of geometry.contour(grid((x, y) => x * x + y * y), SIDE, 0.5)) {
+    for (const place of [`${a.toFixed(4)} ${b.toFixed(4)}`, `${c.toFixed(4)} ${d.toFixed(4)}`]) {
+      meets.set(place, (meets.get(place) ?? 0) + 1);
+    }
+  }
+  assert.ok(meets.size > 8 && [...meets.values()].every((times) => times === 2));
+});
+
+test("a flat surface has ends and no contour", () => {
+  const flat = grid(() => 0);
+  assert.deepEqual(geometry.ends(flat), [-1, 1]);
+  assert.deepEqual(geometry.contour(flat, SIDE, 0.5), []);
+});
+
+test("levels are round numbers within the ends", () => {
+  assert.deepEqual(geometry.levels(-1, 1, 4), [-1, -0.5, 0, 0.5, 1]);
+  for (const [low, high] of [[0.013, 0.19], [-512, 77], [3, 3.001]]) {
+    const found = geometry.levels(low, high);
+    assert.ok(found.length >= 3 && found.length <= 10 && found[0] >= low && found.at(-1) <= high);
+  }
+});
+
+test("crests lie where the cosine is 1, troughs where it is −1", () => {
+  for (const omega of [[5, 2], [0, 7], [-3, 0], [0.1, 0.1]]) {
+    for (const sign of [1, -1]) {
+      for (const [x0, y0, x1, y1] of geometry.crests(omega, 1.3, EXTENT, sign)) {
+        for (const [x, y] of [[x0, y0], [x1, y1], [(x0 + x1) / 2, (y0 + y1) / 2]]) {
+          close(Math.cos(omega[0] * x + omega[1] * y + 1.3), sign, 1e-9);
+          assert.ok(Math.max(Math.abs(x), Math.abs(y)) <= EXTENT + 1e-9);
+        }
+      }
+    }
+  }
+  assert.equal(geometry.crests([0, 2 * Math.PI], 0, EXTENT).length, 3);
+});
+
+test("changes that Python has not seen yet are made here: added, moved in place, taken away", () => {
+  const documents = geometry.documentsOf([[0, 0, 0, 1, 0], [5, 0.5, 0, 0, 0]]);
+  const moved = geometry.after(documents, { kind: "put", id: 0, x: 1, y: 1, grade: 2, query: 1, rev: 4 });
+  assert.deepEqual(moved.map((one) => one.id), [0, 5]);
+  assert.deepEqual(moved[0], { id: 0, x: 1, y: 1, grade: 2, query: 1 });
+  const added = geometry.after(documents, { kind: "put", id: 9, x: 0, y: 0, grade: 0, query: 0 });
+  assert.deepEqual(added.map((one) => one.id), [0, 5, 9]);
+  assert.deepEqual(geometry.after(documents, { kind: "drop", id: 0 }).map((one) => one.id), [5]);
+  assert.equal(geometry.after(documents, { kind: "undo" }), documents);
+  assert.equal(geometry.nextId(documents, 3), 6);
+  assert.equal(geometry.nextId([], 3), 3);
+});
+
+test("what is grasped is the nearest within reach", () => {
+  const places = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
+  assert.equal(geometry.nearest(places, 7, 0, 5), places[1]);
+  assert.equal(geometry.nearest(places, 5, 30, 5), null);
+  assert.equal(geometry.clamped(1.2345, 1.15), 1.15);
+  assert.equal(geometry.clamped(-0.1234, 1.15), -0.12);
+});
+
+test("surfaces of two steps are mixed by a share", () => {
+  assert.deepEqual([...geometry.mixed(Float32Array.of(0, 2), Float32Array.of(2, 2), 0.5)], [1, 2]);
+});

@@ -1,0 +1,245 @@
+"""The Why page: the library's shares for the pair in the address, its names, and where it cannot say why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import Fold, RunSpec, crossings, execute, explain_margin
+from rankviz.datasets import RankingData, find_datasets, open_fold
+from rankviz.datasets.statistics import document_names
+from rankviz.experiments.run import model_from
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.whatif.crossings import swaps
+from rankviz.whatif.landmarks import landmark_shares
+from ui.shared.foreign import escaped
+from ui.why import names
+from ui.why.choices import usual_pair
+from ui.why.words import WHAT_IT_IS, named_swap, signed
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
+QUERY = 1
+"""Position of the query that is asked for."""
+
+
+@cache
+def fold() -> Fold:
+    return open_fold(find_datasets()["synthetic-demo"], "Fold1")
+
+
+@cache
+def model(feature_map: str = "nystroem") -> FeatureRanker:
+    spec = SPEC.linear(2.0**-10) if feature_map == "linear" else SPEC.but(feature_map=feature_map)
+    return model_from(execute(spec), fold().train)
+
+
+def query() -> int:
+    return int(fold().vali.query_ids[QUERY])
+
+
+@cache
+def ranked() -> pd.DataFrame:
+    """The documents of the query as the model ranks them."""
+    vali = fold().vali
+    rows = np.arange(vali.n_documents)[vali.query_slice(QUERY)]
+    scores = model().predict(vali.X)[rows]
+    found = pd.DataFrame(
+        {"document": document_names(vali, QUERY), "grade": vali.y[rows], "row": rows, "score": scores}
+    )
+    found = found.iloc[np.argsort(-scores, kind="stable")].reset_index(drop=True)
+    return found.assign(rank=np.arange(1, len(found) + 1))
+
+
+def pair(above: int = 0, below: int = 3) -> dict[str, object]:
+    """The address of a pair, by places in the list."""
+    listed = ranked()["document"]
+    return {"m": 10, "query": query(), "above": listed[above], "below": listed[below]}
+
+
+def rows(*places: int) -> list[np.ndarray]:
+    return [fold().vali.X[ranked()["row"][place]] for place in places]
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
+    app = open_page("why", **pair())
+    found = explain_margin(model(), *rows(0, 3))
+    shown = table(app, "share").sort_values("number")
+    np.testing.assert_allclose(shown["share"], found.values, atol=1e-12)
+    np.testing.assert_array_equal(shown["value_A"], rows(0)[0])
+    best = int(found.values.argmax())
+    listed = ranked()
+    said = app.header[0].value
+    assert said.startswith(
+        f"A, {escaped(listed['document'][0])} (rank 1, grade {listed['grade'][0]}), scores"
+    )
+    assert f"above B, {escaped(listed['document'][3])} (rank 4" in said
+    assert f"for A: feature {best + 1} ({signed(found.values[best])})" in said
+    assert WHAT_IT_IS in words(app)
+    numbers = figures(app)[0]["layout"]["yaxis2"]["ticktext"]
+    assert numbers[0] == signed(found.values[np.abs(found.values).argmax()])
+    assert numbers[-1] == signed(float(found.margin))
+
+
+def test_the_other_way_round_it_says_below(open_page: Opener) -> None:
+    app = open_page("why", **pair(3, 0))
+    assert " below B, " in app.header[0].value
+
+
+def test_without_a_pair_the_first_document_is_asked_about_and_a_better_one_below_it() -> None:
+    listed = pd.DataFrame({"document": list("abcd"), "grade": [1, 1, 0, 2], "rank": [1, 2, 3, 4]})
+    assert usual_pair(listed) == ("a", "d")
+    assert usual_pair(listed.head(3)) == ("a", "c")
+    assert usual_pair(listed.head(2)) == ("a", "b")
+    assert usual_pair(listed.head(1)) == ("a", "a")
+
+
+def test_the_address_has_what_was_chosen_and_nothing_that_is_not_there(open_page: Opener) -> None:
+    app = open_page("why", m=10, query=query(), above="nobody")
+    assert "above" not in app.query_params
+    assert "below" not in app.query_params
+    name = ranked()["document"][4]
+    app.selectbox(key="below").set_value(name).run()
+    assert app.query_params["below"] == name
+    assert "(rank 5," in app.header[0].value
+    before = app.selectbox(key="above").value
+    next(button for button in app.button if button.label == "Swap").click().run()
+    assert (app.selectbox(key="above").value, app.selectbox(key="below").value) == (name, before)
+    assert app.query_params["above"] == name
+    app.selectbox(key="below").set_value(name).run()
+    assert "A and B are the same document" in app.info[0].value
+    assert not figures(app)
+
+
+def test_another_query_lets_the_pair_go(open_page: Opener) -> None:
+    app = open_page("why", **pair())
+    app.selectbox(key="query").set_value(int(fold().vali.query_ids[2])).run()
+    assert "above" not in app.query_params
+    assert "(rank 1," in app.header[0].value
+
+
+def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -> None:
+    shown = table(open_page("why", view="Both documents", **pair()), "q50").set_index("number")
+    X = fold().train.X
+    np.testing.assert_allclose(shown["q50"], np.median(X, axis=0)[shown.index - 1])
+    np.testing.assert_allclose(shown["max"], X.max(axis=0)[shown.index - 1])
+    np.testing.assert_allclose(
+        shown["below_A"], [(X[:, j - 1] < rows(0)[0][j - 1]).mean() for j in shown.index]
+    )
+
+
+def test_a_feature_is_moved_to_where_they_swap(open_page: Opener) -> None:
+    app = open_page("why", view="Move a feature", **pair())
+    a, b = rows(0, 3)
+    best = swaps(model(), a, b, fold().train.X)
+    assert app.selectbox(key="move").value == str(best[0].feature + 1)
+    every = [f"feature {number}" for number in range(1, 21)]
+    assert named_swap(best[0], every, a[best[0].feature]) in words(app)
+    assert len(table(app, "they swap at")) == len(best)
+    chosen = best[-1].feature
+    app.selectbox(key="move").set_value(str(chosen + 1)).run()
+    assert app.query_params["move"] == str(chosen + 1)
+    low, high = fold().train.X[:, chosen].min(), fold().train.X[:, chosen].max()
+    at = crossings(model(), a, b, chosen, (low, high))
+    ticks = next(trace for trace in figures(app)[-1]["data"] if trace["name"] == "they swap")
+    assert len(at) == len(ticks["y"]) > 0
+    assert f"Along feature {chosen + 1} they swap at {at[0]:.4g}" in words(app)
+
+
+def test_landmarks_are_named_by_document_query_and_grade(open_page: Opener) -> None:
+    app = open_page("why", view="Landmarks", **pair())
+    found = landmark_shares(model(), *rows(0, 3), fold().train)
+    first = next(found.itertuples(index=False))
+    assert f"query {first.query}, grade {first.grade}" in words(app)
+    labels = figures(app)[-1]["layout"]["yaxis"]["ticktext"]
+    assert len(labels) == len(found[found["share"] != 0])
+    train: RankingData = fold().train
+    position = train.query_ids.tolist().index(first.query)
+    name = document_names(train, position)[first.document - train.ptr[position]]
+    assert f"{name}, query {first.query}, grade {first.grade}" in labels
+
+
+def test_the_list_says_why_each_stands_above_the_next(open_page: Opener) -> None:
+    shown = table(open_page("why", view="Down the list", **pair()), "most for A")
+    X = fold().vali.X[ranked()["row"]][: len(shown) + 1]
+    found = explain_margin(model(), X[:-1], X[1:])
+    np.testing.assert_allclose(shown["margin"], found.margin, atol=1e-12)
+    assert shown["A"].tolist() == ranked()["document"][: len(shown)].tolist()
+    best = int(found.values[0].argmin())
+    assert shown["most for B"][0] == f"feature {best + 1} ({signed(found.values[0, best])})"
+
+
+def test_another_model_can_be_asked(open_page: Opener) -> None:
+    app = open_page("why", of="linear", **pair())
+    found = explain_margin(model("linear"), *rows(0, 3))
+    shown = table(app, "share").sort_values("number")
+    np.testing.assert_allclose(shown["share"], found.values, atol=1e-9)
+    app = open_page("why", of="linear", view="Landmarks", **pair())
+    assert "The linear model has no kernel expansion" in words(app)
+
+
+def test_a_model_without_such_shares_says_why_and_what_would_do(open_page: Opener) -> None:
+    app = open_page("why", kernel="polynomial", **pair())
+    assert "has no form that is a sum" in app.info[0].value
+    assert "Use RBF" in [button.label for button in app.button]
+    assert not figures(app)
+
+
+# --- Names of features --------------------------------------------------------------------------------------
+
+
+def test_lines_are_names_by_number() -> None:
+    own, wrong = names.read("1: clicks\n\n 3 = a: b \n0: none\n4:\n9: far\nnonsense", 8)
+    assert own == {1: "clicks", 3: "a: b"}
+    assert wrong == ["0: none", "4:", "9: far", "nonsense"]
+    assert names.read(f"1: {'x' * 61}", 8) == ({}, [f"1: {'x' * 61}"])
+
+
+def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page: Opener) -> None:
+    hostile = "**b** <img src=//elsewhere.example>"
+    best = int(explain_margin(model(), *rows(0, 3)).values.argmax()) + 1
+    app = open_page("why", names=f"{best}: {hostile}|99: far", **pair())
+    assert escaped(hostile) in app.header[0].value
+    assert hostile not in words(app)
+    label = figures(app)[0]["layout"]["yaxis"]["ticktext"]
+    assert not [text for text in label if "<img" in text]
+    assert "Not read" in app.warning[0].value
+    area = app.text_area[0]
+    area.set_value(f"{best}: clicks").run()
+    assert app.query_params["names"] == f"{best}: clicks"
+    assert "for A: clicks (" in app.header[0].value
+    area = app.text_area[0]
+    area.set_value("\n".join(f"{number}: {'n' * 60}" for number in range(1, 21))).run()
+    assert "names" not in app.query_params
+    assert "n" * 60 in app.header[0].value
+
+
+# --- The way here -------------------------------------------------------------------------------------------
+
+
+def test_ranked_lists_lead_here_from_the_two_at_the_top(open_page: Opener) -> None:
+    """Where the button leads to is a test of the browser."""
+    app = open_page("train", view="One query", m=10, query=query())
+    listed = ranked()["document"]
+    name = f"train-why-{query()}-{listed[0]}"
+    assert app.selectbox(key=f"{name}-above").value == listed[0]
+    assert app.selectbox(key=f"{name}-below").value == listed[1]
+    app.selectbox(key=f"{name}-below").set_value(listed[0]).run()
+    assert app.button(key="train-why-go").disabled
+
+
+def test_from_side_by_side_a_marked_document_is_asked_about(open_page: Opener) -> None:
+    listed = ranked()["document"]
+    app = open_page("side_by_side", m=10, query=query(), document=listed[4])
+    name = f"why-left-{query()}-{listed[3]}"
+    assert app.selectbox(key=f"{name}-above").value == listed[3]
+    assert app.selectbox(key=f"{name}-below").value == listed[4]

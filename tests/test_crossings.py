@@ -1,0 +1,218 @@
+"""Where documents swap, against dense scans; and what landmarks say, against sums of kernel values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from strangers import FeatureMean
+
+from rankviz import RankingData, RankSVM, crossings, explain_margin, load_fold, smallest_swap
+from rankviz.common.errors import DataError, SettingError
+from rankviz.datasets import make_data
+from rankviz.models.ranker import Ranker
+from rankviz.whatif.crossings import POINTS, margin_along, swaps
+from rankviz.whatif.landmarks import landmark_shares
+
+DATA = make_data(n_queries=8, documents_per_query=(6, 9), n_features=5, seed=3)
+WITHIN = (-3.0, 4.0)
+MODELS: dict[str, Ranker] = {
+    "linear": RankSVM(C=0.5),
+    "wavy": RankSVM("fourier", n_components=40, gamma=3.0, C=0.5),
+    "rbf": RankSVM("nystroem", n_components=40, gamma=2.0, C=0.5),
+    "laplacian": RankSVM("exact", kernel="laplacian", gamma=1.0, C=0.5),
+    "polynomial": RankSVM("exact", kernel="polynomial", gamma=1.0, C=0.5),
+    "a stranger": FeatureMean(),
+}
+each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+class Sine(Ranker):
+    """Scores sin(k x₀) + x₁: its zeros are known."""
+
+    def __init__(self, k: float = 1.0) -> None:
+        self.k = k
+
+    def fit_data(self, data: RankingData, *, callback: Any = None) -> Sine:
+        self.n_features_in_ = 2
+        return self
+
+    def scores(self, X: np.ndarray, report: Any) -> np.ndarray:
+        return np.sin(self.k * X[:, 0]) + X[:, 1]
+
+
+@each_model
+def test_all_crossings_of_a_dense_scan_are_found(model: Ranker) -> None:
+    """Ten times as many values: each change of sign there is one of ours, where the scores meet."""
+    model.fit_data(DATA)
+    dense, found_any = np.linspace(*WITHIN, 10 * (POINTS - 1) + 1), 0
+    for i, j in ((0, 1), (2, 9), (20, 4)):
+        a, b = DATA.X[i], DATA.X[j]
+        for feature in range(DATA.n_features):
+            margin = margin_along(model, a, b, feature, dense)
+            places = np.flatnonzero(np.sign(margin[:-1]) * np.sign(margin[1:]) < 0)
+            found = crossings(model, a, b, feature, WITHIN)
+            assert len(found) == len(places)
+            assert all(dense[k] <= x <= dense[k + 1] for k, x in zip(places, found, strict=True))
+            at = margin_along(model, a, b, feature, found)
+            np.testing.assert_allclose(at, 0.0, atol=1e-10 * np.abs(margin).max())
+            found_any += len(found)
+    assert found_any > 3
+
+
+def test_a_line_is_crossed_where_the_weights_say() -> None:
+    model = RankSVM(C=0.5).fit_data(DATA)
+    a, b = DATA.X[0], DATA.X[1]
+    expected = a - model.coef_ @ (a - b) / model.coef_
+    for feature, x in enumerate(expected):
+        found = crossings(model, a, b, feature, (x - 1.0, x + 1.0))
+        np.testing.assert_allclose(found, [x], rtol=1e-12)
+        assert len(crossings(model, a, b, feature, (x + 0.1, x + 1.0))) == 0
+
+
+def test_all_waves_are_found_and_to_the_last_digit() -> None:
+    model = Sine(1.0).fit_data(DATA)
+    found = crossings(model, [0.5, 0.0], [0.0, 0.0], 0, (-10.0, 10.0))
+    np.testing.assert_allclose(found, np.pi * np.arange(-3, 4), atol=1e-14)
+
+
+def test_values_of_any_size_are_found_precisely() -> None:
+    """A tolerance in absolute numbers would end far from the value where features are tiny."""
+    model = Sine(1e12).fit_data(DATA)
+    found = crossings(model, [0.5, 0.0], [0.0, 0.0], 0, (1e-12, 5e-12))
+    np.testing.assert_allclose(found, [np.pi * 1e-12], rtol=1e-12)
+
+
+def test_equal_scores_over_a_stretch_are_one_crossing_in_its_middle() -> None:
+    class Flat(Sine):
+        def scores(self, X: np.ndarray, report: Any) -> np.ndarray:
+            return np.sign(X[:, 0]) * np.maximum(np.abs(X[:, 0]) - 1.0, 0.0)
+
+    found = crossings(Flat().fit_data(DATA), [3.0, 0.0], [0.0, 0.0], 0, (-3.0, 3.0))
+    np.testing.assert_allclose(found, [0.0], atol=1e-12)
+
+
+def test_a_feature_that_says_nothing_crosses_nowhere() -> None:
+    model = Sine().fit_data(DATA)
+    model.k = 0.0
+    assert len(crossings(model, [0.5, 1.0], [0.1, 1.0], 0, WITHIN)) == 0
+    assert len(crossings(model, [0.5, 2.0], [0.1, 1.0], 0, WITHIN)) == 0
+    assert len(crossings(model, [0.5, 2.0], [0.5, 2.0], 0, WITHIN)) == 0
+
+
+def test_a_document_meets_itself_at_its_own_value() -> None:
+    model = RankSVM("nystroem", n_components=40, gamma=0.5, C=0.5).fit_data(DATA)
+    a = DATA.X[0]
+    for feature in range(DATA.n_features):
+        assert np.abs(crossings(model, a, a, feature, WITHIN) - a[feature]).min() < 1e-9
+
+
+def test_the_smallest_change_is_in_spreads_and_of_all_features() -> None:
+    model = RankSVM(C=0.5).fit_data(DATA)
+    X = DATA.X * [1.0, 10.0, 1.0, 1.0, 1.0]  # the same ranges elsewhere
+    model.coef_ = model.coef_ / [1.0, 10.0, 1.0, 1.0, 1.0]
+    a, b = X[0], X[1]
+    change = -model.coef_ @ (a - b) / model.coef_
+    inside = (a + change >= X.min(axis=0)) & (a + change <= X.max(axis=0))
+    spreads = np.where(inside, np.abs(change) / X.std(axis=0), np.inf)
+    found = swaps(model, a, b, X)
+    assert [swap.feature for swap in found] == list(np.argsort(spreads)[: inside.sum()])
+    best = smallest_swap(model, a, b, X)
+    assert best == found[0]
+    assert best.change == pytest.approx(change[best.feature], rel=1e-9)
+    assert best.spreads == pytest.approx(spreads.min(), rel=1e-9)
+
+
+def test_where_nothing_swaps_there_is_no_smallest_change() -> None:
+    model = Sine(0.1).fit_data(DATA)
+    assert smallest_swap(model, [0.0, 100.0], [0.0, 0.0], [[0.0, 100.0], [1.0, 101.0]]) is None
+    assert smallest_swap(model, [0.0, 100.0], [0.0, 0.0], [[0.0, 100.0]] * 3) is None
+
+
+def test_what_cannot_be_crossed_is_refused() -> None:
+    model = RankSVM().fit_data(DATA)
+    a, b = DATA.X[:2]
+    for feature in (-1, 5):
+        with pytest.raises(SettingError, match="from 0 to 4"):
+            crossings(model, a, b, feature, WITHIN)
+    for within in ((1.0, 0.0), (0.0, np.nan), (0.0, np.inf)):
+        with pytest.raises(SettingError, match="the smaller one first"):
+            crossings(model, a, b, 0, within)
+    with pytest.raises(DataError, match="one pair at a time"):
+        crossings(model, DATA.X[:2], DATA.X[:2], 0, WITHIN)
+    with pytest.raises(DataError, match="no documents"):
+        smallest_swap(model, a, b, DATA.X[:0])
+
+
+# --- Landmarks ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"rank": 5}, {"kernel": "polynomial"}], ids=str)
+@pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
+def test_landmarks_make_the_margin_between_them(feature_map: str, settings: dict[str, Any]) -> None:
+    if feature_map == "exact" and "rank" in settings:
+        return
+    model = RankSVM(feature_map, n_components=20, gamma=0.3, C=0.5, **settings).fit_data(DATA)
+    a, b = DATA.X[0], DATA.X[9]
+    table = landmark_shares(model, a, b, DATA)
+    margin = float(np.diff(model.predict([b, a]))[0])
+    assert table["share"].sum() == pytest.approx(margin, abs=1e-10)
+    assert (np.diff(table["share"].abs()) <= 0).all()
+    for row in table.itertuples():
+        assert row.query == DATA.query_of(row.document)
+        assert row.grade == DATA.y[row.document]
+        assert row.alike == 1
+    z = DATA.X[table["document"]]
+    np.testing.assert_allclose(model.feature_map_.kernel.matrix(a[None], z)[0], table["near_A"], rtol=1e-12)
+    np.testing.assert_allclose(
+        table["coefficient"] * (table["near_A"] - table["near_B"]), table["share"], rtol=1e-12, atol=1e-15
+    )
+
+
+def test_landmarks_that_stand_in_the_data_twice_or_not_at_all() -> None:
+    X = np.vstack((DATA.X[:6], DATA.X[:6]))
+    X[:, 0] = 0.0
+    X[6:, 0] = -0.0
+    model = RankSVM("exact", gamma=0.3).fit(X, [0, 1, 2, 0, 1, 2] * 2, qid=np.repeat([1, 2], 6))
+    train = RankingData.from_arrays(X, [0, 1, 2, 0, 1, 2] * 2, np.repeat([1, 2], 6))
+    table = landmark_shares(model, X[0], X[1], train).sort_values("landmark")
+    assert table["document"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert table["alike"].tolist() == [2] * 6
+    elsewhere = RankingData.from_arrays(X + 1.0, train.y, train.qid)
+    other = landmark_shares(model, X[0], X[1], elsewhere)
+    assert other["document"].tolist() == [-1] * 6
+    assert other["query"].tolist() == [None] * 6
+    assert other["grade"].tolist() == [-1] * 6
+
+
+def test_models_without_landmarks_are_refused() -> None:
+    a, b = DATA.X[:2]
+    for model in (RankSVM(), RankSVM("fourier"), FeatureMean()):
+        with pytest.raises(SettingError, match="not known to be sums of kernel values"):
+            landmark_shares(model.fit_data(DATA), a, b, DATA)
+    with pytest.raises(DataError, match="RankingData"):
+        landmark_shares(RankSVM("exact").fit_data(DATA), a, b, DATA.X)  # type: ignore[arg-type]
+
+
+@pytest.mark.letor
+@pytest.mark.parametrize("dataset", ["OHSUMED", "MQ2008"])
+def test_real_lists_swap_where_a_dense_scan_says(letor_root: Path, dataset: str) -> None:
+    fold = load_fold(letor_root / dataset / "Fold1")
+    model = RankSVM("nystroem", n_components=200, gamma=2.0**-3, C=2.0**-7).fit_data(fold.train)
+    X = fold.vali.X[fold.vali.query_slice(0)]
+    a, b = X[np.argsort(-model.predict(X))[:2]]
+    low, high = fold.train.X.min(axis=0), fold.train.X.max(axis=0)
+    for swap in swaps(model, a, b, fold.train.X)[:5]:
+        dense = np.linspace(low[swap.feature], high[swap.feature], 2000)
+        margin = margin_along(model, a, b, swap.feature, dense)
+        places = dense[:-1][np.sign(margin[:-1]) != np.sign(margin[1:])]
+        found = crossings(model, a, b, swap.feature, (dense[0], dense[-1]))
+        assert len(found) == len(places)
+        np.testing.assert_allclose(found, places, atol=dense[1] - dense[0])
+        assert found[np.abs(found - a[swap.feature]).argmin()] == swap.value
+    table = landmark_shares(model, a, b, fold.train)
+    assert (table["document"] >= 0).all()
+    found_margin = explain_margin(model, a, b).margin
+    assert table["share"].sum() == pytest.approx(float(found_margin), abs=1e-9)

@@ -1,0 +1,53 @@
+"""How many features are enough, in a sentence that the paired intervals over queries support."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankviz.experiments.record import RunRecord
+from rankviz.features import EXACT
+from rankviz.plots.style import style_of
+from ui.ndcg_vs_m.words import compared, of_look, verdicts_by_m
+from ui.shared.curves import listed
+
+Verdicts = Mapping[int, int]
+"""m -> better (1), worse (−1) or not distinguishable (0)."""
+
+
+def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> str:
+    """From which m on maps cannot be told from the exact kernel; where that is missing, from their largest m.
+
+    "" where queries are too few to tell anything, or no map has runs to compare.
+    """
+    exact = of_look(found, EXACT)
+    clauses: dict[str, list[str]] = {}
+    n_queries = 0
+    for name in maps:
+        own = of_look(found, name)
+        largest = max((r.spec.n_components for r in own), default=0)
+        level = exact or of_look(found, name, largest)
+        verdicts = verdicts_by_m(found, level, part, metric, name)
+        if not exact:
+            verdicts.pop(largest, None)
+        if not verdicts:
+            continue
+        one = compared(of_look(found, name, min(verdicts)), level, part, metric)
+        if one.n_queries < one.n_needed:
+            return ""
+        n_queries = one.n_queries
+        than = "the exact kernel" if exact else f"m = {largest}"
+        clauses.setdefault(clause(verdicts, than), []).append(style_of(name).name)
+    told = [text.format(listed(names), "are" if len(names) > 1 else "is") for text, names in clauses.items()]
+    return f"{'; '.join(told)} ({metric}, {n_queries:,} queries)" if told else ""
+
+
+def clause(verdicts: Verdicts, than: str) -> str:
+    """What holds at the largest m and from where on it does; {} and {} stand for the maps and their verb."""
+    last = max(verdicts)
+    if verdicts[last]:
+        word = "better" if verdicts[last] > 0 else "still worse"
+        return f"at m = {last} {{}} {{}} {word} than {than}"
+    other = [m for m, verdict in verdicts.items() if verdict]
+    first = min(m for m in verdicts if m > max(other, default=0))
+    start = f"from m = {first} on" if first < last else f"at m = {last}"
+    return f"{start} {{}} cannot be told from {than}"

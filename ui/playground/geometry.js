@@ -1,0 +1,132 @@
+// What the plane is computed with: no page is needed for any of it, and tests/js/playground.test.js tries it.
+
+export const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+
+// The surfaces of all steps: 16-bit integers with a scale, as packing.py sends them.
+export function surfaces({ surface, side, steps }) {
+  const raw = new Int16Array(bytes(surface.values).buffer);
+  const size = side * side;
+  return steps.map((_, at) => Float32Array.from(raw.subarray(at * size, (at + 1) * size), (v) => v * surface.scale));
+}
+
+// Documents by query and grade, as {id, x, y, grade, query}.
+export const documentsOf = (rows) => rows.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
+
+// Pairs [preferred, other] of positions in a list of documents: same query, a higher grade.
+export function pairsOf(documents) {
+  const found = [];
+  documents.forEach((one, i) => documents.forEach((other, j) => {
+    if (one.query === other.query && one.grade > other.grade) found.push([i, j]);
+  }));
+  return found;
+}
+
+export const MISORDERED = 0, WITHIN = 1, BEYOND = 2;
+
+// Whether a pair is misordered, in order within the margin that the loss asks for, or beyond it.
+export function classOf(margin) {
+  if (margin <= 0) return MISORDERED;
+  return margin < 1 ? WITHIN : BEYOND;
+}
+
+// The value of a surface at a place, between the four points of the grid around it.
+export function valueAt(values, side, extent, x, y) {
+  const place = (v) => Math.min(Math.max(((v + extent) / (2 * extent)) * (side - 1), 0), side - 1 - 1e-9);
+  const across = place(x), down = place(-y);
+  const i = Math.floor(down), j = Math.floor(across);
+  const a = across - j, d = down - i, at = i * side + j;
+  const upper = values[at] * (1 - a) + values[at + 1] * a;
+  const lower = values[at + side] * (1 - a) + values[at + side + 1] * a;
+  return upper * (1 - d) + lower * d;
+}
+
+export const mixed = (from, to, share) => (share <= 0 ? from : share >= 1 ? to
+  : from.map((v, at) => v * (1 - share) + to[at] * share));
+
+export function ends(values) {
+  let low = Infinity, high = -Infinity;
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return high > low ? [low, high] : [low - 1, low + 1];
+}
+
+// Levels of contour lines: round numbers between two ends, about so many.
+export function levels(low, high, about = 9) {
+  const raw = (high - low) / about, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((one) => one >= raw);
+  const found = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(k * step);
+  return found;
+}
+
+// Segments [x0, y0, x1, y1] in units of the grid where a surface crosses a level (marching squares).
+export function contour(values, side, level) {
+  const found = [];
+  for (let i = 0; i + 1 < side; i++) {
+    for (let j = 0; j + 1 < side; j++) {
+      const at = i * side + j;
+      cross([values[at], values[at + 1], values[at + side + 1], values[at + side]], level, j, i, found);
+    }
+  }
+  return found;
+}
+
+const CORNERS = [[0, 0], [1, 0], [1, 1], [0, 1]];
+
+function cross(corners, level, j, i, found) {
+  const places = [];
+  for (let k = 0; k < 4; k++) {
+    const a = corners[k] - level, b = corners[(k + 1) % 4] - level;
+    if (a < 0 === b < 0) continue;
+    const share = a / (a - b), [x, y] = CORNERS[k], [u, v] = CORNERS[(k + 1) % 4];
+    places.push([j + x + share * (u - x), i + y + share * (v - y)]);
+  }
+  for (let k = 0; k + 1 < places.length; k += 2) found.push([...places[k], ...places[k + 1]]);
+}
+
+// Where a wave cos(ω·x + b) is highest within the square: segments [x0, y0, x1, y1]; its lowest for `sign` < 0.
+export function crests([u, v], phase, extent, sign = 1) {
+  const reach = (Math.abs(u) + Math.abs(v)) * extent, turn = 2 * Math.PI, from = phase + (sign < 0 ? Math.PI : 0);
+  const found = [];
+  for (let k = Math.ceil((from - reach) / turn); k * turn - from <= reach; k++) {
+    const line = chord(u, v, k * turn - from, extent);
+    if (line) found.push(line);
+  }
+  return found;
+}
+
+// The line u x + v y = c within the square, null where it only touches a corner.
+function chord(u, v, c, extent) {
+  const places = [];
+  for (const side of [-extent, extent]) {
+    if (v !== 0 && Math.abs((c - u * side) / v) <= extent) places.push([side, (c - u * side) / v]);
+    if (u !== 0 && Math.abs((c - v * side) / u) < extent) places.push([(c - v * side) / u, side]);
+  }
+  return places.length >= 2 ? [...places[0], ...places[1]] : null;
+}
+
+// What a list of documents is after a change that Python has not seen yet.
+export function after(documents, change) {
+  const rest = documents.filter((one) => one.id !== change.id);
+  if (change.kind === "drop") return rest;
+  if (change.kind !== "put") return documents;
+  const { id, x, y, grade, query } = change, at = documents.findIndex((one) => one.id === id);
+  rest.splice(at < 0 ? rest.length : at, 0, { id, x, y, grade, query });
+  return rest;
+}
+
+export const nextId = (documents, taken) => Math.max(taken, ...documents.map((one) => one.id + 1), 0);
+
+export const clamped = (value, edge) => Math.round(100 * Math.min(Math.max(value, -edge), edge)) / 100;
+
+// The nearest of some places within a distance, null where none is.
+export function nearest(places, x, y, distance) {
+  let best = null, least = distance;
+  for (const one of places) {
+    const away = Math.hypot(one.x - x, one.y - y);
+    if (away <= least) [best, least] = [one, away];
+  }
+  return best;
+}

@@ -1,0 +1,149 @@
+// How the plane is touched: by pointer (mouse, pen, finger) and by keys.
+
+import { clamped, nearest } from "./geometry.js";
+
+const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which something is grasped
+const STEP = 0.02, LEAP = 0.1, REST = 300; // of an arrow key, with Shift; milliseconds until Python is told
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+export function hands(plane) {
+  const { svg } = plane;
+  svg.addEventListener("pointerdown", (event) => grasp(plane, event));
+  svg.addEventListener("pointermove", (event) => plane.drag?.to(event));
+  svg.addEventListener("pointerup", () => plane.drag?.end(true));
+  svg.addEventListener("pointercancel", () => plane.drag?.end(false));
+  svg.addEventListener("dblclick", (event) => {
+    if (!under(plane, event)) plane.add(...inPlane(plane, event));
+  });
+  // a finger on something drags it; elsewhere it moves the page
+  svg.addEventListener("touchstart", (event) => {
+    const [touch] = event.touches;
+    if (plane.adding || under(plane, { clientX: touch.clientX, clientY: touch.clientY, pointerType: "touch" })) {
+      event.preventDefault();
+    }
+  }, { passive: false });
+  svg.addEventListener("focusin", ({ target }) => {
+    plane.chosen = target.dataset.key ?? plane.chosen;
+    plane.draw();
+  });
+  svg.addEventListener("keydown", (event) => key(plane, event));
+}
+
+function inPlane(plane, { clientX, clientY }) {
+  const { left, top, width } = plane.svg.getBoundingClientRect(), { extent } = plane.data;
+  const scale = (2 * extent) / width;
+  return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
+}
+
+// What lies under a pointer: what is chosen before all else, for a landmark may lie below its document.
+function under(plane, event) {
+  const { left, top } = plane.svg.getBoundingClientRect(), near = NEAR[event.pointerType] ?? NEAR.mouse;
+  const marks = plane.graspable(), [x, y] = [event.clientX - left, event.clientY - top];
+  return nearest(marks.filter((mark) => mark.chosen), x, y, near) ?? nearest(marks, x, y, near);
+}
+
+// What else lies where a mark lies, the next of them: a second tap chooses it.
+function below(plane, { key: own, x, y }) {
+  const there = plane.graspable().filter((mark) => Math.hypot(mark.x - x, mark.y - y) < NEAR.mouse / 2);
+  return there[(there.findIndex((mark) => mark.key === own) + 1) % there.length];
+}
+
+function grasp(plane, event) {
+  if (event.button) return;
+  const mark = under(plane, event);
+  if (!mark) {
+    if (plane.adding) plane.add(...inPlane(plane, event));
+    else if (plane.chosen) letGo(plane);
+    event.preventDefault();
+    return;
+  }
+  event.preventDefault();
+  plane.svg.setPointerCapture(event.pointerId);
+  const again = plane.chosen === mark.key;
+  choose(plane, mark);
+  plane.drag = new Drag(plane, mark, inPlane(plane, event), again);
+}
+
+function choose(plane, mark) {
+  plane.chosen = mark.key;
+  plane.marks.focus(mark.key);
+  plane.draw();
+}
+
+function letGo(plane) {
+  plane.chosen = null;
+  plane.svg.getRootNode().activeElement?.blur();
+  plane.draw();
+}
+
+// Something that is held: it follows the pointer, and Python is told where it is dropped.
+class Drag {
+  constructor(plane, mark, [x, y], again) {
+    const from = { ...mark.one };
+    Object.assign(this, { plane, mark, key: mark.key, from, at: from, moved: false, again });
+    this.offset = [mark.one.x - x, mark.one.y - y];
+  }
+
+  to(event) {
+    const [x, y] = inPlane(this.plane, event), { edge } = this.plane.data;
+    this.at = { ...this.at, x: clamped(x + this.offset[0], edge), y: clamped(y + this.offset[1], edge) };
+    this.moved ||= this.at.x !== this.from.x || this.at.y !== this.from.y;
+    this.keep();
+    this.plane.draw();
+  }
+
+  // Where it is held, also under data that have just come.
+  keep() {
+    place(this.plane, this.key, this.at);
+  }
+
+  end(dropped) {
+    this.plane.drag = null;
+    place(this.plane, this.key, dropped ? this.at : this.from);
+    if (dropped && this.moved) told(this.plane, this.key);
+    else if (dropped && this.again) choose(this.plane, below(this.plane, this.mark));
+    this.plane.draw();
+  }
+}
+
+const listed = (plane, mark) => (mark.startsWith("d")
+  ? plane.documents.find((one) => `d${one.id}` === mark)
+  : plane.landmarks.find((one) => `z${one.number}` === mark));
+
+function place(plane, mark, { x, y }) {
+  const one = listed(plane, mark);
+  if (one) Object.assign(one, { x, y });
+}
+
+function told(plane, mark) {
+  const one = listed(plane, mark);
+  if (!one) return;
+  if (mark.startsWith("d")) plane.put({ ...one });
+  else plane.tell({ kind: "landmark", ...one });
+}
+
+function key(plane, event) {
+  const mark = event.target.dataset.key, one = mark && listed(plane, mark);
+  if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key in ARROWS) nudge(plane, mark, one, ARROWS[event.key], event.shiftKey ? LEAP : STEP);
+  else if (event.key === "Delete" || event.key === "Backspace") plane.drop();
+  else if (/^[0-4]$/.test(event.key)) plane.paint({ grade: Number(event.key) });
+  else if (event.key === "q" && mark.startsWith("d")) plane.paint({ query: (one.query + 1) % 4 });
+  else if (event.key === "Escape") plane.player.button.focus();
+  else return;
+  event.preventDefault();
+}
+
+// Arrow keys move at once; Python is told when they rest.
+function nudge(plane, mark, one, [right, up], by) {
+  const { edge } = plane.data;
+  Object.assign(one, { x: clamped(one.x + right * by, edge), y: clamped(one.y + up * by, edge) });
+  plane.drag = { keep: () => place(plane, mark, one), to: () => {}, end: () => {} };
+  clearTimeout(plane.resting);
+  plane.resting = setTimeout(() => {
+    plane.drag = null;
+    told(plane, mark);
+    plane.status.textContent = plane.marks.known.get(mark)?.getAttribute("aria-label") ?? "";
+  }, REST);
+  plane.draw();
+}

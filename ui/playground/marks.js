@@ -1,0 +1,81 @@
+// What can be grasped: documents and landmarks, and beside them the arrow w and how far a kernel reaches.
+
+import { DIAMOND, SHAPES, shape } from "./elements.js";
+
+const BIGGER = 0.12; // how much larger a document is for each grade
+
+export class Marks {
+  constructor(svg) {
+    this.extra = shape("g", { "aria-hidden": "true" });
+    this.landmarks = shape("g");
+    this.documents = shape("g");
+    svg.append(this.extra, this.landmarks, this.documents);
+    this.known = new Map();
+  }
+
+  // One element for each of `list` ({key, kind, …}), in its order; those that stay keep the focus.
+  put(list, describe) {
+    const keys = new Set(list.map((one) => one.key));
+    for (const [key, element] of this.known) {
+      if (!keys.has(key)) {
+        element.remove();
+        this.known.delete(key);
+      }
+    }
+    for (const one of list) {
+      const element = this.known.get(one.key) ?? this.add(one), [mark] = element.children;
+      set(element, "aria-label", describe(one));
+      set(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
+      set(mark, "fill", one.fill);
+      set(mark, "stroke", one.stroke);
+      element.classList.toggle("chosen", one.chosen);
+      this.move(one);
+    }
+  }
+
+  add(one) {
+    const element = shape("g", { class: `mark ${one.kind}`, tabindex: "0", role: "button" }, shape("path"));
+    element.dataset.key = one.key;
+    this.known.set(one.key, element);
+    this[one.kind === "landmark" ? "landmarks" : "documents"].append(element);
+    return element;
+  }
+
+  move({ key, x, y, size }) {
+    set(this.known.get(key), "transform", `translate(${x} ${y}) scale(${size})`);
+  }
+
+  focus(key) {
+    this.known.get(key)?.focus({ preventScroll: true });
+  }
+
+  // The arrow of a linear model from the middle, and a circle where the kernel has fallen to a half.
+  surround({ centre, length, arrow, colour, reach }) {
+    this.extra.replaceChildren();
+    if (arrow && Math.hypot(...arrow) > 0) this.extra.append(...arrowOf(centre, length, arrow, colour));
+    if (reach) {
+      this.extra.append(shape("circle", { cx: reach.x, cy: reach.y, r: reach.r, class: "reach", stroke: colour }));
+    }
+  }
+}
+
+// What stays as it is is not written again: most marks stay while one is dragged.
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+export const sizeOf = (grade) => 0.9 + BIGGER * grade;
+
+function arrowOf(centre, length, [u, v], colour) {
+  const norm = Math.hypot(u, v), [dx, dy] = [(length * u) / norm, (-length * v) / norm];
+  const [x, y] = [centre + dx, centre + dy], angle = (180 / Math.PI) * Math.atan2(dy, dx);
+  const look = { stroke: colour, fill: colour };
+  const turned = `translate(${x + 0.03 * dx} ${y + 0.03 * dy}) rotate(${angle})`;
+  const word = shape("text", { class: "w", x: x + 0.12 * dx, y: y + 0.12 * dy });
+  word.textContent = "w";
+  return [
+    shape("line", { ...look, x1: centre, y1: centre, x2: x, y2: y, class: "arrow" }),
+    shape("path", { ...look, d: "M0 0L-16 7L-16 -7Z", transform: turned }),
+    word,
+  ];
+}

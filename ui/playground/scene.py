@@ -1,0 +1,165 @@
+"""What lies in the plane: a set with what was changed by hand, as a value, as a line of an address, as data.
+
+Positions are in hundredths, so that a line of an address says exactly where everything lies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+from rankviz.datasets import RankingData
+from rankviz.datasets.plane import FEATURES, make_plane
+
+EDGE = 1.15
+"""Documents and landmarks lie within it; the plane is shown a little beyond."""
+GRADES, QUERIES, MOST = 5, 4, 150
+"""How many grades and queries there are, and documents at most."""
+LONGEST = 1200
+"""Characters of changes by hand that an address holds."""
+_ITEM = re.compile(r"(\d{1,3})(?:\.(-?\d{1,3})\.(-?\d{1,3})\.(\d)\.(\d))?")
+_LANDMARK = re.compile(r"z(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
+
+
+class Document(NamedTuple):
+    """A document: where it lies, its grade, and its query from 0."""
+
+    x: float
+    y: float
+    grade: int
+    query: int
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A set in the plane and the changes made by hand.
+
+    Attributes
+    ----------
+    plane : str
+        A name in `PLANES`.
+    each, seed : int
+        Documents of each query, and what they are drawn with.
+    changed : mapping
+        By the number of the document: what it is now, or None where it was taken away. Numbers from the size
+        of the set on are documents that were added.
+    moved : mapping
+        Where landmarks lie that were moved, by their numbers.
+    """
+
+    plane: str = "ring"
+    each: int = 16
+    seed: int = 0
+    changed: Mapping[int, Document | None] = field(default_factory=dict)
+    moved: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def drawn(self) -> dict[int, Document]:
+        """The documents of the set itself, by number."""
+        data = make_plane(self.plane, documents_per_query=self.each, seed=self.seed)
+        rows = zip(data.X.tolist(), data.y.tolist(), (data.qid - 1).tolist(), strict=True)
+        return {k: Document(x, y, grade, query) for k, ((x, y), grade, query) in enumerate(rows)}
+
+    @property
+    def documents(self) -> dict[int, Document]:
+        """The documents as they are now, by number."""
+        found = self.drawn | dict(self.changed)
+        return {k: one for k, one in found.items() if one is not None}
+
+    @property
+    def by_hand(self) -> int:
+        """How many documents and landmarks were changed by hand."""
+        return len(self.changed) + len(self.moved)
+
+    def after(self, change: Mapping[str, Any]) -> Self:
+        """The scene after a change that the browser tells; the same where it is none that can be."""
+        try:
+            return self._after(change)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return self
+
+    def _after(self, change: Mapping[str, Any]) -> Self:
+        kind = change["kind"]
+        if kind == "reset":
+            return replace(self, changed={}, moved={})
+        if kind == "landmark":
+            number, place = _number(change["number"]), (_place(change["x"]), _place(change["y"]))
+            return replace(self, moved={**self.moved, number: place})
+        number, there = _number(change["id"]), self.documents
+        if kind == "drop":
+            return replace(self, changed={**self.changed, number: None}) if number in there else self
+        if kind != "put" or (number not in there and len(there) >= MOST):
+            return self
+        one = _document(*(change[name] for name in Document._fields))
+        return replace(self, changed={**self.changed, number: one})
+
+    @property
+    def line(self) -> str:
+        """The changes by hand in signs of an address; `read` takes them back."""
+        items = [
+            f"{k}" if one is None else f"{k}.{_hundredths(one)}.{one.grade}.{one.query}"
+            for k, one in self.changed.items()
+        ]
+        return "_".join([*items, *(f"z{k}.{_hundredths(place)}" for k, place in self.moved.items())])
+
+    def read(self, line: str) -> Self:
+        """The set with the changes that a line says; ValueError for a line that says none."""
+        changed: dict[int, Document | None] = {}
+        moved: dict[int, tuple[float, float]] = {}
+        for item in filter(None, line.split("_")):
+            if found := _LANDMARK.fullmatch(item):
+                k, x, y = map(int, found.groups())
+                moved[k] = (_place(x / 100), _place(y / 100))
+            elif found := _ITEM.fullmatch(item):
+                k, *values = (int(text) for text in found.groups() if text is not None)
+                changed[k] = _document(values[0] / 100, values[1] / 100, *values[2:]) if values else None
+            else:
+                raise ValueError(f"{item!r} is no document and no landmark")
+        scene = replace(self, changed=changed, moved=moved)
+        if len(scene.documents) > MOST:
+            raise ValueError(f"there are more than {MOST} documents")
+        return scene
+
+    @property
+    def data(self) -> RankingData | None:
+        """The documents with their grades in queries, None where there is none."""
+        rows = [one for _, one in self.in_order]
+        if not rows:
+            return None
+        X, y = [[one.x, one.y] for one in rows], [one.grade for one in rows]
+        qid = [one.query + 1 for one in rows]
+        return RankingData.from_arrays(X, y, qid, feature_names=FEATURES, name="the plane")
+
+    @property
+    def in_order(self) -> list[tuple[int, Document]]:
+        """Numbers and documents in the order of `data`: query by query."""
+        return sorted(self.documents.items(), key=lambda item: (item[1].query, item[0]))
+
+
+def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
+    one = Document(_place(x), _place(y), int(grade), int(query))
+    if not (0 <= one.grade < GRADES and 0 <= one.query < QUERIES):
+        raise ValueError(f"grade {grade} or query {query} is not offered")
+    return one
+
+
+def _place(told: Any) -> float:
+    """A coordinate within the plane, in hundredths; ValueError for what is no number."""
+    value = float(told)
+    if value != value:
+        raise ValueError("not a number")
+    return round(min(max(value, -EDGE), EDGE), 2)
+
+
+def _hundredths(place: Sequence[float]) -> str:
+    return ".".join(str(round(100 * value)) for value in place[:2])
+
+
+def _number(told: Any) -> int:
+    """The number of a document or landmark."""
+    number = int(told)
+    if not 0 <= number < 1000:
+        raise ValueError("no number of anything in the plane")
+    return number

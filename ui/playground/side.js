@@ -1,0 +1,28 @@
+// What stands beside the plane: how it is read, and K against K̃.
+
+import { drawMatrix, rgb } from "./draw.js";
+import { made } from "./elements.js";
+import { bytes } from "./geometry.js";
+
+export class Side {
+  constructor() {
+    this.key = made("ul", { class: "key" });
+    this.matrices = made("div", { class: "matrices" });
+    this.note = made("p", { class: "note" });
+    this.element = made("div", { class: "side" }, this.key, this.matrices, this.note);
+  }
+
+  show({ lines, kernels, labels, note, ink, below }) {
+    this.key.replaceChildren(...lines.map(([kind, colour, text]) => {
+      const swatch = made("i", { class: kind, "aria-hidden": "true" });
+      swatch.style.setProperty("--colour", colour);
+      return made("li", {}, swatch, text);
+    }));
+    this.matrices.replaceChildren(...(kernels?.matrices ?? []).map((text, at) => {
+      const canvas = made("canvas", { role: "img", "aria-label": labels[at] });
+      drawMatrix(canvas, bytes(text), kernels.side, rgb(ink), rgb(below));
+      return made("figure", {}, canvas, made("figcaption", {}, labels[at]));
+    }));
+    this.note.textContent = note;
+  }
+}

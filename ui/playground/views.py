@@ -1,0 +1,109 @@
+"""The playground: the answer, the plane with what can be done to it, and what can be taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rankviz.datasets import RankingData, write_letor
+from rankviz.features import EXACT, FEATURE_MAPS
+from rankviz.whatif.plane import PlaneFit, best_direction, fit_plane
+from ui.playground import words
+from ui.playground.packing import EXTENT, colours, packed
+from ui.playground.scene import MOST, Scene
+from ui.playground.state import KEY, Held, take_changes
+from ui.shared.components import mount
+from ui.shared.look import ALONE, INK, is_on
+from ui.shared.show import show_answer
+
+SCRIPT = Path(__file__).with_name("plane.js")
+ABOUT = (
+    "Each mark is a document: its two features are where it lies, its shape says its query, its colour and "
+    "size its grade. Training sees nothing but pairs of documents of one query with different grades. The "
+    "colour of the plane is the score that the model gives to a document at that place, with lines of equal "
+    "score. Drag documents and landmarks; a second click chooses what lies below the first. Tab goes from "
+    "one to the next, arrow keys move it, 0 to 4 set a document's grade, Q its query, Delete takes it away, "
+    "Esc leaves the plane. The model is trained when something is dropped, until then the old one is shown."
+)
+
+
+def plane(held: Held, settings: Mapping[str, Any]) -> None:
+    """The answer above the plane; the page ends here where the first figure is wanted alone."""
+    scene, data = held.scene, held.scene.data
+    fit = None if data is None else fit_plane(data, settings, scene.moved)
+    show_answer(words.EMPTY if fit is None else _answer(fit, settings))
+    if held.unread:
+        st.warning("The documents in this link could not be read: the set is shown as it is drawn.")
+    mount(SCRIPT, key=KEY, data=_sent(held, fit, settings), on_changes_change=take_changes)
+    if is_on(ALONE):
+        st.stop()
+
+
+def below(held: Held, *, short: bool) -> None:
+    """What is drawn, and the documents as a file."""
+    data = held.scene.data
+    if not short:
+        st.caption(
+            ":material/link_off: So many changes by hand are too long for a link; the documents as a file "
+            "have them all."
+        )
+    row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
+    with row.popover("About this figure", icon=":material/info:", help="What is drawn, of what, and how."):
+        st.caption(ABOUT)
+    with row.popover("Save", icon=":material/download:", help="Download the documents."):
+        st.download_button(
+            "Documents (LETOR text)",
+            b"" if data is None else letor(data),
+            "plane.txt",
+            "text/plain",
+            key="plane-letor",
+            on_click="ignore",
+            disabled=data is None,
+        )
+
+
+def letor(data: RankingData) -> bytes:
+    """The documents as LETOR text."""
+    stream = BytesIO()
+    write_letor(data, stream)
+    return stream.getvalue()
+
+
+def _answer(fit: PlaneFit, settings: Mapping[str, Any]) -> str:
+    if fit.model.n_pairs_ == 0:
+        return words.no_pairs(fit)
+    share, _ = best_direction(fit.data)
+    approximates = FEATURE_MAPS[fit.model.feature_map].approximates
+    kept = {name: value for name, value in settings.items() if name != "n_components"}
+    exact = fit_plane(fit.data, kept | {"feature_map": EXACT}).n_ordered if approximates else None
+    return words.answer(fit, exact, round(share * fit.model.n_pairs_))
+
+
+def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    scene, dark = held.scene, st.context.theme.type == "dark"
+    ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
+    return packed(scene, fit) | {
+        "rev": held.seen,
+        "next": max([len(scene.drawn), *(number + 1 for number in scene.changed)]),
+        "most": MOST,
+        "extent": EXTENT,
+        "undo": len(held.before),
+        "byHand": scene.by_hand,
+        "colours": colours(settings["feature_map"], dark=dark) | ink,
+        "words": _words(scene, fit),
+    }
+
+
+def _words(scene: Scene, fit: PlaneFit | None) -> dict[str, Any]:
+    side: dict[str, Any] = {"own": [], "labels": [], "note": ""}
+    if fit is not None:
+        side = {"own": words.own_marks(fit), "labels": words.of_kernels(fit), "note": words.note(fit)}
+    return {
+        "plane": f"The plane: {words.about(scene)}",
+        "full": f"There are {MOST} documents, which is the most. Delete one to add another.",
+        "side": side,
+    }

@@ -1,0 +1,110 @@
+"""What the playground finds, in sentences that the counts bear out."""
+
+from __future__ import annotations
+
+from rankviz.common.numbers import counted
+from rankviz.features import FEATURE_MAPS
+from rankviz.whatif.plane import PlaneFit
+from ui.playground.packing import WAVES
+from ui.playground.scene import Scene
+from ui.shared.show import capital
+
+EMPTY = "No documents: press Add and click into the plane, or reset it"
+
+
+def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
+    """How many pairs a model orders, how many the exact kernel where it is another, how many a direction."""
+    n = fit.model.n_pairs_
+    if n == 0:
+        return no_pairs(fit)
+    kind, right = FEATURE_MAPS[fit.model.feature_map], fit.n_ordered
+    found = capital(f"{who(fit)} orders {of_pairs(right, n)}")
+    if kind.is_identity:
+        return f"{found}; {_bound(right, direction)}"
+    if exact is not None:
+        found += ", as the exact kernel does" if exact == right else f", the exact kernel {_all(exact, n)}"
+    return f"{found}; {_most(direction, n)}"
+
+
+def no_pairs(fit: PlaneFit) -> str:
+    """Why there is nothing to learn, and what to do."""
+    if fit.data.n_documents == 1:
+        return "No pairs: one document alone. Add another one to its query, with another grade"
+    return "No pairs: no query has two documents of different grades. Give some document another grade"
+
+
+def who(fit: PlaneFit) -> str:
+    """The model within a sentence."""
+    kind, m = FEATURE_MAPS[fit.model.feature_map], fit.model.n_components_
+    if kind.approximates:
+        thing = counted(m, "landmark") if kind.expands else f"{m} frequenc{'y' if m == 1 else 'ies'}"
+        return f"{kind.label} with {thing}"
+    return kind.in_a_sentence
+
+
+def of_pairs(right: int, n: int) -> str:
+    """So many of all pairs."""
+    if right == n:
+        return "the only pair" if n == 1 else f"all {n:,} pairs"
+    share = min(max(round(100 * right / n), 1 if right else 0), 99)
+    return f"{right:,} of {counted(n, 'pair')} ({share} %)"
+
+
+def _all(right: int, n: int) -> str:
+    return "all" if right == n else f"{right:,}"
+
+
+def _bound(right: int, direction: int) -> str:
+    """What is said of a linear model beside the best of all directions."""
+    if right < direction:
+        return f"the best of all directions orders {direction:,}"
+    return "no direction can do better"
+
+
+def _most(direction: int, n: int) -> str:
+    if direction == n:
+        return "a single direction can do that too"
+    return f"no single direction orders more than {direction:,}"
+
+
+def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
+    """What is drawn of the model itself, each with the kind of its mark."""
+    kind = FEATURE_MAPS[fit.model.feature_map]
+    if kind.is_identity:
+        return [("arrowed", "w: scores grow along it")]
+    if not kind.approximates:
+        return []
+    if kind.expands:
+        return [("diamond", "Landmark, filled where it raises scores")]
+    return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
+
+
+def of_kernels(fit: PlaneFit) -> list[str]:
+    """What the matrices beside the plane are."""
+    kind = FEATURE_MAPS[fit.model.feature_map]
+    if not kind.has_kernel:
+        return []
+    if not kind.approximates:
+        return ["K, the kernel"]
+    error = 100 * fit.kernel_error
+    told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
+    return ["K, the kernel", f"K̃, what stands in for it: {told} % off"]
+
+
+def note(fit: PlaneFit) -> str:
+    """What the circle and the matrices show."""
+    if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
+        return "A linear score grows in one direction: its lines of equal score are straight and parallel."
+    return (
+        "Rows and columns are documents by query and grade; the stronger, the more alike. The circle around "
+        "what is chosen is where the kernel has fallen to a half."
+    )
+
+
+def about(scene: Scene) -> str:
+    """How many documents there are, of how many queries, and how many were changed by hand."""
+    documents = scene.documents.values()
+    queries = len({one.query for one in documents})
+    of = f"{queries} {'query' if queries == 1 else 'queries'}"
+    by_hand = f" · {counted(scene.by_hand, 'change')} by hand" if scene.by_hand else ""
+    return f"{counted(len(documents), 'document')}, {of}{by_hand}"

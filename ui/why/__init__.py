@@ -1,0 +1,1 @@
+"""The Why page: the features that put one document above another, exactly."""

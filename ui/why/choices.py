@@ -1,0 +1,188 @@
+"""Which query, which two documents, and of which model: the controls of the Why page, and their address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots.labels import shown_documents
+from ui.shared import pins
+from ui.shared.foreign import describe
+from ui.shared.jobs import run_or_wait
+from ui.shared.models import Option, menu, of_pins, of_the_sidebar
+from ui.shared.needs import offered
+from ui.shared.runs import normalised
+from ui.why import names
+
+QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
+"""Keys of what is chosen; the address has them by these names."""
+CURRENT = "current"
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two documents of one query as a model ranks them.
+
+    Attributes
+    ----------
+    record : RunRecord
+    part : str
+    data : RankingData
+        Of that part.
+    query : int
+    listed : DataFrame
+        Its documents in the order of their ranks: document, grade, rank, score, row (in `data`).
+    above, below : str
+        A and B.
+    """
+
+    record: RunRecord
+    part: str
+    data: RankingData
+    query: int
+    listed: pd.DataFrame
+    above: str
+    below: str
+
+    def of(self, name: str) -> pd.Series[Any]:
+        """What is known of a document of the list."""
+        found: pd.Series[Any] = self.listed[self.listed["document"] == name].iloc[0]
+        return found
+
+    @cached_property
+    def a(self) -> FloatArray:
+        """Features of A."""
+        return self.features(self.above)
+
+    @cached_property
+    def b(self) -> FloatArray:
+        """Features of B."""
+        return self.features(self.below)
+
+    def features(self, name: str) -> FloatArray:
+        """Features (d,) of a document of the list."""
+        row: FloatArray = self.data.X[int(self.of(name)["row"])]
+        return row
+
+
+def controls(spec: RunSpec, part: str, about: DeltaGenerator) -> tuple[Pair, list[str]]:
+    """The page's own controls; the two documents with their model, trained, and what features are called.
+
+    The page ends here, with a sentence, where there is no pair to look at or the model has no shares.
+    """
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    of, queries = row.container(width=160), row.container(width=100)
+    left, right = row.container(width=215), row.container(width=215)
+    turn, label = row.container(width="content"), row.container(width="content")
+    chosen = model(of, spec)
+    about.caption(str(describe(chosen, part)), width="content")
+    if not offered(chosen, "form"):
+        st.stop()
+    (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
+    data = normalised(chosen).parts[part]
+    called = names.popover(label, chosen, data)
+    at = query(queries, data)
+    listed = ranked(record, data, part, [int(q) for q in data.query_ids].index(at))
+    above, below = documents(left, right, listed)
+    turn.button(
+        "Swap",
+        icon=":material/swap_horiz:",
+        on_click=choose,
+        args=(below, above),
+        help="Ask why B is above A.",
+    )
+    if above == below:
+        one = " The query has one document." if len(listed) == 1 else ""
+        st.info(f"A and B are the same document: choose two of the query to compare.{one}")
+        st.stop()
+    return Pair(record, part, data, at, listed, above, below), called
+
+
+def model(place: Any, spec: RunSpec) -> RunSpec:
+    """The model that is asked: the sidebar's, or another one that the app can name."""
+    options = {CURRENT: Option("current model", lambda: spec)}
+    options |= of_the_sidebar(st.session_state) | of_pins(pins.pinned(spec))
+    hint = (
+        "current model: as the sidebar sets it. Others are RankSVM on another map with its settings, or pins."
+    )
+    return menu(place, "Model", options, CURRENT, OF, hint).spec()
+
+
+def query(place: Any, data: RankingData) -> int:
+    """The query whose list is asked about."""
+    queries = [int(q) for q in data.query_ids]
+    if st.session_state.get(QUERY) not in queries:
+        st.session_state[QUERY] = queries[0]
+    found: int = place.selectbox("Query", queries, key=QUERY, bind="query-params", help="Of the part shown.")
+    return found
+
+
+def ranked(record: RunRecord, data: RankingData, part: str, position: int) -> pd.DataFrame:
+    """The documents of the query at a position, the first one first; ties keep the order of the file."""
+    rows = np.arange(data.n_documents)[data.query_slice(position)]
+    scores = record.scores[part][rows]
+    table = pd.DataFrame(
+        {"document": shown_documents(data, position), "grade": data.y[rows], "score": scores, "row": rows}
+    )
+    table = table.iloc[np.argsort(-scores, kind="stable")].reset_index(drop=True)
+    return table.assign(rank=np.arange(1, len(table) + 1))
+
+
+def usual_pair(listed: pd.DataFrame) -> tuple[str, str]:
+    """The first document, and the first below it of a higher grade; else of a lower one; else the second."""
+    first, rest = listed.iloc[0], listed.iloc[1:]
+    for wanted in (rest["grade"] > first["grade"], rest["grade"] < first["grade"], rest["rank"] == 2):
+        if wanted.any():
+            return str(first["document"]), str(rest[wanted].iloc[0]["document"])
+    return str(first["document"]), str(first["document"])
+
+
+def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
+    """Menus of A and B, first those that are in the address, else the usual ones."""
+    above, below = usual_pair(listed)
+    told = {
+        row.document: f"{row.rank}. {row.document}, grade {row.grade}"
+        for row in listed.itertuples(index=False)
+    }
+    hint = "Rank by this model, name and grade."
+    return in_address(left, "A", told, above, ABOVE, hint), in_address(right, "B", told, below, BELOW, hint)
+
+
+def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:
+    """A menu of texts, told by others; the address has what the visitor chose, while it is offered."""
+    state = st.session_state
+    chosen = state.setdefault(kept(key), st.query_params.get(key))
+    if chosen in told:
+        st.query_params[key] = chosen
+    else:
+        st.query_params.pop(key, None)
+        chosen = usual
+    state[key] = chosen
+    found: str = place.selectbox(
+        label, list(told), format_func=told.__getitem__, key=key, on_change=_keep, args=(key,), help=hint
+    )
+    return found
+
+
+def kept(key: str) -> str:
+    """Where the session keeps a choice of the visitor's between pages."""
+    return f"chosen-{key}"
+
+
+def _keep(key: str) -> None:
+    st.session_state[kept(key)] = st.session_state[key]
+
+
+def choose(above: str, below: str) -> None:
+    """Choose both documents (a callback)."""
+    st.session_state[kept(ABOVE)], st.session_state[kept(BELOW)] = above, below

@@ -1,0 +1,91 @@
+"""What features are called: by the data set where it is known, by the visitor, else by number."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.datasets import RankingData, recognise_fold
+from rankviz.datasets.known import features_of_set
+from rankviz.experiments.spec import RunSpec
+from ui.shared.foreign import escaped
+from ui.shared.runs import fold_of
+
+KEY = "names"
+"""The query parameter with names that the visitor gave, where they are short."""
+SHORT, LONGEST = 400, 60
+"""Letters of all names that an address carries, and of one name."""
+_KEPT = "feature-names"
+_LINE = re.compile(r"\s*(\d{1,6})\s*[:=]\s*(.*?)\s*")
+
+
+def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]:
+    """Names of the features, with a button to change them; said where a line could not be read."""
+    known = given_names(data)
+    text = _text(spec)
+    shown = place.popover("Feature names", icon=":material/label:", help="Call features what you like.")
+    with shown:
+        st.caption(_source(spec, data))
+        text = st.text_area(
+            "One line each, as in “12: clicks”",
+            text,
+            key=f"{_KEPT}-{spec.dataset}",
+            height=160,
+            max_chars=20_000,
+            placeholder="12: clicks\n13: length of title",
+            help="Numbers count from 1. Names stay in this browser tab; short ones are in the address too.",
+        )
+        _keep(spec, text or "")
+        own, wrong = read(text or "", len(known))
+        if wrong:
+            lines = "; ".join(escaped(line[:LONGEST]) for line in wrong[:3])
+            st.warning(f"Not read, for they are not like “12: clicks”, from 1 to {len(known)}: {lines}")
+    return [own.get(number, name) for number, name in enumerate(known, 1)]
+
+
+def given_names(data: RankingData) -> list[str]:
+    """The names that the data have, else "feature 1" and so on."""
+    if data.feature_names:
+        return [name or f"feature {number}" for number, name in enumerate(data.feature_names, 1)]
+    return [f"feature {number}" for number in range(1, data.n_features + 1)]
+
+
+def read(text: str, d: int) -> tuple[dict[int, str], list[str]]:
+    """Names by number (from 1 to d) in lines such as "12: clicks", and the lines that are none."""
+    own: dict[int, str] = {}
+    wrong = []
+    for line in filter(str.strip, text.splitlines()):
+        found = _LINE.fullmatch(line)
+        if found and 1 <= int(found[1]) <= d and 0 < len(found[2]) <= LONGEST:
+            own[int(found[1])] = found[2]
+        else:
+            wrong.append(line.strip())
+    return own, wrong
+
+
+def _text(spec: RunSpec) -> str:
+    """What the visitor wrote for this data set; at first what the address has."""
+    kept: dict[str, str] = st.session_state.setdefault(_KEPT, {})
+    if not kept and KEY in st.query_params:
+        kept[spec.dataset] = st.query_params[KEY].replace("|", "\n")
+    return kept.get(spec.dataset, "")
+
+
+def _keep(spec: RunSpec, text: str) -> None:
+    st.session_state[_KEPT][spec.dataset] = text
+    told = "|".join(line.strip() for line in text.splitlines() if line.strip())
+    if told and len(told) <= SHORT:
+        st.query_params[KEY] = told
+    else:
+        st.query_params.pop(KEY, None)
+
+
+def _source(spec: RunSpec, data: RankingData) -> str:
+    found = features_of_set(recognise_fold(spec.dataset, fold_of(spec)), data.n_features)
+    if found is not None and data.feature_names == found.names:
+        return escaped(found.source)
+    if data.feature_names:
+        return "These names are the data set's own."
+    return "The data set has no names for its features, so they go by number."

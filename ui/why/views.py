@@ -1,0 +1,201 @@
+"""The views of the Why page: shares of features, values, one feature moved, landmarks, the list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import RankingData
+from rankviz.features import FEATURE_MAPS
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
+from rankviz.plots.labels import shown_documents
+from rankviz.plots.style import look_of
+from ui.shared.foreign import describe, escaped
+from ui.shared.needs import offered
+from ui.shared.runs import normalised
+from ui.shared.show import sentence, show_figure, show_table
+from ui.why import words, work
+from ui.why.choices import Pair, choose, in_address
+
+FEATURE = "move"
+"""The query parameter with the number of the feature that is moved."""
+LISTED = 10
+"""Neighbouring pairs of the list that are explained."""
+_TIMES = "why-list-changes"
+
+
+def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
+    """The sentence and the waterfall; returns its table."""
+    found = work.explained(pair)
+    table = margin_waterfall.data(found.values, names, pair.a, pair.b)
+    margin = float(found.margin)
+    show_figure(
+        margin_waterfall.figure(table, margin),
+        table,
+        answer=sentence(words.answer(pair, table, margin)),
+        key="why-shares",
+        alt=f"Shares of the features in the margin of {pair.above} over {pair.below}, largest first.",
+        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; bars begin where the "
+        f"one before ends, to the right for A, to the left for B. {words.WHAT_IT_IS} They sum to the margin "
+        f"but for rounding, here {abs(float(found.rest)):.1e}. {_about(pair)}",
+    )
+    st.caption(f"{words.balance(table, margin)} {words.WHAT_IT_IS}")
+    return table
+
+
+def values(pair: Pair, table: pd.DataFrame) -> None:
+    """Both documents' values beside the distribution of each feature."""
+    train = normalised(pair.record.spec).train
+    told = feature_values.data(table[table["share"] != 0].head(margin_waterfall.MOST), train.X)
+    if len(told) == 0:
+        st.info("No feature has a share in this margin.")
+        return
+    show_figure(
+        feature_values.figure(told, (pair.above, pair.below)),
+        told,
+        key="why-values",
+        alt="Values of both documents within the range of each feature in the training part.",
+        caption=f"The {len(told)} features with the largest shares, in that order, over the {len(train.X):,} "
+        "documents of the training part: thin, from the smallest to the largest value; thicker, from the 5 % "
+        "to the 95 % quantile; thickest, the middle half; a tick at the median. Values are as the model "
+        f"reads them, after normalisation. {_about(pair)}",
+    )
+    with st.expander("Numbers of all features"):
+        show_table(feature_values.data(table, train.X), hide_index=True)
+
+
+def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
+    """The margin as one feature of A moves, and the smallest change that swaps the two."""
+    nearest = work.nearest(pair)
+    best = nearest[0].feature if nearest else int(table.iloc[0]["number"]) - 1
+    feature = _feature(names, best)
+    grid, margin, crossings = work.curve(pair, feature)
+    now = float(pair.a[feature])
+    show_figure(
+        margin_curve.figure(
+            margin_curve.data(grid, margin),
+            look_of(pair.record.spec),
+            names[feature],
+            (now, float(work.explained(pair).margin)),
+            float(pair.b[feature]),
+            crossings,
+        ),
+        margin_curve.data(grid, margin),
+        answer=sentence(words.along(names[feature], crossings, now)),
+        key="why-curve",
+        alt=f"The margin against {names[feature]} of A, with ticks where both documents swap.",
+        caption=f"All other features of A, and all of B, as they are; {len(grid)} values over the range of "
+        "the training part. Above 0 A stands first. Ticks are found to rounding, between values where the "
+        f"sign changes. {_about(pair)}",
+    )
+    st.markdown(f"{words.smallest(nearest, names, pair)}.")
+    if nearest:
+        with st.expander(f"The nearest swap along each of {len(nearest)} features"):
+            rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
+            columns = ["feature", "A has", "they swap at", "standard deviations"]
+            show_table(pd.DataFrame(rows, columns=columns), hide_index=True)
+
+
+def _feature(names: Sequence[str], best: int) -> int:
+    """The feature that is moved: the one that swaps them with the smallest change, unless one is chosen."""
+    told = {str(number): f"{number}. {name}" for number, name in enumerate(names, 1)}
+    hint = "All else stays as it is. At first the feature that swaps them with the smallest change."
+    return int(in_address(st, "Move a feature of A", told, str(best + 1), FEATURE, hint)) - 1
+
+
+def landmarks(pair: Pair) -> None:
+    """The landmarks that speak for and against."""
+    spec = pair.record.spec
+    if not offered(spec, "expansion"):
+        return
+    table, train = work.landmarks(pair), normalised(spec).train
+    exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
+    rows = _named(landmark_shares.strongest(table), train)
+    if len(rows) == 0:
+        st.info("No landmark has a share in this margin.")
+        return
+    show_figure(
+        landmark_shares.figure(rows, rows["name"].tolist()),
+        rows,
+        answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
+        key="why-landmarks",
+        alt="Landmarks that add most to the margin, for A and for B.",
+        caption="Each adds its coefficient times κ(A, landmark) − κ(B, landmark), all together the margin. "
+        f"Drawn are up to {landmark_shares.EACH} for each side, with training document, query and grade. "
+        "One speaks for A where A is nearer to it and its coefficient above 0, or farther and below 0. "
+        f"{_about(pair)}",
+    )
+    st.caption(
+        "A coefficient is not a grade: neighbouring landmarks make up for each other, so that single shares "
+        "may be far larger than their sum."
+    )
+
+
+def _named(rows: pd.DataFrame, train: RankingData) -> pd.DataFrame:
+    """Landmarks with a `name`: document, query and grade."""
+    names = []
+    for row in rows.itertuples(index=False):
+        if row.document < 0:
+            names.append(f"landmark {row.landmark + 1}")
+            continue
+        position = int(np.searchsorted(train.ptr, row.document, side="right")) - 1
+        document = shown_documents(train, position)[row.document - int(train.ptr[position])]
+        names.append(f"{document}, query {row.query}, grade {row.grade}")
+    return rows.assign(name=names)
+
+
+def listed(pair: Pair, names: Sequence[str]) -> None:
+    """The first documents and why each stands above the next; a row is chosen to be looked at."""
+    n = min(LISTED, len(pair.listed) - 1)
+    found = work.neighbours(pair, n)
+    rows = []
+    for i in range(n):
+        above, below = pair.listed.iloc[i], pair.listed.iloc[i + 1]
+        rows.append(
+            {
+                "rank": i + 1,
+                "A": above["document"],
+                "grade": above["grade"],
+                "B": below["document"],
+                "its grade": below["grade"],
+                "margin": found.margin[i],
+                "most for A": _strongest(found.values[i], names),
+                "most for B": _strongest(found.values[i], names, -1),
+            }
+        )
+    st.markdown(f"**Why each of the first {n} documents stands above the next.** Tick a row to look at it.")
+    key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # another table, with no row ticked
+    pairs = [(str(row["A"]), str(row["B"])) for row in rows]
+    show_table(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key=key,
+        on_select=_ticked(key, pairs),
+        selection_mode="single-row",
+        column_config={"margin": st.column_config.NumberColumn(format="%.4g")},
+    )
+
+
+def _strongest(values: FloatArray, names: Sequence[str], sign: int = 1) -> str:
+    """The feature with the largest share of a sign, and that share; "" where none has that sign."""
+    best = int((sign * values).argmax())
+    return f"{names[best]} ({words.signed(float(values[best]))})" if sign * values[best] > 0 else ""
+
+
+def _ticked(key: str, pairs: Sequence[tuple[str, str]]) -> Callable[[], None]:
+    def take() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            choose(*pairs[rows[0]])
+            st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1
+
+    return take
+
+
+def _about(pair: Pair) -> str:
+    return f"{describe(pair.record.spec, pair.part)}."

@@ -1,0 +1,114 @@
+"""The Why page in words: who stands above whom and by what, where they swap, what landmarks say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.numbers import counted, with_minus
+from rankviz.whatif.crossings import Swap
+from ui.shared.foreign import escaped
+from ui.why.choices import Pair
+
+WHAT_IT_IS = (
+    "Shares are exact Shapley values of this pair with B as the baseline (interventional): what a feature "
+    "adds when it changes from B's value to A's, in the mean over all orders in which features change. They "
+    "explain the model, not the world, and features that vary together share what they say."
+)
+
+
+def signed(value: float) -> str:
+    """A share with its sign and three digits."""
+    return with_minus(value, "+.3g")
+
+
+def named(pair: Pair, name: str) -> str:
+    """A document with its rank and grade."""
+    row = pair.of(name)
+    return f"{escaped(name)} (rank {row['rank']}, grade {row['grade']})"
+
+
+def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
+    """Who stands above whom, and the features that say most on each side."""
+    a, b = named(pair, pair.above), named(pair, pair.below)
+    if margin == 0.0:
+        return f"A, {a}, and B, {b}, have the same score, so that the order of the file decides"
+    where = "above" if margin > 0 else "below"
+    text = f"A, {a}, scores {with_minus(abs(margin), '.3g')} {where} B, {b}"
+    sides = [("A", table[table["share"] > 0]), ("B", table[table["share"] < 0])]
+    said = [(_most(rows), side) for side, rows in (sides if margin > 0 else sides[::-1]) if len(rows)]
+    return "; ".join((text, *(f"for {side}: {most}" for most, side in said)))
+
+
+def _most(rows: pd.DataFrame, n: int = 2) -> str:
+    """The features that say most on one side."""
+    told = [
+        f"{escaped(name)} ({signed(share)})"
+        for name, share in rows[["name", "share"]].head(n).itertuples(index=False)
+    ]
+    return " and ".join(told)
+
+
+def balance(table: pd.DataFrame, margin: float) -> str:
+    """How much the features say on both sides, and how much of it is left."""
+    share = table["share"]
+    pro, contra = float(share[share > 0].sum()), float(share[share < 0].sum())
+    same = int((table["value_A"] == table["value_B"]).sum())
+    alike = f" {counted(same, 'feature')} {'has' if same == 1 else 'have'} the same value in both." * bool(
+        same
+    )
+    if pro - contra == 0.0:
+        return f"No feature speaks for either.{alike}"
+    left = abs(margin) / (pro - contra)
+    return (
+        f"All that speaks for A is {signed(pro)}, for B {signed(contra)}: {_percent(left)} of it is left as "
+        f"the margin.{alike}"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}"
+
+
+def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
+    """The smallest change of a feature that swaps them."""
+    return (
+        f"{escaped(names[found.feature])} at {with_minus(found.value, '.4g')} instead of "
+        f"{with_minus(value, '.4g')} ({found.spreads:.2g} standard deviations)"
+    )
+
+
+def smallest(found: Sequence[Swap], names: Sequence[str], pair: Pair) -> str:
+    """The smallest change over all features."""
+    if not found:
+        return "No single feature of A swaps them, wherever it is moved within its range in training"
+    best = found[0]
+    return (
+        f"The smallest single change of A that swaps them is {named_swap(best, names, pair.a[best.feature])}"
+    )
+
+
+def along(name: str, crossings: FloatArray, value: float) -> str:
+    """At which values of one feature they swap."""
+    if len(crossings) == 0:
+        return f"Along {escaped(name)} they never swap, with all else as it is"
+    told = [with_minus(x, ".4g") for x in crossings[:5]]
+    more = f" and {len(crossings) - 5} more" if len(crossings) > 5 else ""
+    return (
+        f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')} "
+        "of it now"
+    )
+
+
+def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
+    """How many landmarks speak for each, and which one says most; `first` has its `name`."""
+    share, what = table["share"], "training document" if exact else "landmark"
+    pro, contra = share[share > 0], share[share < 0]
+    side = "A" if first["share"] > 0 else "B"
+    return (
+        f"{counted(len(pro), what)} speak{'s' * (len(pro) == 1)} for A ({signed(pro.sum())}), "
+        f"{len(contra):,} for B ({signed(contra.sum())}); most for {side}: {escaped(first['name'])}"
+    )

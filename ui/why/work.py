@@ -1,0 +1,85 @@
+"""What the Why page computes, kept by what it is of: models, shares of features, where documents swap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import model_from
+from rankviz.experiments.spec import RunSpec
+from rankviz.models.ranker import Ranker
+from rankviz.whatif.crossings import POINTS, Swap, crossings, margin_along, swaps
+from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.margins import MarginExplanation, explain_margin
+from ui.shared.runs import normalised
+from ui.why.choices import Pair
+
+
+def model_of(record: RunRecord) -> Ranker:
+    """The fitted model of a record."""
+    return _model(record.spec, record)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Putting the model together …")
+def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
+    return model_from(_record, normalised(spec).train)
+
+
+def explained(pair: Pair) -> MarginExplanation:
+    """Shares of the features in the margin of the two documents."""
+    return _explained(pair.record.spec, pair.part, *_rows(pair), pair)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _explained(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> MarginExplanation:
+    return explain_margin(model_of(_pair.record), _pair.a, _pair.b)
+
+
+def neighbours(pair: Pair, n: int) -> MarginExplanation:
+    """Shares in the margins of the first n documents and the ones right below them."""
+    return _neighbours(pair.record.spec, pair.part, pair.query, n, pair)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Explaining the neighbours of the list …")
+def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> MarginExplanation:
+    X = _pair.data.X[_pair.listed["row"].to_numpy()[: n + 1]]
+    return explain_margin(model_of(_pair.record), X[:-1], X[1:])
+
+
+def nearest(pair: Pair) -> list[Swap]:
+    """The smallest change of every feature that swaps the two documents."""
+    return _nearest(pair.record.spec, pair.part, *_rows(pair), pair)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Looking for the values at which they swap …")
+def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> list[Swap]:
+    return swaps(model_of(_pair.record), _pair.a, _pair.b, normalised(spec).train.X)
+
+
+def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Values of a feature over its range in training, the margins there, and all values of A that swap."""
+    column = normalised(pair.record.spec).train.X[:, feature]
+    ends = [float(column.min()), float(column.max()), float(pair.a[feature]), float(pair.b[feature])]
+    low, high = min(ends), max(ends)
+    model, values = model_of(pair.record), np.linspace(low, high, POINTS)
+    margin = margin_along(model, pair.a, pair.b, feature, values)
+    return values, margin, crossings(model, pair.a, pair.b, feature, (low, high))
+
+
+def landmarks(pair: Pair) -> pd.DataFrame:
+    """What each landmark adds to the margin."""
+    return _landmarks(pair.record.spec, pair.part, *_rows(pair), pair)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Asking the landmarks …")
+def _landmarks(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
+    train: RankingData = normalised(spec).train
+    return landmark_shares(model_of(_pair.record), _pair.a, _pair.b, train)
+
+
+def _rows(pair: Pair) -> tuple[int, int]:
+    return int(pair.of(pair.above)["row"]), int(pair.of(pair.below)["row"])
