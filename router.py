@@ -11,7 +11,7 @@ from ui.shared.look import dress, switches
 from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences
 from ui.shared.settings import go_where_asked
-from ui.shared.sidebar import sidebar
+from ui.shared.sidebar import show_link, sidebar
 from ui.shared.warm import settle
 
 page = configure()
@@ -28,8 +28,11 @@ try:
         switches()
         dress()
         place = st.container()
-        page.run()
-        say_what_was_not_read(place)
+        try:
+            page.run()
+        finally:  # some pages end early
+            show_link()
+            say_what_was_not_read(place)
 finally:
     settle()
     prepare()

@@ -21,6 +21,7 @@ from benchmarks import (
     starting_points,
     threads,
     training,
+    why,
     xu2019,
 )
 
@@ -42,6 +43,7 @@ MEASUREMENTS = {
     "refits": refits.main,
     "threads": threads.main,
     "starting_points": starting_points.main,
+    "why": why.main,
 }
 
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from ui.ndcg_vs_m import samples, views
 from ui.ndcg_vs_m import tabs as in_tabs
-from ui.ndcg_vs_m import views
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -20,7 +20,8 @@ with errors_as_sentences():
     about.caption(views.in_short(settings, part), width="content")
     figure, training = st.container(), st.container()  # so that the figure stays where it is
     with training:
-        records = views.records(spec, settings)
+        wanted = samples.wanted(spec)
+        records, beside = views.records(spec, settings, wanted)
     with figure:
         views.headline(spec, settings, records, part)
 
@@ -29,5 +30,7 @@ tabs(
         "One query as m grows": lambda: in_tabs.one_query(spec, records, part),
         "Distance from the exact model": lambda: in_tabs.ranking_error(spec, settings, records, part),
         "Numbers": lambda: in_tabs.numbers(settings, records, part),
+        "Learning curve": lambda: samples.draw("Learning curve", spec, settings, wanted, beside, part),
+        "Label noise": lambda: samples.draw("Label noise", spec, settings, wanted, beside, part),
     }
 )

@@ -10,5 +10,6 @@ from ui.what_if import views
 spec = experiment()
 head("What if", str(describe(spec)))
 with errors_as_sentences():
-    run_or_wait([spec], title=f"What if, {spec.dataset}")
-    views.show(spec)
+    if views.answers_at_once(spec):
+        run_or_wait([spec], title=f"What if, {spec.dataset}")
+        views.show(spec)

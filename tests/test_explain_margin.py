@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from conftest_kernels import SETTINGS
 from sklearn.exceptions import NotFittedError
-from strangers import FeatureMean
+from strangers import FEATURE_MAP, Cauchy, FeatureMean, FittedSquares
 
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, StopRequested, explain_margin, load_fold
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_data
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, KERNELS, exact
-from rankviz.features.forms import Expansion, ProductForm
+from rankviz.features.forms import Expansion, ProductForm, SumForm
+from rankviz.features.kernel_base import BlockKernel, ByFeature, Fill
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.whatif import products
@@ -219,6 +221,54 @@ def test_a_polynomial_kernel_is_refused_with_what_would_do(feature_map: str) -> 
 def test_a_ranker_that_declares_nothing_is_refused() -> None:
     with pytest.raises(SettingError, match=r"FeatureMean are not known .*RankSVM's are"):
         explain_margin(FeatureMean().fit_data(DATA), DATA.X[0], DATA.X[1])
+
+
+@dataclass(frozen=True)
+class Bumps(BlockKernel):
+    """κ(x, z) = Π_l (1 + γ x_l z_l), a kernel of nobody's: it says that it is a product over features."""
+
+    gamma: float = 0.1
+
+    label: ClassVar[str] = "bumps"
+    formula: ClassVar[str] = "Π (1 + γ x z)"
+    by_feature: ClassVar[ByFeature | None] = ByFeature(lambda k, x, z: 1 + k.gamma * x * z, multiplied=True)
+
+    def argument_blocks(self, Z: np.ndarray) -> Fill:
+        return lambda X, block: np.prod(1 + self.gamma * X[:, None, :] * Z, axis=2, out=block)
+
+    def apply(self, arguments: np.ndarray, out: np.ndarray) -> None:
+        np.copyto(out, arguments)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        return np.prod(1 + self.gamma * X**2, axis=1)
+
+
+def test_a_kernel_of_a_stranger_is_taken_at_its_word() -> None:
+    rng = np.random.default_rng(4)
+    expansion = Expansion(Bumps(0.3), rng.normal(size=(15, 6)), rng.normal(size=15))
+    a, b = rng.normal(size=(2, 6))
+
+    def score(X: np.ndarray) -> np.ndarray:
+        return expansion.kernel.matrix(X, expansion.documents) @ expansion.coefficients
+
+    small_share(shapley_values(expansion.form, a, b), by_coalitions(score, a, b), 10.0)
+    silent = Expansion(Cauchy(0.3), expansion.documents, expansion.coefficients)
+    with pytest.raises(SettingError, match=r"Cauchy kernel .* is neither a product nor a sum"):
+        _ = silent.form
+
+
+def test_a_map_of_a_stranger_is_refused_unless_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FEATURE_MAPS, "squares", FEATURE_MAP)
+    model = RankSVM("squares", C=0.5).fit_data(DATA)
+    with pytest.raises(SettingError, match="not known to be sums"):
+        explain_margin(model, DATA.X[0], DATA.X[1])
+
+    def form(self: FittedSquares, w: np.ndarray) -> SumForm:
+        return SumForm(lambda a, b: w[:D] * (a - b) + w[D:] * (a**2 - b**2))
+
+    monkeypatch.setattr(FittedSquares, "form", form, raising=False)
+    found = explain_margin(model, DATA.X[0], DATA.X[1])
+    small_share(found.values, by_coalitions(model.predict, DATA.X[0], DATA.X[1]), 1.0)
 
 
 def test_documents_that_do_not_fit_are_refused() -> None:

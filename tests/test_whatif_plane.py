@@ -111,6 +111,11 @@ def test_landmarks_of_another_space_are_refused(points: Any) -> None:
         LandmarkRankSVM(points, gamma=2.0).fit(data.X, data.y, qid=data.qid)
 
 
+def test_landmarks_of_the_plane_keep_all_eigenvalues() -> None:
+    with pytest.raises(SettingError, match="leave rank out"):
+        fit_plane(make_plane("ring"), MAPS["nystroem"] | {"rank": 3})
+
+
 def test_kernels_meet_where_all_documents_are_landmarks() -> None:
     data = make_plane("xor")
     assert fit_plane(data, RBF).kernel_error < 1e-6

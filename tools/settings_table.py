@@ -8,6 +8,7 @@ from typing import Any
 
 from rankviz.common.settings import Powers, Setting, Steps, Typed, every
 from rankviz.models.methods import METHODS
+from rankviz.whatif.samples import SETTINGS as SAMPLE
 from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
@@ -96,7 +97,11 @@ def _readers(setting: Setting) -> Iterator[str]:
             )
 
 
-_BESIDE = {NORMALISATION: "the data of every run", BASELINE_C: "figures with a linear baseline"}
+_BESIDE = {
+    NORMALISATION: "the data of every run",
+    BASELINE_C: "figures with a linear baseline",
+    **dict.fromkeys(SAMPLE, "the data of every run"),
+}
 """Settings that no method declares, and what reads them."""
 
 

@@ -52,7 +52,7 @@ def figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         y=y,
         mode="markers",
         name="median",
-        marker={"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#5a6b7b"}},
+        marker={"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#000000"}},
         hoverinfo="skip",
     )
     for side, name, colour, symbol in (
@@ -72,7 +72,7 @@ def figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     return finished(
         fig,
         height=110 + PITCH * len(table),
-        xaxis={"title": "place between the smallest (0) and the largest value (1)", "zeroline": False},
+        xaxis={"title": "place in the feature's range", "zeroline": False},
         yaxis={
             "tickvals": y,
             "ticktext": [harmless(name) for name in table["name"]],

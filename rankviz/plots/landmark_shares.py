@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.common.numbers import with_minus
 from rankviz.plots.labels import harmless
-from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH, room_for_numbers
+from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH, add_numbers
 from rankviz.plots.style import finished
 
 EACH = 7
@@ -32,19 +31,17 @@ def figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         y=y,
         x=rows["share"],
         marker={"color": [ABOVE_COLOUR if share > 0 else BELOW_COLOUR for share in rows["share"]]},
-        text=[with_minus(share, "+.3g") for share in rows["share"]],
-        textposition="outside",
-        cliponaxis=False,
         customdata=rows[["coefficient", "near_A", "near_B"]],
-        hovertemplate="coefficient %{customdata[0]:.4g}<br>κ with A %{customdata[1]:.4g}, "
+        hovertemplate="%{x:+.4g}, coefficient %{customdata[0]:.4g}<br>κ with A %{customdata[1]:.4g}, "
         "with B %{customdata[2]:.4g}<extra></extra>",
     )
+    add_numbers(fig, rows["share"].tolist())
     return finished(
         fig,
         height=70 + PITCH * len(rows),
         showlegend=False,
         bargap=0.25,
-        xaxis={"title": "added to f(A) − f(B)", "range": room_for_numbers([0.0, *rows["share"]])},
+        xaxis={"title": "added to f(A) − f(B)"},
         yaxis={
             "tickvals": y,
             "ticktext": [harmless(name) for name in names],

@@ -68,11 +68,8 @@ def figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
         x=shares,
         base=[*bars["start"], 0.0],
         marker={"color": [*(_colour(share) for share in bars["share"]), EVEN_COLOUR], "line": {"width": 0}},
-        text=[with_minus(share, "+.3g") for share in shares],
-        textposition="outside",
-        cliponaxis=False,
         customdata=[[*pair] for pair in zip(bars["label"], bars["told"], strict=True)] + [["margin", ""]],
-        hovertemplate="%{customdata[0]}: %{text}<br>%{customdata[1]}<extra></extra>",
+        hovertemplate="%{customdata[0]}: %{x:+.4g}<br>%{customdata[1]}<extra></extra>",
     )
     ends = [*(bars["start"] + bars["share"])]
     for row, end in enumerate(ends):
@@ -80,12 +77,13 @@ def figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
             type="line", x0=end, x1=end, y0=row - 0.4, y1=row + 1.4, line={"width": 1, "color": EVEN_COLOUR}
         )
     fig.add_vline(x=0.0, line={"width": 1, "color": "#7f7f7f"})
+    add_numbers(fig, shares)
     return finished(
         fig,
         height=height(len(bars)),
         showlegend=False,
         bargap=0.25,
-        xaxis={"title": "f(A) − f(B), share by share", "range": room_for_numbers([0.0, *ends, margin])},
+        xaxis={"title": "f(A) − f(B), share by share"},
         yaxis={
             "tickvals": list(range(len(shares))),
             "ticktext": [*bars["label"], "<b>margin</b>"],
@@ -101,8 +99,17 @@ def _colour(share: float) -> str:
     return ABOVE_COLOUR if share > 0 else BELOW_COLOUR
 
 
-def room_for_numbers(ends: Sequence[float]) -> list[float]:
-    """A range with room for the numbers beside the bars."""
-    low, high = min(ends), max(ends)
-    room = 0.14 * (high - low) or 1.0
-    return [low - room, high + room]
+def add_numbers(fig: go.Figure, shares: Sequence[float]) -> None:
+    """Write the numbers of bars at the right edge, row by row: beside bars they would run into each other."""
+    fig.add_scatter(x=[0.0], y=[0], yaxis="y2", mode="none", hoverinfo="skip", showlegend=False)
+    fig.update_layout(
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "tickvals": list(range(len(shares))),
+            "ticktext": [with_minus(share, "+.3g") for share in shares],
+            "range": [len(shares) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+        }
+    )

@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Progress
+from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import needed
 from rankviz.models.ranksvm import RankSVM
 from rankviz.risk.pairs import preference_pairs
 from rankviz.whatif.given import LandmarkRankSVM
+from rankviz.whatif.paths import WeightPath
 
 _SHARED = ("kernel", "gamma", "degree", "coef0", "C", "loss", "costs", "random_state", "tol", "max_iter")
 
@@ -93,22 +94,16 @@ def fit_plane(
     """
     model, points = RankSVM(**settings), np.zeros((0, 2))
     if has_landmarks(model.feature_map):
+        if settings.get("rank") is not None:
+            raise SettingError("landmarks of the plane keep all eigenvalues: leave rank out")
         points = drawn_landmarks(data, settings)
         for number, point in (landmarks or {}).items():
             points[number : number + 1] = point  # one beyond the last is no landmark of this model
         passed = {name: value for name, value in settings.items() if name in _SHARED}
         model = LandmarkRankSVM(points, **passed)
-    path: list[FloatArray] = []
-
-    def keep(progress: Progress) -> None:
-        if progress.weights is not None:
-            if progress.record is None and path:  # a narrower smoothing begins where the last one ended
-                path.pop()
-            path.append(progress.weights)
-
-    model.fit_data(data, callback=keep)
-    trace = model.trace_.reset_index(drop=True)
-    return PlaneFit(model, data, np.array([*path[: len(trace) - 1], model.coef_]), trace, points)
+    path = WeightPath()
+    model.fit_data(data, callback=path)
+    return PlaneFit(model, data, path.to(model), model.trace_.reset_index(drop=True), points)
 
 
 def best_direction(data: RankingData) -> tuple[float, FloatArray]:

@@ -45,8 +45,9 @@ def assert_nothing_leads_elsewhere(page: Page) -> None:
 def test_an_address(text: str, server: Server, page: Page) -> None:
     keys = dict.fromkeys(["data", "fold", *(setting.key for setting in all_settings())], text)
     others = ("query", "view", "picked", "document", "pins", "job", "part", "metric", "anything")
+    others += ("above", "below", "of", "move", "names")
     address = keys | dict.fromkeys(others, text) | {"costs": "λ as below"}
-    for name in ("", "data", "train", "side_by_side", "low_rank"):
+    for name in ("", "data", "train", "side_by_side", "low_rank", "why"):
         open_page(page, f"{server.url}/{name}?{urlencode(address)}")
         assert_nothing_leads_elsewhere(page)
 

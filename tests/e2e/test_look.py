@@ -55,6 +55,28 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     )
 
 
+def test_large_type_and_settings_are_in_the_address_of_the_next_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50&large=true&alone=true")
+    sidebar(page).get_by_role("link", name="Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "large": "true", "alone": "true"}.items()
+
+
+def test_a_tab_that_was_opened_stays_on_its_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?m=50")
+    page.get_by_role("tab", name="One query").click()
+    wait_settled(page)
+    for name, title in (("low_rank", "Low rank"), ("side_by_side", "Side by side")):
+        sidebar(page).get_by_role("link", name=title).click()
+        page.wait_for_url(f"**/{name}*")
+        wait_settled(page)
+        assert "view" not in query_of(page)
+        expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab").nth(1).click()
+        wait_settled(page)
+
+
 def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     open_page(page, f"{server.url}/?m=50")

@@ -75,6 +75,12 @@ def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) 
         assert words in link
 
 
+def test_the_frozen_link_has_what_a_page_was_set_to_just_now(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=10&left=linear")
+    sidebar(page).get_by_text("Presets and link").click()
+    assert "left=linear" in page.get_by_test_id("stCode").inner_text()
+
+
 def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?map=exact+kernel+(RBF)&freq=Gaussian&c=-3")
     finish_training(page)

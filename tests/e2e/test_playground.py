@@ -161,6 +161,21 @@ def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: 
     assert query_of(page).items() >= {"m": "50", "c": "-2"}.items()
 
 
+def test_the_plane_is_found_as_it_was_left(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pset=XOR&pmap=exact+kernel&pg=3&peach=4&docs=0.50.50.4.0")
+    told, address = answer(page).inner_text(), query_of(page)
+    sidebar(page).get_by_role("link", name="Data").click()
+    page.wait_for_url("**/data*")
+    wait_settled(page)
+    assert not {"pset", "docs"} & set(query_of(page))
+    sidebar(page).get_by_role("link", name="Playground").click()
+    page.wait_for_url("**/playground*")
+    wait_settled(page)
+    expect(answer(page)).to_have_text(told)
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    assert query_of(page) == address
+
+
 @pytest.fixture
 def phone(browser: Browser, server: Server) -> Iterator[Page]:
     context = browser.new_context(

@@ -17,7 +17,13 @@ APP = Path(__file__).parents[2] / "router.py"
 
 TABS = {
     "train": ("One query", "Margins", "Convergence", "Numbers"),
-    "ndcg_vs_m": ("One query as m grows", "Distance from the exact model", "Numbers"),
+    "ndcg_vs_m": (
+        "One query as m grows",
+        "Distance from the exact model",
+        "Numbers",
+        "Learning curve",
+        "Label noise",
+    ),
     "convergence": ("Play", "Runs", "Iterations"),
     "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
     "why": ("Both documents", "Move a feature", "Landmarks", "Down the list"),

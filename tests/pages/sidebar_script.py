@@ -13,11 +13,12 @@ def _script() -> None:
     from ui.shared.link import link_as_opened, say_what_was_not_offered
     from ui.shared.runs import datasets, errors_as_sentences
     from ui.shared.settings import baseline, spec_from_state
-    from ui.shared.sidebar import sidebar
+    from ui.shared.sidebar import show_link, sidebar
 
     with errors_as_sentences():
         link = link_as_opened()
         sidebar(datasets())
+        show_link()
         say_what_was_not_offered(link)
         st.session_state["spec"] = spec_from_state(st.session_state)
         st.session_state["baseline"] = baseline(st.session_state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import PAGES
 from test_home_train import lines
@@ -43,9 +43,9 @@ def test_m_and_seed_are_greyed_out_and_gamma_is_not(open_page: Opener) -> None:
 
 def test_home_draws_the_exact_level_beside_the_approximations(open_page: Opener) -> None:
     app, exact = open_page(None, **EXACT), execute(SPEC).metrics["vali"]["NDCG@10"]
-    shown = lines(figures(app)[0])
-    assert {"linear (no m)", "exact kernel (no m)", "Nyström", "random Fourier"} <= set(shown)
-    assert shown["exact kernel (no m)"][0] == pytest.approx(exact.mean())
+    drawn = lines(figures(app)[0])
+    assert {"linear (no m)", "exact kernel (no m)", "Nyström", "random Fourier"} <= set(drawn)
+    assert drawn["exact kernel (no m)"][0] == pytest.approx(exact.mean())
     linear = execute(SPEC.linear(2.0**-10)).metrics["vali"]["NDCG@10"]
     assert compare(exact, linear).sentence("The exact kernel", "the linear model", "NDCG@10") in words(app)
 
@@ -62,7 +62,7 @@ def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
     link = {"plain": "false", "upto": 10, "errupto": 25, "draws": 1}
     app = open_page(page, **link, **EXACT)
     assert app.session_state["map"] == "exact"
-    assert figures(app)
+    assert shown(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -70,7 +70,7 @@ def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
     app = open_page(page, data="edge", **EXACT)
-    assert figures(app) or app.error or app.info or app.warning
+    assert shown(app) or app.error or app.info or app.warning
     assert "nan" not in words(app).lower().split()
 
 

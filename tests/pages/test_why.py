@@ -85,8 +85,9 @@ def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
     assert f"above B, {escaped(listed['document'][3])} (rank 4" in said
     assert f"for A: feature {best + 1} ({signed(found.values[best])})" in said
     assert WHAT_IT_IS in words(app)
-    bars = figures(app)[0]["data"][0]
-    assert bars["text"][-1] == signed(float(found.margin))
+    numbers = figures(app)[0]["layout"]["yaxis2"]["ticktext"]
+    assert numbers[0] == signed(found.values[np.abs(found.values).argmax()])
+    assert numbers[-1] == signed(float(found.margin))
 
 
 def test_the_other_way_round_it_says_below(open_page: Opener) -> None:

@@ -177,17 +177,24 @@ def _check(run: RunSpec) -> None:
         check_kernel_space(run.solver, cost.shape.n)
 
 
-def records(spec: RunSpec, chosen: Settings) -> list[RunRecord]:
-    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet."""
+def records(
+    spec: RunSpec, chosen: Settings, beside: Sequence[RunSpec]
+) -> tuple[list[RunRecord], dict[RunSpec, RunRecord]]:
+    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet.
+
+    Also those that the open tab wants beside, by their specs.
+    """
+    wanted = specs(spec, chosen)
     whole = run_what_comes(
-        specs(spec, chosen),
+        list(dict.fromkeys([*wanted, *beside])),
         title=f"NDCG against m, {spec.dataset}",
         together=lambda run: run.but(fold="", digest=""),
     )
-    if not any(map(is_curve, whole)):
+    found = [whole[run] for run in wanted if run in whole]
+    if not any(is_curve(record.spec) for record in found):
         st.info("No run of a curve has finished yet. The curves grow here as they finish.", icon=WAITING)
         st.stop()
-    return list(whole.values())
+    return found, {run: whole[run] for run in beside if run in whole}
 
 
 def in_short(chosen: Settings, part: str) -> str:

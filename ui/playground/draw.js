@@ -2,16 +2,14 @@
 
 import { BEYOND, MISORDERED, WITHIN, classOf, contour, crests, levels } from "./geometry.js";
 
-const DARKEST = 0.5, RATIO = 2; // how much of the method's colour the highest score gets; pixels for one of CSS
+const DARKEST = 0.5; // how much of the method's colour the highest score gets
 
 // A canvas of so many CSS pixels, cleared, to be drawn on in these.
 export function cleared(canvas, width, height = width) {
-  const context = canvas.getContext("2d");
-  if (canvas.width !== width * RATIO || canvas.height !== height * RATIO) {
-    canvas.width = width * RATIO;
-    canvas.height = height * RATIO;
-  }
-  context.setTransform(RATIO, 0, 0, RATIO, 0, 0);
+  const context = canvas.getContext("2d"), ratio = Math.min(window.devicePixelRatio || 1, 2);
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
 }
@@ -66,19 +64,27 @@ export function drawWaves(context, waves, weights, size, extent, colour) {
   context.globalAlpha = 1;
 }
 
-// Pairs as segments by the class of their margin; those of `chosen` stand out, the others by `shown`.
+// Pairs as segments by the class of their margin, `shown` of them; not those of `chosen`, which stand out.
 export function drawPairs(context, { pairs, places, scores, chosen, shown, colours }) {
-  const plain = [[], [], []], strong = [[], [], []];
+  const sorted = [[], [], []];
   for (const [i, j] of pairs) {
     const kind = classOf(scores[i] - scores[j]);
-    const segment = [places[i].x, places[i].y, places[j].x, places[j].y];
-    if (i === chosen || j === chosen) strong[kind].push(segment);
-    else if (shown === "all" || (shown === "misordered" && kind === MISORDERED)) plain[kind].push(segment);
+    if (i !== chosen && j !== chosen && (shown === "all" || (shown === "misordered" && kind === MISORDERED))) {
+      sorted[kind].push([places[i].x, places[i].y, places[j].x, places[j].y]);
+    }
   }
   const faint = (chosen >= 0 ? 0.35 : 1) * Math.min(0.8, 8 / Math.sqrt(pairs.length + 1));
   for (const kind of [BEYOND, WITHIN, MISORDERED]) {
-    stroke(context, plain[kind], colours[kind], Math.min(0.85, faint * WIDTHS[kind]));
-    stroke(context, strong[kind], colours[kind], 0.95, WIDTHS[kind] + 0.6);
+    stroke(context, sorted[kind], colours[kind], Math.min(0.85, faint * WIDTHS[kind]));
+  }
+}
+
+// All pairs of the chosen document: few, drawn anew in every frame of a drag.
+export function drawChosen(context, { pairs, places, scores, chosen, colours }) {
+  for (const [i, j] of pairs) {
+    if (i !== chosen && j !== chosen) continue;
+    const kind = classOf(scores[i] - scores[j]), segment = [places[i].x, places[i].y, places[j].x, places[j].y];
+    stroke(context, [segment], colours[kind], 0.95, WIDTHS[kind] + 0.6);
   }
 }
 

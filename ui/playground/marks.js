@@ -23,12 +23,11 @@ export class Marks {
       }
     }
     for (const one of list) {
-      const element = this.known.get(one.key) ?? this.add(one);
-      element.setAttribute("aria-label", describe(one));
-      const [mark] = element.children;
-      mark.setAttribute("d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
-      mark.setAttribute("fill", one.fill);
-      mark.setAttribute("stroke", one.stroke);
+      const element = this.known.get(one.key) ?? this.add(one), [mark] = element.children;
+      set(element, "aria-label", describe(one));
+      set(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
+      set(mark, "fill", one.fill);
+      set(mark, "stroke", one.stroke);
       element.classList.toggle("chosen", one.chosen);
       this.move(one);
     }
@@ -43,7 +42,7 @@ export class Marks {
   }
 
   move({ key, x, y, size }) {
-    this.known.get(key)?.setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
+    set(this.known.get(key), "transform", `translate(${x} ${y}) scale(${size})`);
   }
 
   focus(key) {
@@ -58,6 +57,11 @@ export class Marks {
       this.extra.append(shape("circle", { cx: reach.x, cy: reach.y, r: reach.r, class: "reach", stroke: colour }));
     }
   }
+}
+
+// What stays as it is is not written again: most marks stay while one is dragged.
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 export const sizeOf = (grade) => 0.9 + BIGGER * grade;

@@ -3,7 +3,7 @@
 // Python sends documents and model (ui/playground/packing.py); what is done here is told on drop as changes with
 // numbers, repeated until they come back as seen. Until then they are made here, under the old model.
 
-import { cleared, drawPairs, drawSurface, drawWaves } from "./draw.js";
+import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
 import { made, shape } from "./elements.js";
 import { after, clamped, documentsOf, ends, mixed, nextId, pairsOf, surfaces, valueAt } from "./geometry.js";
 import { hands } from "./hands.js";
@@ -36,7 +36,8 @@ class Plane {
   build(parent) {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
-    this.svg = shape("svg", { role: "group" });
+    this.strong = made("canvas", { class: "layer" });
+    this.svg = shape("svg", { role: "group", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
     this.side = new Side();
@@ -50,7 +51,8 @@ class Plane {
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
-    this.square = made("div", { class: "square" }, this.surface, this.segments, this.svg);
+    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.strong,
+      this.svg);
     this.root = made("div", { class: "playground" }, this.toolbar.element,
       made("div", { class: "beside" }, made("div", { class: "main" }, this.square, this.player.element),
         this.side.element), this.status);
@@ -76,7 +78,7 @@ class Plane {
       this.range = data.model ? ends(this.surfaces.at(-1)) : [-1, 1];
       this.player.load(this.surfaces.length);
     }
-    this.svg.setAttribute("aria-label", data.words.plane);
+    this.square.setAttribute("aria-label", data.words.plane);
     this.draw(true);
   }
 
@@ -147,9 +149,11 @@ class Plane {
     return ((down ? -v : v) + extent) * (this.size / (2 * extent));
   }
 
+  // All of it; in a drag only what moves.
   paintAll() {
     const { model, colours } = this.data, at = this.player.at, whole = Math.floor(at), next = Math.ceil(at);
     this.now = { whole, next, share: at - whole };
+    this.style = this.inks();
     if (model && this.everything) {
       this.values = mixed(this.surfaces[whole], this.surfaces[next], at - whole);
       drawSurface(this.surface, this.values, model.side, this.size, colours.method, this.range);
@@ -177,28 +181,34 @@ class Plane {
   }
 
   paintSegments() {
-    const context = cleared(this.segments, this.size), { model, colours } = this.data;
+    const { model, colours } = this.data;
+    this.pairs = pairsOf(this.documents);
+    const drawn = {
+      pairs: model ? this.pairs : [],
+      places: this.documents.map((one) => ({ x: this.toPixels(one.x), y: this.toPixels(one.y, true) })),
+      scores: this.scores,
+      chosen: this.documents.findIndex((one) => `d${one.id}` === this.chosen),
+      shown: this.shown,
+      colours: this.style.pairs,
+    };
+    drawChosen(cleared(this.strong, this.size), drawn);
+    if (this.drag?.moved && !this.everything) return; // all other pairs stay as they are
+    const context = cleared(this.segments, this.size);
     if (model?.waves) {
       drawWaves(context, model.waves, this.stepped(model.waves.weights), this.size, model.extent, colours.method);
     }
-    this.pairs = pairsOf(this.documents);
-    const places = this.documents.map((one) => ({ x: this.toPixels(one.x), y: this.toPixels(one.y, true) }));
-    const chosen = this.documents.findIndex((one) => `d${one.id}` === this.chosen);
-    drawPairs(context, {
-      pairs: model ? this.pairs : [], places, scores: this.scores, chosen, shown: this.shown, colours: this.inks(),
-    });
+    drawPairs(context, drawn);
   }
 
   inks() {
-    const style = getComputedStyle(this.root);
-    return ["--misordered", "--within", "--beyond"].map((name) => style.getPropertyValue(name));
+    const style = getComputedStyle(this.root), of = (name) => style.getPropertyValue(name);
+    return { pairs: ["--misordered", "--within", "--beyond"].map(of), ink: style.color, paper: style.backgroundColor };
   }
 
   graspable() {
-    const { colours } = this.data, ink = getComputedStyle(this.root).color, k = this.size < 420 ? 0.9 : 1.1;
+    const { colours } = this.data, { ink, paper } = this.style, k = this.size < 420 ? 0.9 : 1.1;
     const at = ({ x, y }) => ({ x: this.toPixels(x), y: this.toPixels(y, true) });
     const alphas = this.data.model?.landmarks ? this.stepped(this.data.model.landmarks.coefficients) : [];
-    const paper = getComputedStyle(this.root).backgroundColor;
     const landmarks = this.landmarks.map((one) => ({
       key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 0.9,
       fill: alphas[one.number] > 0 ? colours.method : paper, stroke: colours.method,
@@ -238,9 +248,8 @@ class Plane {
     });
     this.square.classList.toggle("adding", this.adding);
     if (this.everything) {
-      const style = getComputedStyle(this.root);
       this.side.show({ ...words.side, kernels: model?.kernels, ink: colours.ink, below: colours.below,
-        lines: this.key(style) });
+        lines: this.key() });
     }
     if (!model) return;
     const right = this.pairs.filter(([i, j]) => this.scores[i] > this.scores[j]).length, at = this.now.whole;
@@ -248,14 +257,14 @@ class Plane {
       + `${model.objective[at].toPrecision(4)} · ${right} of ${this.pairs.length} pairs in order`;
   }
 
-  key(style) {
-    const inks = this.inks(), { words, colours } = this.data;
+  key() {
+    const { words, colours } = this.data;
     const own = words.side.own.map(([kind, text]) => [kind, colours.method, text]);
     const pairs = ["Misordered pair", "In order, margin below 1", "Margin of 1 or more"];
     return [
-      ...pairs.map((text, k) => ["line", inks[k], text]),
+      ...pairs.map((text, k) => ["line", this.style.pairs[k], text]),
       ["tint", colours.method, "The stronger, the higher the score"],
-      ["circle", style.color, "The larger, the higher the grade"],
+      ["circle", this.style.ink, "The larger, the higher the grade"],
       ...own,
     ];
   }

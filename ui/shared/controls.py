@@ -35,9 +35,17 @@ STARTS = "starts"
 
 @dataclass(frozen=True)
 class Control(ABC):
-    """The control of one setting, bound to the URL under the setting's key."""
+    """The control of one setting, bound to the URL under the setting's key.
+
+    Attributes
+    ----------
+    setting : Setting
+    lasting : bool
+        Whether it keeps what it holds while a page is shown that does not draw it.
+    """
 
     setting: Setting
+    lasting: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -83,7 +91,8 @@ class Control(ABC):
 
     def common(self, disabled: bool, hint: str) -> dict[str, Any]:
         """Keyword arguments that all widgets take."""
-        return {"key": self.setting.key, "bind": "query-params", "disabled": disabled, "help": hint}
+        kept = {"persist_state": "session"} if self.lasting else {}
+        return {"key": self.setting.key, "bind": "query-params", "disabled": disabled, "help": hint} | kept
 
     def not_offered(self, value: Any) -> SettingError:
         """The error for a value that it cannot hold."""
@@ -274,11 +283,11 @@ KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
 """Which settings have which control; the first that fits."""
 
 
-def control_of(setting: Setting) -> Control:
+def control_of(setting: Setting, *, lasting: bool = False) -> Control:
     """The control of a setting that has a key; TypeError where none is made for what it may be."""
     for fits, kind in KINDS:
         if fits(setting):
-            return kind(setting)
+            return kind(setting, lasting)
     raise TypeError(f"no control for the setting {setting.name!r}, which is offered as {setting.offer!r}")
 
 

@@ -12,7 +12,7 @@ LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure of a page alone."""
 SIZE, LARGE_SIZE = 13, 19
 """Pixels of letters in figures; the page's own are 15 and 20."""
-HEIGHT_ALONE = 500
+HEIGHT_ALONE = 490
 """Pixels of a figure alone: with its answer it fits on a projector of 720 lines."""
 INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Colours of letters in figures: at least 7 to 1 on either background."""
@@ -72,14 +72,18 @@ STYLE = """
 
 _LARGE = """
 html { font-size: 20px !important; }
-[data-testid="stSidebar"][data-collapsed="false"] { min-width: 22rem !important; width: 22rem !important; }
+[data-testid="stSidebar"][data-collapsed="false"] { min-width: 18rem !important; width: 18rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 """
 _ALONE = """
-[data-testid="stSidebarNav"], [data-testid="stMain"] h1, [data-testid="stMain"] [data-testid="stAlert"] {
+[data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
+[data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
+[data-testid="stMain"] h1 { font-size: 1.1rem; }
+[data-testid="stMain"] [data-testid="stAlert"],
+[data-testid="stLayoutWrapper"]:has(h1):not(:has(h2)) [data-testid="stElementContainer"]:not(:has(h1)) {
   display: none;
 }
-[data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has([data-testid="stPlotlyChart"], h2)) {
+[data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has([data-testid="stPlotlyChart"], h1, h2)) {
   display: none;
 }
 """
@@ -98,6 +102,8 @@ def dress() -> None:
 
 def switches() -> None:
     """The switches of the look, at the end of the sidebar."""
+    for key in (LARGE, ALONE):  # what is set is in the address of the next page too
+        st.session_state[key] = is_on(key)
     place = st.sidebar.popover("Large type, one figure", width="stretch")
     place.toggle(
         "Large type",

@@ -97,7 +97,7 @@ def configure() -> st.Page:
         expanded=True,
     )
     st.set_page_config(page_title=f"{page.title} · rankviz")
-    st.session_state[_TITLE] = page.title
+    st.session_state[TITLE] = page.title
     return page
 
 
@@ -108,11 +108,12 @@ def experiment() -> RunSpec:
         try:
             return spec_from_state(st.session_state)
         except (DataError, SettingError):
-            head(st.session_state[_TITLE])  # else the page would begin with its first figure
+            head(st.session_state[TITLE])  # else the page would begin with its first figure
             raise
 
 
-_TITLE = "page-title"
+TITLE = "page-title"
+"""Where the session has the title of the page that is shown."""
 
 
 def data_only() -> RunSpec:

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.experiments.spec import DataSpec, RunSpec
@@ -149,6 +150,8 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
     Raises `SettingError` for a setting whose value the sidebar does not offer.
     """
+    if spec.sample.drawn:
+        raise SettingError(f"the sidebar has no setting for {spec.sample.words}")
     state = {"data": spec.dataset, "fold": spec.fold}
     state |= held(METHOD, spec.method) | held(NORMALISATION, spec.normalisation)
     for name, setting in spec.declared().items():

@@ -73,7 +73,7 @@ def sidebar(
         _presets_and_link()
 
 
-_OWN = "sidebar-own"
+_OWN, _LINK = "sidebar-own", "sidebar-link"
 
 
 def own_place() -> DeltaGenerator:
@@ -163,8 +163,14 @@ def _presets_and_link() -> None:
     with st.popover("Presets and link", width="stretch"):
         for name in PRESETS:
             st.button(name, on_click=_apply, args=(name,), width="stretch")
-        st.markdown("The address of this page is this experiment. With every setting spelled out:")
-        st.code(frozen_link(), language=None, wrap_lines=True)
+        st.session_state[_LINK] = st.container()
+
+
+def show_link() -> None:
+    """Fill the place of the link once the page is drawn: what it is set to is in its address by then."""
+    place: DeltaGenerator = st.session_state[_LINK]
+    place.markdown("The address of this page is this experiment. With every setting spelled out:")
+    place.code(frozen_link(), language=None, wrap_lines=True)
 
 
 def _apply(name: str) -> None:

@@ -62,13 +62,19 @@ TERMS = {
     ),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document that others are compared with, so that its kernel values are their features.",
+        "A training document, or a point somebody put, that others are compared with: its kernel values are "
+        "their features.",
         "williams2001",
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
         "A cosine of a random direction; averages over many of them give the kernel.",
         "rahimi2007",
+    ),
+    "Shapley value": Term(
+        r"\bShapley\b",
+        "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
+        "shapley1953",
     ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
@@ -85,7 +91,9 @@ TERMS = {
         "xu2019",
     ),
     "Energy": Term(
-        r"\benergy\b", "The share of the squared singular values that the first k of them hold.", "xu2019"
+        r"\benergy\b",
+        "The sum of the squared singular values; the first k of them hold a share of it.",
+        "xu2019",
     ),
     "Duality gap": Term(
         r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
@@ -133,6 +141,10 @@ PAPERS = {
     "rahimi2007": (
         "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
         "Information Processing Systems 20, 2007."
+    ),
+    "shapley1953": (
+        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
+        "University Press 1953."
     ),
     "williams2001": (
         "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "

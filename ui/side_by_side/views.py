@@ -28,7 +28,7 @@ from ui.shared.show import (
     show_figure,
     show_table,
 )
-from ui.shared.views import VIEW
+from ui.shared.views import VIEW, begin_with_the_first
 from ui.side_by_side import query as one_query
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
@@ -107,6 +107,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
     _where_to_look(table, metric)
+    begin_with_the_first()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query.show(what)

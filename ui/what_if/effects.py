@@ -9,19 +9,27 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
+from rankviz.datasets import Fold
+from rankviz.metrics import evaluate
 from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turned import Turned, count_turned, turned_pairs
 from ui.what_if.lists import names_of
-from ui.what_if.words import METRIC
+from ui.what_if.words import METRIC, OfQuery
 
 MOST_PAIRS = 2e8
 """Pairs of documents of a part that are looked at for those that have turned: about a second."""
 _NAMES = {"train": "training", "vali": "validation"}
 
 
-def of_query(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
-    """The metric of a query in the old order and in the new one, by the grades as they are now."""
+def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
+    """The metric of a query: as it was in the fold by the scores `before`, and in both orders now."""
+    data = fold.parts[part]
+    as_was = evaluate(before, data, at=[10]).per_query[METRIC].iloc[index_of_query(data, query)]
+    return OfQuery(float(as_was), *_orders(outcome, part, query))
+
+
+def _orders(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
     row = outcome.per_query(part, METRIC).iloc[index_of_query(outcome.fold.parts[part], query)]
     return float(row["old"]), float(row["new"])
 
@@ -30,9 +38,10 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
     """A Markdown table: the metric and its change with the interval, and the pairs that turned."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    old, new = of_query(outcome, part, query)
+    old, new = _orders(outcome, part, query)
     turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
-    rows = [("this query", f"{new:.4f}", with_minus(new - old, "+.4f"), _turned(turned))]
+    change = with_minus(new - old, "+.4f") if new != old else "none"
+    rows = [("this query", f"{new:.4f}", change, _turned(turned))]
     rows += [_row(outcome, name) for name in PARTS]
     head = f"| | {METRIC} | change [95 %] | pairs turned |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
@@ -61,7 +70,9 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
 def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
     found = outcome.comparison(part, METRIC)
     change = with_minus(found.difference, "+.4f")
-    if found.n_queries > 1:
+    if found.interval.low == found.interval.high == 0.0:
+        change = "none"
+    elif found.n_queries > 1:
         ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]

@@ -10,24 +10,24 @@ from rankviz.whatif.changes import Change
 
 _PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it."""
 
-from rankviz import RunSpec, evaluate
+from rankviz import RunSpec
 from rankviz.datasets.normalise import normalise
 from rankviz.experiments.run import model_of, open_named
-from rankviz.metrics.significance import compare
-from rankviz.whatif.changes import {names}, changed
+from rankviz.whatif.changes import {names}
+from rankviz.whatif.outcomes import WhatIf
 
 METRIC = "NDCG@10"
 CHANGES = {changes}
 
 spec = RunSpec.from_json({spec})
 fold = normalise(open_named(spec), spec.normalisation)  # open_named(spec, ["folder"]) looks for data there
-other = changed(fold, CHANGES)
-before = model_of(spec).fit_data(fold.train)
-after = model_of(spec).fit_data(other.train)
-for name, data in other.parts.items():
-    old, new = (evaluate(model.predict(data.X), data, at=[10]).per_query[METRIC] for model in (before, after))
-    print(f"{{name}}: {{METRIC}} {{old.mean():.4f}} without the changes, {{new.mean():.4f}} with them")
-    print("  " + compare(new, old).sentence("the model with the changes", "the one without", METRIC))
+outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome(CHANGES)
+for part in ("train", "vali"):
+    table = outcome.per_query(part, METRIC)
+    old, new = table["old"].mean(), table["new"].mean()
+    print(f"{{part}}: {{METRIC}} {{old:.4f}} without the changes, {{new:.4f}} with them")
+    found = outcome.comparison(part, METRIC)
+    print("  " + found.sentence("the model with the changes", "the one without", METRIC))
 '''
 
 
@@ -38,7 +38,7 @@ def script(spec: RunSpec, changes: Sequence[Change]) -> str:
     return _PROGRAM.format(
         n=n,
         where=_in_a_docstring(f"{spec.dataset} {spec.fold}"),
-        names=", ".join(names),
+        names=", ".join(names) or "Change",
         changes=pformat(list(changes), width=100),
         spec=repr(spec.to_json()),
     )

@@ -26,7 +26,7 @@ MOST_PAST = 100
 def lines(fold: Fold) -> list[Line]:
     """The changes of a fold, as it is read by the model; those of the address in the first run."""
     state = st.session_state
-    of = fold.digest
+    of = (state.get("data"), state.get("fold"))
     if state.setdefault(_OF, of) != of:
         state.setdefault(_ASIDE, {})[state[_OF]] = state.get(KEY, [])
         state[_OF], state[_PAST] = of, []

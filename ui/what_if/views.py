@@ -12,9 +12,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
-from rankviz.experiments.description import PART_NAMES
+from rankviz.experiments.description import PART_NAMES, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.methods import USUAL
 from rankviz.plots import query_differences
 from rankviz.plots.style import look_of, style_of
 from rankviz.whatif.changes import Change
@@ -22,8 +23,9 @@ from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
 from ui.shared.foreign import describe, plain
+from ui.shared.jobs import predicted
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
-from ui.shared.show import show_figure, show_table
+from ui.shared.show import capital, show_figure, show_table
 from ui.what_if import editors, effects, state, told
 from ui.what_if.applied import applied
 from ui.what_if.encoding import Line, plain_label
@@ -33,6 +35,8 @@ from ui.what_if.words import METRIC, OF_THE_PART, answer
 
 SCRIPT = Path(__file__).with_name("list.js")
 LIST = "ranked"
+MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
+"""Seconds of training beyond which nobody would wait: RankSVM is trained again in a fraction of them."""
 STYLE = """
 .st-key-what-if-answer { min-height: 3.2rem; }
 .st-key-what-if-table { overflow-x: auto; }
@@ -59,6 +63,19 @@ class Page:
     def changes(self) -> tuple[Change, ...]:
         """Those that count."""
         return applied(self.lines, self.fold)
+
+
+def answers_at_once(spec: RunSpec) -> bool:
+    """Whether the model is trained again while somebody waits; says why not where it is not."""
+    seconds = predicted(spec).seconds
+    if seconds <= (MOST_SECONDS if spec.method == USUAL else MOST_FROM_SCRATCH):
+        return True
+    st.info(
+        f"{capital(in_a_sentence(spec))} takes about {seconds:.0f} s to train here, and this page trains it "
+        "again at each change: choose fewer features, or RankSVM, which goes on from where it is.",
+        icon=":material/info:",
+    )
+    return False
 
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
@@ -132,7 +149,7 @@ def _first(fold: Fold, part: str) -> int:
 def _outcome(page: Page) -> Outcome:
     if page.asked.knows(page.changes):
         return page.asked.outcome(page.changes)
-    with take_turns(st.empty()):
+    with take_turns(st.empty()), st.spinner("Training again …"):
         return page.asked.outcome(page.changes)
 
 
@@ -147,9 +164,10 @@ def _marked(page: Page) -> int | None:
 
 
 def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
-    own = effects.of_query(outcome, page.part, page.query)
+    before = page.asked.before()[page.part]
+    own = effects.of_query(outcome, page.fold, before, page.part, page.query)
     vali = outcome.comparison("vali", METRIC)
-    return answer(found, len(page.changes), marked, own, vali, outcome.trained)
+    return answer(found, len(page.changes), marked, own, vali, trained=outcome.trained)
 
 
 def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:

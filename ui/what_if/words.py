@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from rankviz.common.numbers import with_minus
@@ -77,24 +78,31 @@ def _number(value: float) -> str:
     return with_minus(value, ".4g")
 
 
+@dataclass(frozen=True)
+class OfQuery:
+    """The metric of the query that is shown.
+
+    `as_was` is without any change; `old` and `new` are those of the old order and of the new one, by the
+    grades as they are now.
+    """
+
+    as_was: float
+    old: float
+    new: float
+
+
 def answer(
-    found: Lists,
-    n_changes: int,
-    marked: int | None,
-    own: tuple[float, float],
-    vali: Comparison,
-    trained: bool,
+    found: Lists, n_changes: int, marked: int | None, own: OfQuery, vali: Comparison, *, trained: bool
 ) -> str:
     """What the changes did: to the document that is marked, to its query, to the validation part."""
     if n_changes == 0:
         return NOTHING_YET
     place = _of_the_document(found, marked)
     head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
-    joined = ", " if place else " "
-    text = f"{head}{joined}{_of_the_query(own)}"
-    return (
-        f"{text}. {_of_validation(vali) if trained else 'Nothing was trained: no query of training changed.'}"
-    )
+    joined = ", its" if place else " the"
+    if not trained:
+        return f"{head}{joined} query has {METRIC} {own.new:.4f}, {own.as_was:.4f} as it was. {NOT_TRAINED}"
+    return f"{head}{joined} query {_of_the_query(own)}. {_of_validation(vali)}"
 
 
 def _of_the_document(found: Lists, marked: int | None) -> str:
@@ -112,11 +120,10 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
     return f"{name} {'rises' if now < was else 'falls'} from rank {was} to {now} of {len(found.now)}"
 
 
-def _of_the_query(own: tuple[float, float]) -> str:
-    old, new = own
-    if abs(new - old) < 5e-5:
-        return f"its query keeps {METRIC} {new:.4f}"
-    return f"its query goes from {METRIC} {old:.4f} to {new:.4f}"
+def _of_the_query(own: OfQuery) -> str:
+    if abs(own.new - own.old) < 5e-5:
+        return f"keeps {METRIC} {own.new:.4f}"
+    return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}"
 
 
 def _of_validation(found: Comparison) -> str:

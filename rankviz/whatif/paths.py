@@ -1,0 +1,48 @@
+"""The way of training: weights at every Newton step, from zero or from weights that somebody set."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.common.progress import Progress
+from rankviz.datasets.types import RankingData
+from rankviz.fitting.spaces import Task
+from rankviz.models.ranksvm import RankSVM
+
+
+class WeightPath:
+    """Collects the weights where each Newton step begins: the callback, or the report, of a fit."""
+
+    def __init__(self) -> None:
+        self._steps: list[FloatArray] = []
+
+    def __call__(self, progress: Progress) -> None:
+        """Take what a fit tells."""
+        if progress.weights is None:
+            return
+        if progress.record is None and self._steps:  # a narrower smoothing begins where the last one ended
+            self._steps.pop()
+        self._steps.append(progress.weights)
+
+    def to(self, model: RankSVM) -> FloatArray:
+        """All steps up to the weights of the model that was fitted, (t, m): one for each row of its trace."""
+        return np.array([*self._steps[: len(model.trace_) - 1], model.coef_])
+
+
+def walk(model: RankSVM, data: RankingData, start: ArrayLike) -> FloatArray:
+    """Weights at every Newton step from `start` (m,) to the optimum, (t, m); fits `model` on the way.
+
+    Raises `SettingError` for weights that are not those of its features, or are no finite numbers.
+    """
+    w, path = np.asarray(start, float), WeightPath()
+    training = model.training(data)
+    task = Task(int(model.n_components), model.gamma_for(data.X), float(model.C))
+    m = training.space.map(task).n_components
+    if w.shape != (m,) or not np.isfinite(w).all():
+        raise SettingError(f"weights of shape {w.shape} must be {m} finite numbers, one for each feature")
+    training.resume(task, w)
+    model.fit_in(training, path)
+    return path.to(model)

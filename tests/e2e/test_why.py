@@ -1,0 +1,67 @@
+"""The Why page in the browser: the way there with both documents, a row of the list, a name of a feature."""
+
+from __future__ import annotations
+
+from helpers import assert_no_errors_shown, query_of, traces
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+
+def answer(page: Page) -> str:
+    return page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text()
+
+
+def test_a_list_leads_to_why_with_both_documents_in_the_address(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50&query=7&view=One+query")
+    page.get_by_role("button", name="Why is A above B?").click()
+    page.get_by_role("button", name="Show why").click()
+    page.wait_for_url("**/why*")
+    wait_settled(page)
+    state = query_of(page)
+    assert state["m"] == "50"
+    assert state["query"] == "7"
+    said = answer(page)
+    assert f"A, {state['above']} (rank 1" in said
+    assert f"B, {state['below']} (rank 2" in said
+    shares = traces(page, "why-shares")[0]["x"]
+    page.reload()
+    wait_settled(page)
+    assert answer(page) == said
+    assert traces(page, "why-shares")[0]["x"] == shares
+    assert_no_errors_shown(page)
+
+
+def test_a_row_of_the_list_is_looked_at(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/why?m=50&query=7&view=Down+the+list")
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 17, box["y"] + 35 * 3.5)  # the tick of the third row
+    wait_settled(page)
+    state = query_of(page)
+    expect(page.get_by_test_id("stMain").get_by_role("heading", level=2).first).to_contain_text("(rank 3,")
+    assert f"A, {state['above']} (rank 3" in answer(page)
+    assert f"B, {state['below']} (rank 4" in answer(page)
+    assert_no_errors_shown(page)
+
+
+def test_a_feature_is_called_as_the_visitor_likes(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/why?m=50&query=7")
+    first = answer(page).split("for A: ")[1].split(" (")[0]
+    number = first.removeprefix("feature ")
+    page.get_by_role("button", name="Feature names").click()
+    field = page.get_by_role("textbox", name="One line each")
+    field.fill(f"{number}: <b>clicks</b>")
+    field.press("Control+Enter")
+    wait_settled(page)
+    assert "for A: <b>clicks</b> (" in answer(page)
+    assert query_of(page)["names"] == f"{number}: <b>clicks</b>"
+    page.keyboard.press("Escape")
+    page.reload()
+    wait_settled(page)
+    assert "for A: <b>clicks</b> (" in answer(page)
+    labels = page.locator(".st-key-why-shares .yaxislayer-above text").all_text_contents()
+    assert any("<" in label and "clicks" in label for label in labels)
+    assert_no_errors_shown(page)

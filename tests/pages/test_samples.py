@@ -1,0 +1,107 @@
+"""NDCG against m: the tabs "Learning curve" and "Label noise", their runs and what they say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from conftest_pages import EDGES, figures, words
+from streamlit.testing.v1 import AppTest
+from test_home_train import decoded, lines
+
+from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.metrics.crossed import crossed_interval
+from rankviz.models.methods import METHODS
+from ui.shared import jobs
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
+QUICK = {"upto": 10, "m": 10, "exact": "false", "curvedraws": 2, "noisedraws": 2}
+
+
+@pytest.fixture(autouse=True)
+def live(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All runs are made while the page waits."""
+    monkeypatch.setattr(jobs, "LIVE_IN_ALL", 600.0)
+
+
+def of_model(found: dict[RunSpec, RunRecord], part: str = "vali") -> float:
+    values = np.stack([r.metrics[part]["NDCG@10"].to_numpy() for r in found.values()])
+    return crossed_interval(values).mean
+
+
+def test_the_learning_curve_is_the_library_s(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", view="Learning curve", curvefirst=3, **QUICK)
+    drawn = lines(figures(app)[1])
+    expected = of_model(dict(execute_all([SPEC.but(share=0.25, draw=draw) for draw in (3, 4)])))
+    assert drawn["Nyström, m = 10"][3] == pytest.approx(expected, abs=1e-3)
+    traces = {trace.get("name"): trace for trace in figures(app)[1]["data"]}
+    assert list(decoded(traces["Nyström, m = 10"]["x"])) == [4, 8, 15, 30, 60, 90, 120]
+    assert {drawn["linear"][-1]} == set(lines(figures(app)[0])["linear (no m)"])
+    assert "of 120 training queries" in words(app)
+    assert [header.value for header in app.header][1].startswith("By NDCG@10, Nyström")
+
+
+def test_label_noise_is_the_library_s(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", view="Label noise", **QUICK)
+    drawn = lines(figures(app)[1])
+    expected = of_model(dict(execute_all([SPEC.but(flipped=0.2, draw=draw) for draw in (0, 1)])))
+    assert drawn["Nyström, m = 10"][3] == pytest.approx(expected, abs=1e-3)
+    assert "of its training grades flipped" in words(app)
+
+
+def test_all_maps_and_another_metric(open_page: Opener) -> None:
+    app = open_page(
+        "ndcg_vs_m", view="Label noise", noisemaps="true", metric="MAP", **QUICK | {"noisedraws": 1}
+    )
+    assert set(lines(figures(app)[1])) >= {"linear", "Nyström, m = 10", "random Fourier, m = 10"}
+    assert "By MAP, random Fourier" in words(app)
+
+
+def test_runs_of_a_tab_are_made_when_it_is_open(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", **QUICK)
+    assert len(figures(app)) == 2
+    assert "flipped" not in words(app)
+
+
+def test_controls_change_what_is_asked_for(open_page: Opener) -> None:
+    app = open_page("ndcg_vs_m", view="Label noise", **QUICK)
+    app.slider(key="noisedraws").set_value(1).run()
+    app.number_input(key="noisefirst").set_value(5).run()
+    expected = of_model(dict(execute_all([SPEC.but(flipped=0.4, draw=5)])))
+    assert lines(figures(app)[1])["Nyström, m = 10"][-1] == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_takes_long_is_offered_with_its_cost(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page("ndcg_vs_m", **QUICK)  # the runs of the figure above are there
+    monkeypatch.setattr(jobs, "LIVE_IN_ALL", 0.0)
+    app = open_page("ndcg_vs_m", view="Learning curve", **QUICK)
+    assert "Training these" in words(app)
+    assert "No run of this curve has finished yet" in words(app)
+    assert app.slider(key="curvedraws").value == 2
+
+
+def test_odd_addresses_ask_for_what_there_is(open_page: Opener) -> None:
+    odd = QUICK | {"noisedraws": "0", "noisefirst": "-3", "noisemaps": "perhaps"}
+    app = open_page("ndcg_vs_m", view="Label noise", **odd)
+    assert not app.error
+    assert len(figures(app)) == 2
+
+
+@pytest.mark.parametrize("view", ["Learning curve", "Label noise"])
+@pytest.mark.parametrize("kind", EDGES)
+def test_edges_of_data(view: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    app = open_page("ndcg_vs_m", view=view, data="edge", **QUICK)
+    assert figures(app) or app.error or app.info
+    assert "nan" not in words(app).lower().split()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    label = METHODS[method].label
+    app = open_page("ndcg_vs_m", view="Label noise", data="edge", method=label, **QUICK)
+    assert not app.error, [error.value for error in app.error]
+    assert any(label in name or "Nyström" in name for name in lines(figures(app)[-1]))

@@ -1,0 +1,283 @@
+"""The What if page: what gestures stand for, the list of changes, and what the page says of them."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import DataError, Fold, RunSpec
+from rankviz.datasets import make_fold
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    FeatureSet,
+    GradeSet,
+    QueryOut,
+    QueryWeighed,
+    changed,
+    next_document,
+)
+from ui.what_if.applied import applied, next_number, sleeps
+from ui.what_if.encoding import LONGEST, Line, decoded, encoded
+from ui.what_if.script import script
+from ui.what_if.told import changes_of, grades
+from ui.what_if.words import NOT_TRAINED, NOTHING_YET, of_change
+
+Opener = Callable[..., AppTest]
+FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=3, seed=0)
+QUERY, VALI = int(FOLD.train.query_labels[2]), int(FOLD.vali.query_labels[1])
+FIRST = int(FOLD.train.rows[FOLD.train.ptr[2]])
+NEW = next_document(FOLD.train)
+EVERY: list[Change] = [
+    GradeSet(QUERY, FIRST, 2),
+    DocumentOut(VALI, int(FOLD.vali.rows[FOLD.vali.ptr[1]])),
+    FeatureSet(QUERY, FIRST, 1, -2.5e-7),
+    FeatureSet(QUERY, FIRST, 2, 3.0),
+    DocumentAdded(QUERY, NEW, (0.1, -2.0, 1e300), 1),
+    GradeSet(QUERY, NEW, 2),
+    QueryOut(int(FOLD.train.query_labels[0])),
+    QueryWeighed(QUERY, 10.0),
+    FeatureOff(0),
+]
+HEAVY = "w_t0_30"
+
+
+def listed(app: AppTest) -> dict[str, Any]:
+    """What the list component is given."""
+    proto = app.get("bidi_component")[0].proto
+    return dict(json.loads(proto.json or proto.mixed.json))
+
+
+def ranking(app: AppTest) -> list[str]:
+    return [one["name"] for one in listed(app)["now"]]
+
+
+def button(app: AppTest, key: str) -> Any:
+    return next(one for one in app.button if one.key.startswith(key))
+
+
+def test_before_any_change_the_list_is_as_it_was(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    assert app.header[0].value == NOTHING_YET
+    assert [one["name"] for one in listed(app)["before"]] == ranking(app)
+    assert listed(app)["grades"] == [0, 1, 2]
+    assert len(figures(app)) == 1
+    assert "No change yet" in words(app)
+
+
+def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page: Opener) -> None:
+    link = f"{HEAVY}__g_t0_4_1"
+    app = open_page("what_if", m=50, changes=link)
+    with_both = ranking(app)
+    assert [box.label for box in app.checkbox] == ["query 1 counts 30 times", "S1-5 of query 1: grade 2 → 1"]
+    assert with_both != [one["name"] for one in listed(app)["before"]]
+    assert listed(app)["marked"] == "4"
+    assert app.header[0].value.startswith("S1-5 falls from rank 2 to 3 of 15, ")
+    app.checkbox[0].uncheck().run()
+    assert app.query_params["changes"] == "-" + link
+    assert ranking(app) != with_both
+    button(app, "what-if-undo").click().run()
+    assert app.query_params["changes"] == link
+    assert ranking(app) == with_both
+    button(app, "change-out").click().run()
+    assert app.query_params["changes"] == "g_t0_4_1"
+    button(app, "what-if-clear").click().run()
+    assert "changes" not in app.query_params
+    assert app.header[0].value == NOTHING_YET
+    for _ in range(2):
+        button(app, "what-if-undo").click().run()
+    assert ranking(app) == with_both
+
+
+def test_a_query_may_count_more_and_once_again(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    before = ranking(app)
+    weight = next(one for one in app.selectbox if one.label == "This query counts")
+    weight.select(100.0).run()
+    assert app.query_params["changes"] == "w_t0_100"
+    assert ranking(app) != before
+    weight = next(one for one in app.selectbox if one.label == "This query counts")
+    weight.select(1.0).run()
+    assert "changes" not in app.query_params
+    assert ranking(app) == before
+
+
+def test_a_query_of_the_validation_part_trains_nothing(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, part="validation", changes="g_v0_0_0__g_v0_1_0__o_v0_2")
+    assert "does not learn from this query" in words(app)
+    assert NOT_TRAINED in app.header[0].value
+    assert not [one for one in app.selectbox if one.label == "This query counts"]
+
+
+@pytest.mark.parametrize("text", ["nonsense", "g_t0", "g_z0_1_1", "g_t9999_1_1", "f_t0_0_1_x", "g_t-1_0_1"])
+def test_a_link_that_says_nothing_is_told_of(text: str, open_page: Opener) -> None:
+    app = open_page("what_if", m=50, changes=text)
+    assert "is no change of these data" in app.warning[0].value
+    assert app.header[0].value == NOTHING_YET
+
+
+@pytest.mark.parametrize("text", ["g_t0_999999_1", "f_t0_0_99_1", "x_99", "a_t0_4357_1_0.5"])
+def test_changes_of_what_is_not_there_are_sentences_and_can_be_undone(text: str, open_page: Opener) -> None:
+    app = open_page("what_if", m=50, changes=text)
+    assert app.error or app.header[0].value
+    button(app, "what-if-clear").click().run()
+    assert not app.error
+    assert app.header[0].value == NOTHING_YET
+
+
+def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    app.session_state["what-if-add"] = True
+    app.run()
+    n = len(ranking(app))
+    button(app, "add-add").click().run()
+    assert len(ranking(app)) == n + 1
+    assert "new document 1" in ranking(app)
+    new = next(one for one in listed(app)["now"] if one["name"] == "new document 1")
+    source = app.selectbox(key="add-copy").value
+    copied = next(one for one in listed(app)["now"] if one["key"] == str(source))
+    assert new["before"] is None
+    assert new["was"] is None
+    assert new["score"] == pytest.approx(copied["score"]), "alike features, alike scores"
+    app.session_state["what-if-edit"] = True
+    app.run()
+    app.selectbox(key="edit-document").select(int(new["key"])).run()
+    next(one for one in app.number_input if one.key.startswith("edit-value")).set_value(9.0).run()
+    button(app, "edit-set").click().run()
+    assert app.checkbox[1].label == "new document 1 of query 1: feature 1 = 9"
+    app.checkbox[0].uncheck().run()
+    assert "its document is not there" in app.checkbox[1].label
+    assert len(ranking(app)) == n
+    button(app, "change-out").click().run()
+    assert not app.checkbox, "what is said of a document goes with it"
+
+
+def test_typed_documents_are_read_or_refused(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    app.session_state["what-if-add"] = True
+    app.run()
+    app.button_group(key="add-as").select("typed").run()
+    n = len(ranking(app))
+    app.text_area(key="add-text").set_value("1 qid:9 2:0.5\n0 qid:9 3:1e-2").run()
+    button(app, "add-add").click().run()
+    assert len(ranking(app)) == n + 2
+    added = [one for one in listed(app)["now"] if one["was"] is None]
+    assert sorted(one["grade"] for one in added) == [0, 1]
+    app.text_area(key="add-text").set_value("1 2").run()
+    button(app, "add-add").click().run()
+    assert "2 numbers in document 1" in app.error[0].value
+
+
+def test_a_query_and_a_feature_are_left_out(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    app.session_state["what-if-leave out"] = True
+    app.run()
+    button(app, "out-query-go").click().run()
+    button(app, "out-feature-go").click().run()
+    assert app.query_params["changes"] == "q_t0__x_0"
+    assert [box.label for box in app.checkbox] == [
+        "query 1 left out of training",
+        "feature 1 left out of all documents",
+    ]
+    assert len(ranking(app)) == 15, "a query that is not trained on is ranked all the same"
+
+
+def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.what_if.views.MOST_SECONDS", 0.0)
+    app = open_page("what_if", m=50)
+    assert "to train here" in app.info[0].value
+    assert not app.header
+
+
+def test_every_change_is_the_same_in_the_link() -> None:
+    lines = [Line(change, on=place % 2 == 0) for place, change in enumerate(EVERY)]
+    text = encoded(lines, FOLD)
+    assert decoded(text, FOLD) == lines
+    assert set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-+")
+    assert decoded("", FOLD) == []
+
+
+def test_what_is_too_long_for_a_link_is_said(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    app.session_state["what-if-add"] = app.session_state["what-if-share"] = True
+    app.run()
+    app.button_group(key="add-as").select("typed").run()
+    assert not app.info
+    line = " ".join(["0.12345"] * 20)
+    app.text_area(key="add-text").set_value("\n".join([line] * 15)).run()
+    button(app, "add-add").click().run()
+    assert "more than a link can have" in "".join(one.value for one in app.info)
+    assert "changes" not in app.query_params
+    assert len(app.checkbox) == 15
+    assert LONGEST < 2000
+
+
+def test_what_is_left_out_is_left_out_last() -> None:
+    lines = [Line(change) for change in reversed(EVERY)]
+    lines += [Line(DocumentOut(QUERY, FIRST)), Line(GradeSet(QUERY, FIRST, 1))]
+    fold = changed(FOLD, applied(lines, FOLD))
+    assert fold.train.n_documents == FOLD.train.n_documents - (FOLD.train.ptr[1] - FOLD.train.ptr[0])
+    added = next(line for line in lines if isinstance(line.change, DocumentAdded))
+    off = [Line(line.change, line is not added) for line in lines]
+    about = next(line for line in off if line.change == GradeSet(QUERY, NEW, 2))
+    assert sleeps(about, off, FOLD)
+    assert not sleeps(off[0], off, FOLD)
+    assert next_number("train", lines, FOLD) == NEW + 1
+    assert next_number("train", [], FOLD) == NEW
+
+
+def test_gestures_are_changes() -> None:
+    own = FOLD.train.query_slice(2)
+    low, high = (int(FOLD.train.rows[own][at(FOLD.train.y[own])]) for at in (np.argmin, np.argmax))
+
+    def of(**told: Any) -> list[Change]:
+        return changes_of(told, FOLD, FOLD, "train", QUERY)
+
+    assert of(do="grade", key=str(low), grade=2) == [GradeSet(QUERY, low, 2)]
+    assert of(do="out", key=str(low)) == [DocumentOut(QUERY, low)]
+    after = changed(FOLD.train, of(do="above", key=str(low), other=str(high)))
+    grade = dict(zip(after.rows.tolist(), after.y.tolist(), strict=True))
+    assert grade[low] > grade[high]
+    assert of(do="above", key=str(high), other=str(low)) == []
+    assert of(do="below", key=str(low), other=str(high)) == []
+    with pytest.raises(DataError, match="no document 99999"):
+        of(do="out", key="99999")
+    assert grades(FOLD) == [0, 1, 2]
+
+
+def test_every_change_has_words_and_foreign_ones_are_shown_as_they_are() -> None:
+    said = [of_change(change, FOLD) for change in EVERY]
+    assert len(set(said)) == len(EVERY)
+    assert said[5] == f"new document 1 of query {QUERY}: grade 2"
+
+
+def test_the_program_finds_what_the_page_says(
+    open_page: Opener, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = open_page("what_if", m=50, changes=f"{HEAVY}__g_t0_4_1")
+    spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
+    program = tmp_path / "what_if.py"
+    program.write_text(script(spec, [QueryWeighed(1, 30.0), GradeSet(1, 4, 1)]), encoding="utf-8")
+    capsys.readouterr()
+    runpy.run_path(str(program))
+    printed = capsys.readouterr().out
+    table = app.markdown[-1].value
+    rows = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in table.splitlines()[3:]}
+    assert "vali: NDCG@10" in printed
+    assert f"{rows['validation']} with them" in printed
+    assert f"{rows['training']} with them" in printed
+
+
+def test_the_fold_is_as_it_was() -> None:
+    assert isinstance(FOLD, Fold)
+    assert FOLD.digest == make_fold(n_queries=20, documents_per_query=(8, 15), n_features=3, seed=0).digest

@@ -1,0 +1,187 @@
+"""The tabs "Learning curve" and "Label noise": what a model learns from samples of its training part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.samples import model_of
+from rankviz.common.settings import LARGEST_SEED, Setting, Steps
+from rankviz.experiments.description import in_a_sentence, method_label
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.crossed import CROSSED
+from rankviz.plots import metric_vs_sample
+from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
+from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
+from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
+from ui.ndcg_vs_m.views import Settings
+from ui.shared.curves import kernels
+from ui.shared.foreign import describe
+from ui.shared.jobs import WAITING
+from ui.shared.runs import normalised
+from ui.shared.settings import baseline
+from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.views import VIEW
+
+DRAWS = 5
+MOST_DRAWS = 20
+LAST_DRAW = LARGEST_SEED - MOST_DRAWS
+USUAL_METRIC = "NDCG@10"
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What is varied of the training part.
+
+    Attributes
+    ----------
+    setting : Setting
+    axis : Axis
+    reading : (table of one model, its name, metric) -> str
+        What it says.
+    key : str
+        Of the figure.
+    short : str
+        What the keys of its controls begin with.
+    about : str
+        What is drawn anew, for captions.
+    """
+
+    setting: Setting
+    axis: Axis
+    reading: Callable[[pd.DataFrame, str, str], str]
+    key: str
+    short: str
+    about: str
+
+
+EXPERIMENTS = {
+    "Learning curve": Experiment(
+        QUERY_SHARE,
+        QUERIES,
+        of_queries,
+        "learning-curve",
+        "curve",
+        "Each draw takes training queries at random; those of a shorter draw are among those of a longer one",
+    ),
+    "Label noise": Experiment(
+        FLIPPED,
+        WRONG,
+        of_wrong_grades,
+        "label-noise",
+        "noise",
+        "Each draw replaces the grades of training documents, taken at random, by another grade; what is "
+        "judged by keeps its own. Wrong grades of a smaller share are among those of a larger one",
+    ),
+}
+"""By the names of their tabs."""
+
+
+def wanted(spec: RunSpec) -> list[RunSpec]:
+    """The runs that the open tab wants, none where it is none of these; of each model also the one of all.
+
+    The page asks for all its runs at once, above the tabs, whose controls are read before they are drawn.
+    """
+    tab = st.session_state.get(VIEW, st.query_params.get(VIEW))
+    if tab not in EXPERIMENTS:
+        return []
+    state, varied, short = st.session_state, EXPERIMENTS[tab].setting, EXPERIMENTS[tab].short
+    draws = min(max(_held(f"{short}draws", DRAWS), 1), MOST_DRAWS)
+    first = min(max(_held(f"{short}first", DRAW.default), 0), LAST_DRAW)
+    others = kernels(state) if _held(f"{short}maps", 0) else []
+    values = _values(spec, varied)
+    found = [
+        model if value == varied.default else model.but(**{varied.name: value, DRAW.name: first + k})
+        for model in (baseline(state), spec, *others)
+        for value in values
+        for k in range(draws)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _held(key: str, default: int) -> int:
+    """What a control of a tab holds, before it is drawn: what the address says, at first."""
+    if key in st.session_state:
+        return int(st.session_state[key])
+    asked = st.query_params.get(key, "")
+    return int(asked) if asked.isdecimal() else {"true": 1, "false": 0}.get(asked, int(default))
+
+
+def _controls(short: str) -> None:
+    """What a tab adds to the page's controls; `wanted` reads them."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.container(width=180).slider(
+        "Draws",
+        1,
+        MOST_DRAWS,
+        DRAWS,
+        key=f"{short}draws",
+        bind="query-params",
+        help="How often queries or grades are drawn anew at every point.",
+    )
+    row.container(width=150).number_input(
+        "First draw", 0, LAST_DRAW, DRAW.default, key=f"{short}first", bind="query-params", help=DRAW.help
+    )
+    row.toggle(
+        "All maps",
+        key=f"{short}maps",
+        bind="query-params",
+        help="Every approximation of the kernel with the sidebar's m, beside its model and the linear one.",
+    )
+
+
+def _values(spec: RunSpec, varied: Setting) -> list[float]:
+    """The shares that are tried: of queries those that are different numbers of them."""
+    values = varied.offer.values if isinstance(varied.offer, Steps) else (varied.default,)
+    if varied is not QUERY_SHARE:
+        return list(values)
+    there = normalised(spec).train.n_queries
+    return list({n_queries(there, share): share for share in values}.values())
+
+
+def draw(
+    tab: str,
+    spec: RunSpec,
+    chosen: Settings,
+    asked: Sequence[RunSpec],
+    found: Mapping[RunSpec, RunRecord],
+    part: str,
+) -> None:
+    """The curve as far as its runs are there, what it says, and its numbers."""
+    experiment = EXPERIMENTS[tab]
+    _controls(experiment.short)
+    metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
+    records = [found[one] for one in asked if one in found]
+    whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}
+    records = [record for record in records if model_of(record.spec) in whole]
+    if not any(record.spec.sample.drawn for record in records):
+        st.info("No run of this curve has finished yet. It grows here as they finish.", icon=WAITING)
+        return
+    table = metric_vs_sample.data(records, part, metric)
+    so_far = "" if len(records) == len(asked) else "so far "
+    names = {method_label(model): in_a_sentence(model) for model in whole}
+    readings = {
+        label: so_far + experiment.reading(rows, names[str(label)], metric)
+        for label, rows in table.groupby("label", sort=False)
+    }
+    own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
+    show_figure(
+        metric_vs_sample.figure(table, experiment.axis, metric),
+        table,
+        answer=sentence(readings.pop(own)),
+        key=experiment.key,
+        alt=f"{metric} against {experiment.axis.title}: {', '.join(table['label'].unique())}.",
+        caption=f"{describe(spec, part)}. {experiment.about}. Features are drawn from all training "
+        "documents, without their grades. Line: mean over draws and queries; band: its 95 % interval "
+        f"({CROSSED}), mostly how hard queries are for every model alike: the sentences compare query by "
+        "query.",
+    )
+    for words in readings.values():
+        st.markdown(sentence(words))
+    st.caption("One 95 % interval for each point and model; they are not corrected for their number.")
+    with st.expander("Numbers"):
+        show_table(table.drop(columns=["method"]).round(4), hide_index=True)
