@@ -41,7 +41,9 @@ STYLE = """
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
-[data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.4rem; }
+[data-testid="stSidebarHeader"] {
+  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.4rem;
+}
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.6rem; line-height: 1.6rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
