@@ -39,17 +39,12 @@ STYLE = """
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
-<<<<<<< HEAD
-[data-testid="stSidebarNavLink"] { padding: 0 0.5rem; margin: 0; min-height: 1.6rem; line-height: 1.6rem; }
-[data-testid="stSidebarNavItems"] li { margin: 0; }
-=======
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.6rem; line-height: 1.6rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
->>>>>>> main
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
-[data-testid="stSidebarNavSeparator"] { margin: 0.3rem 0; }
-[data-testid="stSidebarUserContent"] { padding-top: 0.2rem; padding-bottom: 2rem; }
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+[data-testid="stSidebarNavSeparator"] { margin: 0.1rem 0; }
+[data-testid="stSidebarUserContent"] { padding-top: 0.1rem; padding-bottom: 2rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.25rem; }
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
 [data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }
