@@ -48,6 +48,7 @@ STYLE = """
 [data-testid="stSidebarNavSeparator"] { margin: 0.3rem 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0.2rem; padding-bottom: 2rem; }
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+:is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.87rem; }  /* "synthetic-demo" whole */
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
 [data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }
