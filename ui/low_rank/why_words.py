@@ -59,7 +59,7 @@ def law(at_hand: pd.DataFrame) -> str:
     inactive = 1 - float((others["active"] / others["pairs"]).median())
     return (
         f"{start} the law holds for {len(lawful) or 'none'} of {of_all}; in the median of the others "
-        f"{percent(inactive)} of the pairs are inactive, and the rank is {others['rank'].median():g} "
+        f"{100 * inactive:.0f} % of the pairs are inactive, and the rank is {others['rank'].median():g} "
         f"where the law allows {others['law'].median():g}"
     )
 
