@@ -38,7 +38,7 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
 
 
 def apart(table: pd.DataFrame) -> pd.DataFrame:
-    """Root mean squares of the residual by map: of a document with itself, and between two (if there are)."""
+    """Root mean squares of the residual by map: of one document with itself, and between two if there are."""
     squares = table.assign(square=table["residual"] ** 2)
     itself = squares["row"] == squares["column"]
     means = {

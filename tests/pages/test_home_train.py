@@ -154,3 +154,13 @@ def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
     first = int(heading.split("m = ")[1].split()[0])
     assert not any(different for m, different in apart.items() if m >= first)
     assert heading.endswith("(NDCG@10, 40 queries).")
+
+
+def test_the_query_that_opens_is_typical_of_the_difference(open_page: Opener) -> None:
+    linear, kernel = execute(SPEC.linear(2.0**-10)), execute(SPEC)
+    apart = kernel.metrics["vali"]["NDCG@10"] - linear.metrics["vali"]["NDCG@10"]
+    usual = int((apart - apart.mean()).abs().idxmin())
+    app = open_page("train", m=50)
+    assert f"Query {usual} has NDCG@10" in words(app)
+    other = int(apart.index[3])
+    assert f"Query {other} has NDCG@10" in words(open_page("train", m=50, query=other))

@@ -110,7 +110,7 @@ def residual(asked: Asked) -> None:
     apart = kernel_residual.apart(table)
     values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
     told = [f"{values['between']} between two documents"] if "between" in values else []
-    told += [f"{values['itself']} of a document with itself"]
+    told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
     cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
     show_figure(

@@ -59,7 +59,7 @@ def law(at_hand: pd.DataFrame) -> str:
     inactive = 1 - float((others["active"] / others["pairs"]).median())
     return (
         f"{start} the law holds for {len(lawful) or 'none'} of {of_all}; in the median of the others "
-        f"{percent(inactive)} of the pairs are inactive, and the rank is {others['rank'].median():g} "
+        f"{100 * inactive:.0f} % of the pairs are inactive, and the rank is {others['rank'].median():g} "
         f"where the law allows {others['law'].median():g}"
     )
 
@@ -112,7 +112,7 @@ def errors_speak_of(spec: RunSpec) -> str:
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
         f":gray[What is said of stopping early holds for the hinge and the squared hinge. The diamonds below "
-        f"are of the sidebar's {name}, with which it may also lower the rank.]"
+        f"are of the current model's {name}, with which it may also lower the rank.]"
     )
 
 
@@ -148,4 +148,4 @@ def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
     model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""
     costs = " without costs of pairs" if spec.get("costs") != drawn.costs else ""
     name = f"{model}the {LOSSES[drawn.loss].label}{costs}"
-    return f":gray[Trained for these figures with {name}, else as in the sidebar.]"
+    return f":gray[Trained for these figures with {name}, else as the current model.]"
