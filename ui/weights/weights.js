@@ -27,8 +27,10 @@ class Table {
     this.back = made("button", { type: "button", onclick: () => this.ask() }, "Back to the optimum");
     const zero = made("button", { type: "button", onclick: () => this.go(this.w.map(() => 0)) }, "All to zero");
     this.buttons = made("div", { class: "buttons" }, this.back, zero);
+    this.scrolled = made("div", { class: "right", tabindex: "0", role: "group", "aria-label": "Documents in order" },
+      this.list); // keys scroll it
     this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
-      made("div", { class: "left" }, this.buttons, this.bars), made("div", { class: "right" }, this.list)));
+      made("div", { class: "left" }, this.buttons, this.bars), this.scrolled));
     parent.append(this.root);
     this.heard = (event) => this.walk(event.detail);
     document.addEventListener("rankviz-walk", this.heard);
