@@ -37,14 +37,14 @@ TEXTS = {
         "squared hinge"
     ),
     LINEAR.factorized(5, 0.25).but(seed=2): (
-        "OHSUMED fold 1 · factorised RankSVM, K = 5 · linear · C = 2⁻² · seed 2"
+        "OHSUMED fold 1 · factorised RankSVM, 5 factors · linear · C = 2⁻² · seed 2"
     ),
     LINEAR.regularized(0.5, 3.0, 0.25, solver="alternating").but(tol=1e-2): (
         "OHSUMED fold 1 · regularised RankSVM, nuclear 0.5, coupling 3 · linear · C = 2⁻² · alternating "
         "steps from random α (xu2019) · seed 0 · tolerance 1e-02"
     ),
     NYSTROEM.factorized(2, 0.25): (
-        "OHSUMED fold 1 · factorised RankSVM, K = 2 · Nyström m = 500 · C = 2⁻² · γ = 2⁻⁶ · seed 0"
+        "OHSUMED fold 1 · factorised RankSVM, 2 factors · Nyström m = 500 · C = 2⁻² · γ = 2⁻⁶ · seed 0"
     ),
 }
 
@@ -102,7 +102,7 @@ def test_some_settings_left_out_or_asked_for() -> None:
     assert described.words("gamma", "C", "start", "nothing") == ("C = 2⁻⁷", "γ = 2⁻⁶")
     assert str(replace(described, data="", normalisation="")).startswith("Nyström m = 500")
     assert described.names == ("Nyström m = 500, rank 4, k-means++ landmarks",)
-    assert describe(NYSTROEM.factorized(2, 1.0)).names == ("factorised RankSVM, K = 2", "Nyström m = 500")
+    assert describe(NYSTROEM.factorized(2, 1.0)).names == ("factorised RankSVM, 2 factors", "Nyström m = 500")
     assert str(Description("a", "", "", ())) == "a"
 
 
@@ -112,7 +112,7 @@ def test_legends_and_sentences() -> None:
         "Nyström, m = 500",
         "exact kernel",
     ]
-    assert method_label(NYSTROEM.factorized(2, 1.0)) == "factorised RankSVM, K = 2"
+    assert method_label(NYSTROEM.factorized(2, 1.0)) == "factorised RankSVM, 2 factors"
     assert [in_a_sentence(spec) for spec in (LINEAR, NYSTROEM, NYSTROEM.exact())] == [
         kind.in_a_sentence for name, kind in FEATURE_MAPS.items() if name in ("linear", "nystroem", "exact")
     ]

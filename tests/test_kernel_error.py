@@ -113,6 +113,31 @@ def test_seconds_are_told_for_every_map_and_m() -> None:
         feature_seconds(X, RBF(1.0), (3,), report=stop)
 
 
+def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What else the machine does for a while slows all of them: a spell would make one m alone look slow."""
+    order: list[int] = []
+
+    def make(settings: object, X: object, m: int, report: object) -> None:
+        order.append(m)
+
+    class SlowTurn:
+        """A clock by which the second turn is quicker than all others."""
+
+        def __init__(self) -> None:
+            self.laps: dict[str, float] = {}
+
+        def lap(self, name: str) -> None:
+            self.laps[name] = 0.01 if 3 < len(order) <= 6 else 1.0
+
+    monkeypatch.setattr("rankviz.analysis.feature_seconds._make_features", make)
+    monkeypatch.setattr("rankviz.analysis.feature_seconds.Stopwatch", SlowTurn)
+    table = feature_seconds(X, RBF(1.0), (20, 3, 5), VARIANTS[:1])
+    assert order == [3, 5, 20] * 3
+    assert table["seconds"].tolist() == [0.01] * 3
+
+
 def test_all_documents_as_landmarks_are_exact() -> None:
     table = kernel_errors(X, RBF(1.0), (10, 150, 400), (0,)).table.set_index(["map", "m"])
     assert (table.loc["nystroem"].loc[[150, 400], list(NORMS)] < 1e-9).all(axis=None)

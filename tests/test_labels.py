@@ -29,19 +29,19 @@ def test_a_method_on_two_maps_is_told_apart_by_them() -> None:
     model = SPEC.factorized(5, 2.0**-7)
     fourier = model.but(feature_map="fourier")
     assert short_labels([model, fourier]) == [
-        "factorised RankSVM, K = 5, Nyström",
-        "factorised RankSVM, K = 5, random Fourier",
+        "factorised RankSVM, 5 factors, Nyström",
+        "factorised RankSVM, 5 factors, random Fourier",
     ]
     assert short_labels([model, model.but(n_components=10)]) == [
-        "factorised RankSVM, K = 5, m = 50",
-        "factorised RankSVM, K = 5, m = 10",
+        "factorised RankSVM, 5 factors, m = 50",
+        "factorised RankSVM, 5 factors, m = 10",
     ]
 
 
 def test_the_name_is_not_said_again() -> None:
     model = SPEC.factorized(5, 2.0**-7)
     assert distinct_labels([model, model.but(factors=2)]) == [
-        "factorised RankSVM, K = 5",
-        "factorised RankSVM, K = 2",
+        "factorised RankSVM, 5 factors",
+        "factorised RankSVM, 2 factors",
     ]
     assert distinct_labels([SPEC, SPEC.but(n_components=10)]) == ["Nyström, m = 50", "Nyström, m = 10"]

@@ -147,7 +147,7 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
 
 
 def test_captions_name_the_model_and_its_settings() -> None:
-    assert "factorised RankSVM, K = 2" in str(describe(SPECS[0]))
+    assert "factorised RankSVM, 2 factors" in str(describe(SPECS[0]))
     assert "query by query" in str(describe(SPECS[1]))
     assert "regularised RankSVM, nuclear 0.05, coupling 1" in str(describe(SPECS[2]))
     assert list(METHODS) == ["ranksvm", "factorized", "regularized"]

@@ -159,10 +159,18 @@ def test_residuals_on_one_symmetric_scale() -> None:
     largest = table["residual"].abs().max()
     assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (-largest, largest)
     assert any(small(largest) in title.text for title in fig.layout.annotations)
+    apart = kernel_residual.apart(table)
+    for name in MAPS:
+        difference, itself = FEATURES[name] @ FEATURES[name].T - K, np.eye(40, dtype=bool)
+        between = np.sqrt((difference[~itself] ** 2).mean())
+        assert apart.loc[name, "between"] == pytest.approx(between)
+        assert apart.loc[name, "itself"] == pytest.approx(np.sqrt((difference[itself] ** 2).mean()))
 
 
 def test_one_document() -> None:
     one, features = np.ones((1, 1)), {name: features_of(name, X[:1], X[:1], RBF(1.0), 5, 0) for name in MAPS}
     assert kernel_entries.data(one, features).empty
     kernel_spectrum.figure(kernel_spectrum.data(one, features), 5)
-    kernel_residual.figure(kernel_residual.data(one, features, np.array([1])))
+    alone = kernel_residual.data(one, features, np.array([1]))
+    kernel_residual.figure(alone)
+    assert kernel_residual.apart(alone)["between"].isna().all()

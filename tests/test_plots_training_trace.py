@@ -23,7 +23,7 @@ def test_the_table_is_the_trace(record: RunRecord) -> None:
     table = training_trace.data(record)
     for name in ("iteration", "objective", "gap"):
         assert table[name].tolist() == record.trace[name].tolist()
-    assert set(table["label"]) == {"factorised RankSVM, K = 2"}
+    assert set(table["label"]) == {"factorised RankSVM, 2 factors"}
 
 
 def test_a_panel_for_each_quantity(record: RunRecord) -> None:

@@ -167,6 +167,9 @@ def test_quartiles_over_queries_and_range_over_seeds(records: list[RunRecord], f
     assert row["q25"] == pytest.approx(some.groupby("seed")["tau"].quantile(0.25).mean())
     for measure in ranking_error_vs_m.MEASURES:
         figure = ranking_error_vs_m.figure(table, measure, GRID, 5)
+        assert "thin: quartiles over queries" in [
+            trace.name for trace in figure.data if trace.showlegend is None
+        ]
         assert [t.name for t in figure.data if t.name] == ["Nyström", "random Fourier"]
 
 

@@ -13,7 +13,7 @@ from rankviz.common.timing import Stopwatch
 from rankviz.features import FeatureMap, Kernel
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 
-ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.1, 3, 9  # what is over sooner is timed more often
+ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.2, 3, 12  # what is over sooner is timed more often
 
 
 def feature_seconds(
@@ -28,27 +28,31 @@ def feature_seconds(
 
     By default of the papers' maps, where they take the kernel.
     Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
-    filled (n × m, blocks of which are thrown away at once). Each (variant, m) is timed by itself, three
-    to nine times until 0.1 s have passed; the least is told, for what else the machine does only adds to it.
+    filled (n × m, blocks of which are thrown away at once). All (variant, m) are timed in turn, each three to
+    twelve times until 0.2 s have passed, so that what else the machine does for a while slows each of them
+    once; the least is told, for that only adds to it.
     """
     variants = variants_of(kernel, PAPERS) if variants is None else variants
     cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
-    found = []
-    for done, (variant, m) in enumerate(cases):
-        settings = variant.at(m, kernel, seed)
+    seconds: dict[tuple[Variant, int], list[float]] = {case: [] for case in cases}
+    for turn in range(MOST_REPEATS):
+        waiting = [case for case in cases if turn < LEAST_REPEATS or sum(seconds[case]) < ENOUGH_SECONDS]
+        for done, (variant, m) in enumerate(waiting):
 
-        def tell(_: object = None, done: int = done) -> None:
-            report(Progress("timing", done / len(cases)))
+            def tell(_: object = None, share: float = (turn + done / len(waiting)) / MOST_REPEATS) -> None:
+                report(Progress("timing", share))
 
-        seconds: list[float] = []
-        while len(seconds) < LEAST_REPEATS or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < MOST_REPEATS):
             clock = Stopwatch()
-            _make_features(settings, X, m, tell)
+            _make_features(variant.at(m, kernel, seed), X, m, tell)
             clock.lap("features")
-            seconds.append(clock.laps["features"])
-        found.append({"map": variant.map, "choice": variant.choice, "m": m, "seconds": min(seconds)})
+            seconds[variant, m].append(clock.laps["features"])
     report(Progress("timing", 1.0))
-    return pd.DataFrame(found)
+    return pd.DataFrame(
+        [
+            {"map": variant.map, "choice": variant.choice, "m": m, "seconds": min(tries)}
+            for (variant, m), tries in seconds.items()
+        ]
+    )
 
 
 def _make_features(settings: FeatureMap, X: FloatArray, m: int, report: Report) -> None:

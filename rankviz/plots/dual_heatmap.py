@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.dual.variables import DualBlock
-from rankviz.plots.style import finished
+from rankviz.plots.style import DIVERGING, NO_VALUE, finished
 
 MOST = 400
 """Rows or columns drawn; of more documents, this many evenly spaced ones in the order shown."""
@@ -70,7 +70,7 @@ def reach(table: pd.DataFrame) -> tuple[float, float]:
 def figure(
     table: pd.DataFrame, matrix: str, order: str, limits: tuple[float, float], name: str = "α"
 ) -> go.Figure:
-    """Cividis over the limits, red to blue where they lie evenly about 0; blank where there is no pair."""
+    """Cividis over the limits, two hues where they lie evenly about 0; blank where there is no pair."""
     shape = int(table["row"].max()), int(table["column"].max())
     alpha = np.full(shape, np.nan, np.float32)  # half the bytes to send
     alpha[table["row"] - 1, table["column"] - 1] = table["alpha"]
@@ -80,7 +80,7 @@ def figure(
         z=alpha,
         x=x_labels,
         y=y_labels,
-        colorscale="RdBu" if limits[0] == -limits[1] else "Cividis",
+        colorscale=DIVERGING if limits[0] == -limits[1] else "Cividis",
         zmin=limits[0],
         zmax=limits[1],
         colorbar={"title": name, "thickness": 14, "exponentformat": "power"},
@@ -93,6 +93,7 @@ def figure(
     return finished(
         fig,
         height=380,
+        plot_bgcolor=NO_VALUE,
         xaxis={"title": f"{columns} →<br>both {by}"} | ticks | _grade_ticks(table, "column", x_labels, order),
         yaxis={"title": f"← {rows}", "autorange": "reversed"}
         | ticks

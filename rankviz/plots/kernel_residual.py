@@ -11,9 +11,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import small
-from rankviz.plots.style import finished, style_of
-
-SCALE = "PuOr"  # two hues that mean no method, and that colour-blind readers tell apart
+from rankviz.plots.style import DIVERGING, finished, style_of
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) -> pd.DataFrame:
@@ -37,6 +35,17 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
         for name, Phi in features.items()
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def apart(table: pd.DataFrame) -> pd.DataFrame:
+    """Root mean squares of the residual by map: of one document with itself, and between two if there are."""
+    squares = table.assign(square=table["residual"] ** 2)
+    itself = squares["row"] == squares["column"]
+    means = {
+        where: squares[rows].groupby("map", sort=False)["square"].mean() ** 0.5
+        for where, rows in (("itself", itself), ("between", ~itself))
+    }
+    return pd.DataFrame(means)
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
@@ -66,15 +75,19 @@ def figure(table: pd.DataFrame) -> go.Figure:
     return finished(
         fig,
         height=520,
-        coloraxis={"colorscale": SCALE, "cmin": -largest, "cmax": largest, "colorbar": bar},
+        coloraxis={"colorscale": DIVERGING, "cmin": -largest, "cmax": largest, "colorbar": bar},
         margin={"l": 60, "r": 20, "t": 60, "b": 110},
     )
 
 
 def _title(rows: pd.DataFrame, name: str) -> str:
-    """The map and its largest residual, which may be far below what the common scale can show."""
-    largest = small(float(rows["residual"].abs().max()))
-    return f"{style_of(name).name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {largest}</span>"
+    """The map and its largest residuals, which may be far below what the common scale can show."""
+    itself = rows["row"] == rows["column"]
+    largest = [
+        small(float(some["residual"].abs().max())) for some in (rows[~itself], rows[itself]) if len(some)
+    ]
+    told = " off the diagonal, ".join(largest) + " on it" if len(largest) > 1 else largest[0]
+    return f"{style_of(name).name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {told}</span>"
 
 
 def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:

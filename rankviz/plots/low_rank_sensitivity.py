@@ -81,7 +81,7 @@ def figure_of_factors(
         fig.add_scatter(x=printed.index, y=printed, mode="markers", name="xu2019, Table 7", marker=marker)
     fig.update_xaxes(
         type="log",
-        title_text="K, length of the vectors (log scale)",
+        title_text="number of factors (log scale)",
         tickvals=list(grid),
         range=[math.log10(0.85 * min(grid)), math.log10(1.18 * max(grid))],
     )
@@ -113,7 +113,7 @@ def _add_factors(fig: go.Figure, lines: pd.DataFrame, look: str, metric: str) ->
         line={"color": style_of("factorized").colour, "width": 2.5},
         marker=marker_of("factorized", look, size=9),
         customdata=lines[["low", "high", "seeds"]],
-        hovertemplate="K = %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
+        hovertemplate="factors %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
         "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
     )
 

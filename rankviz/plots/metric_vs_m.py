@@ -56,7 +56,7 @@ def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDC
 def label_of(spec: RunSpec) -> str:
     """What a curve or a level is called; a level with an m of its own says which, others that they have none.
 
-    "Nyström", "linear (no m)", "factorised RankSVM, K = 5, m = 50".
+    "Nyström", "linear (no m)", "factorised RankSVM, 5 factors, m = 50".
     """
     look = look_of(spec)
     name = style_of(look).name if spec.method == USUAL else method_label(spec)

@@ -38,7 +38,7 @@ def figure(table: pd.DataFrame, method: str) -> go.Figure:
             x=[low - 1, 2],
             y=[float(table["law"].max())] * 2,
             mode="lines",
-            name="largest rank if every pair is active",
+            name=f"the law's largest of all queries ({int(table['law'].max())})",
             line={"width": 1.5, "dash": "dash", "color": "#7f7f7f"},
             hoverinfo="skip",
         )

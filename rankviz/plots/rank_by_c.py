@@ -49,7 +49,10 @@ def figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
         showlegend=False,
         hoverinfo="skip",
     )
-    levels = (("largest_rank", "largest the grades allow", "solid"), ("law", "largest if all active", "dash"))
+    levels = (
+        ("largest_rank", "the grades allow (median)", "solid"),
+        ("law", "the law allows (median)", "dash"),
+    )
     for column, name, dash in levels:
         line = {"color": "#7f7f7f", "dash": dash, "width": 1.5}
         fig.add_scatter(x=x, y=table[column], mode="lines", line=line, name=name, hoverinfo="skip")

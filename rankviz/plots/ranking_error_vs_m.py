@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import finished, line_of, style_of, translucent
+from rankviz.plots.style import EVEN_COLOUR, finished, line_of, style_of, translucent
 
 MEASURES = {"tau": "Kendall's τ to the exact ranking", "overlap": "share of the exact first 10"}
 LEAST = 1e-12
@@ -52,6 +52,7 @@ def figure(table: pd.DataFrame, measure: str, grid: Sequence[int], current: int 
     rows = table[table["measure"] == measure]
     for name, line in rows.groupby("map", sort=False):
         _method(fig, str(name), line.sort_values("m"), measure)
+    _explain(fig, several=bool(len(rows)) and int(rows["seeds"].max()) > 1)
     low = min(0.0, math.floor(10 * float(rows["q25"].min())) / 10) if len(rows) else 0.0
     return _over_m(
         fig, grid, current, yaxis={"title": MEASURES[measure], "range": [low - 0.03, 1.05]}, height=400
@@ -97,6 +98,25 @@ def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None
         ),
         **style,
     )
+
+
+def _explain(fig: go.Figure, *, several: bool) -> None:
+    """Entries of the legend for what every map has: thin lines, and a band where there are several seeds."""
+    fig.add_scatter(
+        x=[None],
+        y=[None],
+        mode="lines",
+        name="thin: quartiles over queries",
+        line={"color": EVEN_COLOUR, "width": 1},
+    )
+    if several:
+        fig.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name="band: medians of the seeds",
+            marker={"color": EVEN_COLOUR, "symbol": "square", "size": 12, "opacity": 0.4},
+        )
 
 
 def objectives(table: pd.DataFrame) -> pd.DataFrame:

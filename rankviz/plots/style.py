@@ -50,6 +50,13 @@ SPARE = (("#009E73", "hexagon"), ("#CC79A7", "star"), ("#56B4E9", "cross"), ("#8
 """Colours and markers of what has no style of its own, in the order in which it is entered."""
 
 
+DIVERGING = ("#b35806", "#f1a340", "#f7f6f7", "#998ec3", "#542788")
+"""From below zero to above: two hues that mean no method, and that colour-blind readers tell apart."""
+
+NO_VALUE = "#fdfdfd"
+"""Behind heat maps with blanks: another tone than their colours, also on a dark background."""
+
+
 LOSS_LINES = {
     "squared_hinge": ("#CC79A7", "solid"),
     "hinge": ("#E69F00", "dash"),

@@ -71,3 +71,17 @@ def test_a_link_with_a_former_label_opens(server: Server, page: Page) -> None:
     expect(page.get_by_test_id("stMain").get_by_text("The median k of")).to_be_visible()
     assert query_of(page)["shown"] == "k for the share of the energy"
     assert_no_errors_shown(page)
+
+
+def test_an_offer_to_train_goes_with_its_tab(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/low_rank?view=Sensitivity&c=-3")
+    main = page.get_by_test_id("stMain")
+    offer = main.get_by_role("button", name="Train in the background")
+    expect(offer).to_have_count(1)
+    main.get_by_role("tab", name="Numbers").click()
+    wait_settled(page)
+    expect(main.get_by_role("button", name="Numbers (CSV)").last).to_be_visible()
+    expect(offer).to_have_count(0)
+    main.get_by_role("tab", name="Sensitivity").click()
+    wait_settled(page)
+    expect(offer).to_have_count(1)

@@ -96,7 +96,7 @@ def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: S
 def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?c=-3&m=10")
     choose(page, "Method", "factorised RankSVM")
-    factors = sidebar(page).get_by_label("Factors K", exact=True)
+    factors = sidebar(page).get_by_label("Factors", exact=True)
     factors.fill("10")
     factors.press("Enter")
     wait_settled(page)

@@ -71,7 +71,7 @@ def test_side_by_side_of_a_map_and_another_method(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10, right="factorised RankSVM")
     assert difference(app) == expected(SPEC, SPEC.factorized(5, SPEC.C))
     assert "Nyström m = 10 (γ" not in words(app), "both have m, γ and seed"
-    assert "factorised RankSVM, K = 5" in words(app)
+    assert "factorised RankSVM, 5 factors" in words(app)
     colours = {a["font"]["color"] for a in figures(app)[0]["layout"]["annotations"]}
     assert colours == {style_of("nystroem").colour, style_of("factorized").colour}
 
@@ -156,7 +156,7 @@ def test_train_without_pins_has_no_menu(open_page: Opener) -> None:
     assert "This is Nyström itself" in words(app)
 
 
-@pytest.mark.parametrize(("method", "called"), [("factorised RankSVM", "factorised RankSVM, K = 5")])
+@pytest.mark.parametrize(("method", "called"), [("factorised RankSVM", "factorised RankSVM, 5 factors")])
 def test_train_draws_the_trace_that_a_method_has(method: str, called: str, open_page: Opener) -> None:
     app = open_page("train", m=10, method=method, map="linear")
     trace = figures(app)[-1]

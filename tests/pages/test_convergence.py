@@ -49,7 +49,7 @@ def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the
         assert ("In this one run" in app.header[0].value) == (axis == "seconds")
     app.selectbox(key="against").select("cg").run()
     app.multiselect(key="solvers").set_value(["lbfgs"]).run()
-    assert app.selectbox(key="against").value == "iteration", "L-BFGS has no CG iterations"
+    assert app.selectbox(key="against").value == "products", "L-BFGS has no CG iterations"
 
 
 def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -132,7 +132,7 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     app.multiselect(key="losses").set_value(["hinge"]).run()
     assert not app.exception
     told = words(app)
-    assert "Iterations until within 10⁻⁴ of its own best objective" in told
+    assert "Products until within 10⁻⁴ of its own best objective" in told
     assert "has an objective of its own, and these do not compare" in told
     assert "Left out" in told
     assert "hinge with Newton-YUAN" in told

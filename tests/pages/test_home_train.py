@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_curve, metric_vs_m
-from ui.ndcg_vs_m.enough import clause
+from ui.ndcg_vs_m.enough import clause, together
 from ui.ndcg_vs_m.words import in_words
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -125,18 +125,25 @@ def test_readings_say_what_holds_at_every_m(verdicts: dict[int, int], words: str
 @pytest.mark.parametrize(
     ("verdicts", "words"),
     [
-        ({5: -1, 10: -1, 50: 0, 500: 0}, "from m = 50 on {} cannot be told from the exact kernel"),
-        ({5: 0, 10: -1, 50: 0, 500: 0}, "from m = 50 on {} cannot be told from the exact kernel"),
-        ({5: 0, 10: 0}, "from m = 5 on {} cannot be told from the exact kernel"),
-        ({5: -1, 10: 0}, "at m = 10 {} cannot be told from the exact kernel"),
-        ({5: -1, 10: -1}, "at m = 10 {} {} still worse than the exact kernel"),
-        ({5: 0, 10: 1}, "at m = 10 {} {} better than the exact kernel"),
+        ({5: -1, 10: -1, 50: 0, 500: 0}, "from m = 50 on Nyström cannot be told from the exact kernel"),
+        ({5: 0, 10: -1, 50: 0, 500: 0}, "from m = 50 on Nyström cannot be told from the exact kernel"),
+        ({5: 0, 10: 0}, "from m = 5 on Nyström cannot be told from the exact kernel"),
+        ({5: -1, 10: 0}, "at m = 10 Nyström cannot be told from the exact kernel"),
+        ({5: -1, 10: -1}, "at m = 10 Nyström is still worse than the exact kernel"),
+        ({5: 0, 10: 1}, "at m = 10 Nyström is better than the exact kernel"),
     ],
 )
 def test_the_heading_says_from_which_m_on_there_is_no_difference(
     verdicts: dict[int, int], words: str
 ) -> None:
-    assert clause(verdicts, "the exact kernel") == words
+    assert together({clause(verdicts, "the exact kernel"): ["Nyström"]}) == words
+
+
+def test_maps_of_which_the_same_holds_share_a_clause() -> None:
+    one, other = (clause({5: -1, m: 0, 500: 0}, "the exact kernel") for m in (50, 200))
+    assert together({one: ["Nyström"], other: ["random Fourier"]}) == (
+        "from m = 50 on Nyström and from m = 200 on random Fourier cannot be told from the exact kernel"
+    )
 
 
 def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
@@ -147,3 +154,13 @@ def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
     first = int(heading.split("m = ")[1].split()[0])
     assert not any(different for m, different in apart.items() if m >= first)
     assert heading.endswith("(NDCG@10, 40 queries).")
+
+
+def test_the_query_that_opens_is_typical_of_the_difference(open_page: Opener) -> None:
+    linear, kernel = execute(SPEC.linear(2.0**-10)), execute(SPEC)
+    apart = kernel.metrics["vali"]["NDCG@10"] - linear.metrics["vali"]["NDCG@10"]
+    usual = int((apart - apart.mean()).abs().idxmin())
+    app = open_page("train", m=50)
+    assert f"Query {usual} has NDCG@10" in words(app)
+    other = int(apart.index[3])
+    assert f"Query {other} has NDCG@10" in words(open_page("train", m=50, query=other))

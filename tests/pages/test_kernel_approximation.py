@@ -128,6 +128,10 @@ def test_extreme_gammas_have_words(open_page: Opener, g: int, said: str) -> None
 def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
     app = open_page("kernel_approximation", view="Residuals of one query", **QUICK)
     before = figures(app)[-1]
+    said = app.header[-1].value
+    assert said.startswith("In this query the root mean square of κ̃ − κ is ")
+    assert "random Fourier between two documents; " in said
+    assert "of a document with itself" in said, "the diagonal is told apart"
     app.selectbox(key="kq").select_index(1).run()
     assert figures(app)[-1] != before
     assert figures(app)[0] == figures(open_page("kernel_approximation", **QUICK))[0]

@@ -22,7 +22,7 @@ from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS
 from ui.low_rank import sweeps as low_rank_sweeps
 from ui.low_rank.models_words import objectives as objectives_in_words
-from ui.low_rank.models_words import of_the_paper
+from ui.low_rank.models_words import of_the_paper, spread
 from ui.low_rank.settings import SIDEBAR
 from ui.shared.runs import RunMemory
 
@@ -67,7 +67,7 @@ def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
 
 
 def test_the_plain_model_may_be_the_sidebars(open_page: Opener) -> None:
-    app = open_page("low_rank", view="Three models", plainmodel="as in the sidebar", **LINK)
+    app = open_page("low_rank", view="Three models", plainmodel="the current model", **LINK)
     assert "Plain is the current model, with the squared hinge" in words(app)
     assert re.search(r"is: plain \d+ with the squared hinge; with the hinge factorised \d+", words(app))
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
@@ -96,7 +96,9 @@ def test_another_k_is_trained_and_shown(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", **LINK)
     app.number_input(key="factors").set_value(1).run()
     assert not app.exception
-    assert "K = 1, but only its entries at preference pairs" in words(app)
+    assert "rank 1, the number of factors (K in xu2019), but only its entries at preference pairs" in words(
+        app
+    )
     assert app.selectbox(key="clow").value == SIDEBAR
 
 
@@ -122,7 +124,7 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Call
     assert "Within 1 % of the best objective of its model" in text
     assert "The factorised problem is not convex" in text
     assert app.dataframe[0].value["label"].tolist() == names
-    assert "each divisor of K, then K" in app.segmented_control(key="learnaxis").help
+    assert "each divisor of their number, then all" in app.segmented_control(key="learnaxis").help
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,7 @@ def test_sweeps_say_what_the_queries_support(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, **LINK)
     assert len(lines(figures(app)[2])["factorised, mean over seeds"]) == 2
     assert re.search(r"Mean MAP (lies between|is)", words(app))
+    assert "K = " not in words(app), "K is the kernel matrix elsewhere"
     grid = open_page(
         "low_rank", view="Sensitivity", sweep=low_rank_sweeps.SWEEPS["weights"], sweepmetric="NDCG@3", **LINK
     )
@@ -183,7 +186,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
-    assert "never above that for a divisor of K" in words(app)
+    assert "never above that for a divisor of their number" in words(app)
     app.segmented_control(key="sweep").set_value("weights").run()
     assert not app.exception
     assert app.selectbox(key="sweepmetric").value == "MAP"
@@ -194,7 +197,7 @@ def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     [
         ([-10.0, -10.0], "lower the objective by less than 0.001 % here (−10)"),
         ([-10.0, -10.00009], "lower the objective by less than 0.001 % here (−10)"),
-        ([-1000.0, -1200.5], "From K = 1 to K = 5 the objective falls by 16.7 %, from −1,000 to −1,200.5"),
+        ([-1000.0, -1200.5], "From 1 factor to 5 the objective falls by 16.7 %, from −1,000 to −1,200.5"),
         ([0.0, -1.0], "falls by 100 %, from 0 to −1"),
         ([0.0, 0.0], "by less than 0.001 % here (0)"),
     ],
@@ -202,6 +205,16 @@ def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
 def test_how_far_more_factors_lower_the_objective(objectives: list[float], said: str) -> None:
     table = pd.DataFrame({"seed": 0, "factors": [1, 5], "value": objectives})
     assert said in objectives_in_words(table)
+
+
+def test_one_run_alone_is_not_all_that_is_there() -> None:
+    one, other = pd.Series([0.5, 0.7], [1, 2]), pd.Series([0.7, 0.5], [1, 2])
+    said = "So far only the model with 1 factor is there, with a mean MAP of 0.6000"
+    assert spread({"the model with 1 factor": one}, "MAP") == said
+    assert (
+        spread({"a": one, "b": other}, "MAP")
+        == "Mean MAP is 0.6000 for each of the 2 settings that are there"
+    )
 
 
 def test_one_k_alone_says_nothing_of_more_factors() -> None:

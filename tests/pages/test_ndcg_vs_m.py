@@ -177,7 +177,7 @@ def test_a_solver_that_cannot_train_the_exact_kernel_leaves_it_out(open_page: Op
 def test_another_method_is_a_level_with_its_m(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", m=10, method="factorised RankSVM", exact="false", **QUICK)
     record = execute(SPEC.factorized(5, SPEC.C))
-    level = lines(figures(app)[0])["factorised RankSVM, K = 5, m = 10"]
+    level = lines(figures(app)[0])["factorised RankSVM, 5 factors, m = 10"]
     assert set(level) == {record.metrics["vali"]["NDCG@10"].mean()}
     assert "factorised RankSVM is" in words(app)
     assert [t["name"] for t in figures(app)[0]["data"] if t.get("name", "").startswith("Ny")] == ["Nyström"]

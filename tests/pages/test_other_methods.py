@@ -76,7 +76,7 @@ def test_its_other_solver_is_beside_it(open_page: Opener, data_set: Callable[[st
     assert not app.exception
     dashes = [trace["line"].get("dash") for trace in figures(app)[0]["data"]]
     assert len(dashes) == len(set(dashes)) == 2
-    assert "Seconds until within 10⁻⁴ of its own best objective" in words(app)
+    assert "Iterations until within 10⁻⁴ of its own best objective" in words(app)
 
 
 @each_method
@@ -96,7 +96,7 @@ def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_pag
     link = {"view": "Why so low?", "method": METHODS[method].label} | LINK
     app = open_page("low_rank", **link)
     assert len(figures(app)) == 4
-    assert "Trained for these figures with RankSVM and the squared hinge, else as in the sidebar" in words(
+    assert "Trained for these figures with RankSVM and the squared hinge, else as the current model" in words(
         app
     )
     text = words(app := open_page("low_rank", why="Errors of a solver", **link))
@@ -110,7 +110,10 @@ def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_pag
 def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", method=METHODS[method].label, **LINK)
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
-    own = {"factorized": ("factorised", "K = 2"), "regularized": ("regularised", "nuclear 0.1, coupling 10")}
+    own = {
+        "factorized": ("factorised", "2 factors"),
+        "regularized": ("regularised", "nuclear 0.1, coupling 10"),
+    }
     name, settings = own[method]
     assert costs.loc[name, "settings"] == f"C = 2⁻⁸, {settings}"
     assert costs.loc[name, "objective"] == execute(LOW_RANK[method]).objective

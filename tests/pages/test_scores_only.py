@@ -99,5 +99,5 @@ def test_a_level_says_whether_it_has_an_m(mean: RunSpec) -> None:
     spec = RunSpec("demo", feature_map="nystroem", n_components=10)
     assert metric_vs_m.label_of(spec) == "Nyström"
     assert metric_vs_m.label_of(mean) == "feature mean (no m)"
-    assert metric_vs_m.label_of(spec.factorized(5, 1.0)) == "factorised RankSVM, K = 5, m = 10"
-    assert metric_vs_m.label_of(spec.linear(1.0).factorized(5, 1.0)) == "factorised RankSVM, K = 5 (no m)"
+    assert metric_vs_m.label_of(spec.factorized(5, 1.0)) == "factorised RankSVM, 5 factors, m = 10"
+    assert metric_vs_m.label_of(spec.linear(1.0).factorized(5, 1.0)) == "factorised RankSVM, 5 factors (no m)"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -68,6 +69,22 @@ def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
 @pytest.mark.parametrize("page", ["home", "train", "low_rank"])
 def test_the_glossary_is_on_the_page(open_page: Callable[..., AppTest], page: str) -> None:
     assert glossary() in [one.value for one in open_page(page, m=10).markdown]
+
+
+@pytest.mark.parametrize("page", ["home", "influence", "low_rank"])
+def test_the_glossary_stands_beside_the_title(open_page: Callable[..., AppTest], page: str) -> None:
+    app = open_page(page, m=10)
+    texts = [getattr(one, "value", "") for one in flat(app.main)]
+    assert texts[texts.index(app.title[0].value) + 1] == glossary()
+
+
+def flat(node: Any) -> Iterator[Any]:
+    """The elements below a node, in their order."""
+    for child in node.children.values():
+        if hasattr(child, "children"):
+            yield from flat(child)
+        else:
+            yield child
 
 
 def test_tiles_say_what_they_count(open_page: Callable[..., AppTest]) -> None:

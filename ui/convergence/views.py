@@ -15,6 +15,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
+from rankviz.solvers.registry import SolverChoice
 from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.convergence.tables import LEAST_GAP
 from ui.shared import pins
@@ -126,13 +127,19 @@ def _quantity(row: DeltaGenerator) -> str:
 
 
 def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
-    """Choice of the axis: at first CG iterations, which preconditioners save, where every run has them."""
-    have_cg = all(getattr(spec.option("solver"), "newton", False) for spec in specs)
+    """Choice of the axis: at first CG iterations, which preconditioners save, where every run has them.
+
+    Where solvers that have none stand beside others, products, which cost each of them the same.
+    """
+    solvers = {spec.option("solver") for spec in specs}
+    have_cg = all(getattr(solver, "newton", False) for solver in solvers)
     axes = [name for name in AXES if name != y and (have_cg or name != "cg")]
+    several = len(solvers) > 1 and all(isinstance(solver, SolverChoice) for solver in solvers)
+    first = "cg" if "cg" in axes else "products" if several else axes[0]
     x: str = place.selectbox(
         "Against",
         axes,
-        index=axes.index("cg") if "cg" in axes else 0,
+        index=axes.index(first),
         format_func=AXIS_NAMES.__getitem__,
         key="against",
         bind="query-params",

@@ -107,20 +107,28 @@ def residual(asked: Asked) -> None:
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = work.residuals(asked, position)
-    largest = {name: float(rows["residual"].abs().max()) for name, rows in table.groupby("map", sort=False)}
-    words = " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in largest.items())
+    apart = kernel_residual.apart(table)
+    values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
+    told = [f"{values['between']} between two documents"] if "between" in values else []
+    told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
     cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
     show_figure(
         kernel_residual.figure(table),
         table,
-        answer=sentence(f"the largest |κ̃ − κ| in this query is {words}"),
+        answer=sentence(f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}"),
         key="kernel-residual",
         alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
         caption=f"{_drawn(asked)}. Query {chosen} of validation, {cut}, "
-        "highest grade first; maps fitted on the training part. One colour scale for all: a map with a "
-        "far smaller residual looks blank; its largest stands above it.",
+        "highest grade first; maps fitted on the training part. The diagonal is κ of a document with itself, "
+        "and can be far from κ̃ where that of others is near. One colour scale for all: a map with a "
+        "far smaller residual looks blank; its largest stand above it.",
     )
+
+
+def _values(of_maps: pd.Series) -> str:
+    """A number of each map: "0.01 with Nyström and 0.1 with random Fourier"."""
+    return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
 
 
 def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
@@ -134,7 +142,8 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
         alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error against seconds, one line for each map.",
         caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
         "meanwhile): drawing, factoring, and the base of Φ for all "
-        f"{found.n_documents:,} training documents; the least of three to nine tries. "
+        f"{found.n_documents:,} training documents; the least of three to twelve tries of "
+        "each, all taken in turn. "
         f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
     )
 

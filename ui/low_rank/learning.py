@@ -72,8 +72,8 @@ def show(what: Shown, others: Records) -> None:
         key="learnaxis",
         bind="query-params",
         help="An iteration costs something else for each solver: it is a step of all factors there are "
-        "(first one, then as many as each divisor of K, then K), a pass over all queries, an accelerated "
-        "step, or a round of ten steps. Seconds can be compared.",
+        "(first one, then as many as each divisor of their number, then all), a pass over all queries, an "
+        "accelerated step, or a round of ten steps. Seconds can be compared.",
     )
     plain = bare(what.spec)
     if in_kernel_space(plain):
@@ -100,7 +100,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         f"here; distances below {words.power(plot.LEAST)} are drawn at it. Dashed: the paper's algorithms, "
         "with step lengths by backtracking or from the curvature. Seconds on this machine, one run each, "
         "features not counted; the start of FISTA, a trained plain hinge, is counted, and so are the "
-        "iterations with fewer factors that L-BFGS-B goes through before K. "
+        "iterations with fewer factors that L-BFGS-B goes through first. "
         f"{words.about(records[0].spec)}.",
     )
     st.markdown(words.of_the_paper(table))

@@ -13,6 +13,7 @@ from rankviz.common.progress import Progress
 from rankviz.dual.variables import Duals
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.low_rank.settings import FACTORS
 from rankviz.models.methods import USUAL
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
@@ -198,7 +199,8 @@ def _ranks(
         caption=f"One marker per query and model, darker where several overlap; models are drawn a "
         f"little beside each other, and pointing at a marker tells its true numbers. Here {counted}. Right: "
         f"medians, bars from 10 to 90 % of the queries. Of the regularised model: "
-        f"{words.MATRIX_WORDS[which]}. Dotted: what K factors allow. {capital(own)}; both train the hinge. "
+        f"{words.MATRIX_WORDS[which]}. Dotted: what {FACTORS.told(chosen.factors)} "
+        f"allow{'s' * (chosen.factors == 1)}. {capital(own)}; both train the hinge. "
         f"Plain: {describe(plain, 'train')}.",
         on_select=selection.taken_from_bars(key, list),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from rankviz.common.numbers import power_of_two, small
+from rankviz.common.numbers import counted, power_of_two, small
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS
 from rankviz.metrics.significance import compare
@@ -31,7 +31,7 @@ def is_plain_hinge(spec: RunSpec) -> bool:
 
 
 def own_settings(spec: RunSpec) -> list[str]:
-    """What one of the three models has beside features and C, in words: "K = 5"."""
+    """What one of the three models has beside features and C, in words: "5 factors"."""
     if spec.method == USUAL:
         return list(describe(spec).words("loss", "costs", "solver"))
     return [s.told(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
@@ -76,23 +76,25 @@ def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> st
 
 
 def above_K(table: pd.DataFrame, factors: int) -> str:
-    """How many factorised blocks have a rank above K."""
+    """How many factorised blocks have a rank above the number of factors."""
     above = int((table["rank_factorised"] > factors).sum())
     most = int(table["rank_factorised"].max())
     if above == 0:
-        return f"No factorised block exceeds K = {factors}."
-    blocks = "block exceeds" if above == 1 else "blocks exceed"
-    return f"{above} factorised {blocks} K = {factors}, the largest with rank {most}."
+        return f"No factorised block has a rank above the number of factors, {factors}."
+    blocks = "block has" if above == 1 else "blocks have"
+    return (
+        f"{above} factorised {blocks} a rank above the number of factors, {factors}; the largest is {most}."
+    )
 
 
 def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
-    """Why the rank of K factors may exceed K."""
+    """Why the rank may exceed the number of factors."""
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
-        f"VVᵀ has rank K = {factors}, but only its entries at preference pairs are dual variables. With R "
-        f"grades these are R − 1 blocks side by side and below each other: the rank "
-        f"{'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
+        f"VVᵀ has rank {factors}, the number of factors (K in xu2019), but only its entries at preference "
+        f"pairs are dual variables. With R grades these are R − 1 blocks side by side and below each other: "
+        f"the rank {'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
     )
 
 
@@ -207,7 +209,7 @@ def seeds_draw(spec: RunSpec) -> str:
 
 
 def objectives(table: pd.DataFrame) -> str:
-    """By how much more factors lower the objective: means over the seeds of which all K are there."""
+    """By how much more factors lower the objective: means over the seeds of which all are there."""
     by_seed = table.pivot_table(index="seed", columns="factors", values="value").dropna()
     if by_seed.shape[0] == 0 or by_seed.shape[1] < 2:
         return ""
@@ -216,14 +218,14 @@ def objectives(table: pd.DataFrame) -> str:
     drop = float(means[first] - means[best])
     fall = drop / abs(float(means[best])) if drop > 0.0 else 0.0
     values = {K: f"{means[K]:,.7g}".replace("-", "−") for K in (first, best)}
-    known = "it is never above that for a divisor of K, where training with K factors starts"
+    known = "it is never above that for a divisor of their number, from which training goes on"
     if fall < ALIKE:
         return (
             f"More factors lower the objective by less than {100 * ALIKE:g} % here ({values[first]}); {known}"
         )
     return (
-        f"From K = {first} to K = {best} the objective falls by {percent(fall)}, from {values[first]} to "
-        f"{values[best]}; {known}"
+        f"From {counted(first, 'factor')} to {best} the objective falls by {percent(fall)}, from "
+        f"{values[first]} to {values[best]}; {known}"
     )
 
 
@@ -231,8 +233,10 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
     """The best and the worst setting, and whether queries tell one from the other."""
     best, worst = _ends(groups)
     top, low = float(groups[best].mean()), float(groups[worst].mean())
-    if best == worst or top == low:
-        return f"Mean {metric} is {top:.4f} for all that is there"
+    if len(groups) == 1:
+        return f"So far only {best} is there, with a mean {metric} of {top:.4f}"
+    if top == low:
+        return f"Mean {metric} is {top:.4f} for each of the {len(groups)} settings that are there"
     told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
     told = told.removeprefix(f"By {metric}, ")
     return f"Mean {metric} lies between {low:.4f} and {top:.4f}; {told}"

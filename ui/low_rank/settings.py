@@ -29,7 +29,7 @@ from ui.shared.settings import spec_from_state
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`, None where they are not there yet."""
 
-SIDEBAR = "the sidebar's C"
+SIDEBAR = "the current model's C"
 CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
 HERE = {
     FACTORS: replace(FACTORS, key="factors"),
@@ -40,7 +40,7 @@ HERE = {
 HINGE = "hinge"
 """The loss that both models train."""
 C_KEY = "clow"
-PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "as in the sidebar"}
+PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
 PLAIN_KEY = "plainmodel"
 WIDTH = 175  # pixels: the longest label with its help in one line; what does not fit beside wraps
 
@@ -100,7 +100,7 @@ def control_of_C() -> None:
         key=C_KEY,
         bind="query-params",
         help="Weight of the hinge in both models, and the largest α. Losses weigh pairs differently: where "
-        "the sidebar's loss is another one, the best C may be too.",
+        "the current model's loss is another one, the best C may be too.",
     )
 
 
@@ -165,7 +165,7 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
         key=PLAIN_KEY,
         bind="query-params",
         help="The factorised and the regularised model train the hinge. With the same loss, C and pairs in "
-        "the plain model, only the models differ; the sidebar's may differ in its loss as well.",
+        "the plain model, only the models differ; the current model may differ in its loss as well.",
     )
 
 

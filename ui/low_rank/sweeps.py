@@ -1,4 +1,4 @@
-"""Metrics over K, nuclear and coupling, as background sweeps on the Low rank page (Tables 7, 8)."""
+"""Metrics over factors, nuclear and coupling, as background sweeps on the Low rank page (Tables 7, 8)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import product
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.numbers import counted
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
@@ -33,7 +34,7 @@ from ui.shared.reveal import part_shown
 from ui.shared.show import sentence, show_figure, show_table
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
-SWEEPS = {"factors": "factorised: K", "weights": "regularised: nuclear, coupling"}
+SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
 FACTORS = (1, 2, 3, 5, 10, 20)
 NUCLEAR = (0.01, 0.1, 1.0, 10.0, 100.0)
 COUPLING = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
@@ -105,8 +106,8 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
         required=True,
         key=SWEEP_KEY,
         bind="query-params",
-        help="K takes the values of xu2019's Table 7 and 2; the weights are powers of ten around those of "
-        "its Table 8.",
+        help="The number of factors (K in xu2019) takes the values of xu2019's Table 7 and 2; the weights "
+        "are powers of ten around those of its Table 8.",
     )
     metric = row.container(width=150).selectbox(
         "Metric",
@@ -127,9 +128,9 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
         key=SEEDS_KEY,
         bind="query-params",
         disabled=sweep == "weights",
-        help="Starts of the factorised model, which is not convex, beginning with the sidebar's seed: one "
-        "drawn column, from which training goes on through the divisors of K. With Nyström or random Fourier "
-        "features seeds draw the features too.",
+        help="Starts of the factorised model, which is not convex, beginning with the current model's "
+        "seed: one drawn column, from which training goes on through the divisors of the number of factors. "
+        "With Nyström or random Fourier features seeds draw the features too.",
     )
     with row:
         return str(sweep or "factors"), str(metric), part_shown(spec)
@@ -147,9 +148,9 @@ def _factors(
         return
     paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
     groups = {
-        f"K = {K}": pd.concat([r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1).mean(
-            axis=1
-        )
+        f"the model with {counted(K, 'factor')}": pd.concat(
+            [r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1
+        ).mean(axis=1)
         for K in sorted(set(table["factors"]))
     }
     show_figure(
@@ -164,7 +165,7 @@ def _factors(
         table,
         answer=sentence(words.spread(groups, metric)),
         key="low-rank-factors",
-        alt=f"{metric} of the factorised model against K"
+        alt=f"{metric} of the factorised model against the number of factors"
         f"{'' if plain is None else ', with the plain model with the hinge as a level'}.",
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
         f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
@@ -174,13 +175,13 @@ def _factors(
 
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
-    """The factorised model's objective against K."""
+    """The factorised model's objective against the number of factors."""
     show_figure(
         plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
         answer=sentence(words.objectives(table) or "the objective of one number of factors so far"),
         key="low-rank-objective",
-        alt="Objective of the factorised model against K.",
+        alt="Objective of the factorised model against the number of factors.",
         caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(spec)}"
         f"Minimised in training: lower is better, whatever the metrics say. Factorised, with "
         f"the hinge; {words.about(spec)}.",
@@ -238,7 +239,7 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             ),
             hide_index=True,
             column_config={
-                "factors": "K",
+                "factors": "factors",
                 "value": number(metric, format="%.7g" if metric == plot.OBJECTIVE else "%.4f"),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),

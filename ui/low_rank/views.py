@@ -13,7 +13,7 @@ from rankviz.experiments.spec import RunSpec
 from ui.low_rank import choices, every_query, learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.query import Query
 from ui.low_rank.selecting import PART, count
-from ui.low_rank.settings import Records
+from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import kept_spectra, shown
 from ui.shared import selection
 from ui.shared.runs import errors_as_sentences
@@ -43,6 +43,8 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 @errors_as_sentences()
 def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     """All of the page, which shares one selection of queries; `others` are the records of `specs`."""
+    if _offered_for_another_tab(record.spec, others):
+        st.rerun()
     row = st.container(horizontal=True, vertical_alignment="bottom")
     menu = row.container(width=choices.WIDTH)
     choice = choices.chosen(row)
@@ -58,6 +60,15 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
         choices.query(menu, what)
         query.matrices(one)
     tabs({name: partial(_view, name, one, others, nothing) for name in VIEWS})
+
+
+def _offered_for_another_tab(spec: RunSpec, others: Records) -> bool:
+    """Whether what stands at the end of the page is of runs that the open tab does not need.
+
+    A change of tab draws this fragment alone anew, and training is offered outside of it.
+    """
+    missing = {one for one, record in others.items() if record is None}
+    return bool(missing) and not missing <= set(specs(bare(spec)))
 
 
 def _view(name: str, one: Query, others: Records, nothing: str) -> None:

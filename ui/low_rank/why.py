@@ -107,7 +107,9 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
             activity,
             key="rank-by-activity",
             alt="Numerical rank of each query against the share of its pairs that are active.",
-            caption=f"One marker per query; {words.ZERO}. {describe(plain, 'train')}.",
+            caption=f"One marker per query; {words.ZERO}. Dashed: the largest rank that the law allows "
+            "any of these queries, were every pair active (see Theory). "
+            f"{describe(plain, 'train')}.",
         )
     with right:
         show_figure(
@@ -116,7 +118,8 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
             key="rank-by-c",
             alt="Median numerical rank against C, and the share of pairs that are active.",
             caption=f"Median over {in_words(len(queries))}, band from the 10 % to the 90 % quantile; "
-            f"{words.ZERO}. Dotted: the C of the sidebar. All else as {describe(plain, 'train')}.",
+            f"{words.ZERO}. Dashed: what the law allows, were every "
+            f"pair active. Dotted: the current C. All else as {describe(plain, 'train')}.",
         )
     st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 

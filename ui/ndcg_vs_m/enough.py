@@ -12,6 +12,8 @@ from ui.shared.curves import listed
 
 Verdicts = Mapping[int, int]
 """m -> better (1), worse (−1) or not distinguishable (0)."""
+Clause = tuple[str, str]
+"""From where on something holds, and what."""
 
 
 def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> str:
@@ -20,7 +22,7 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
     "" where queries are too few to tell anything, or no map has runs to compare.
     """
     exact = of_look(found, EXACT)
-    clauses: dict[str, list[str]] = {}
+    clauses: dict[Clause, list[str]] = {}
     n_queries = 0
     for name in maps:
         own = of_look(found, name)
@@ -37,17 +39,28 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
         n_queries = one.n_queries
         than = "the exact kernel" if exact else f"m = {largest}"
         clauses.setdefault(clause(verdicts, than), []).append(style_of(name).name)
-    told = [text.format(listed(names), "are" if len(names) > 1 else "is") for text, names in clauses.items()]
-    return f"{'; '.join(told)} ({metric}, {n_queries:,} queries)" if told else ""
+    return f"{together(clauses)} ({metric}, {n_queries:,} queries)" if clauses else ""
 
 
-def clause(verdicts: Verdicts, than: str) -> str:
-    """What holds at the largest m and from where on it does; {} and {} stand for the maps and their verb."""
+def clause(verdicts: Verdicts, than: str) -> Clause:
+    """From where on what holds at the largest m, and that; {} stands for the verb."""
     last = max(verdicts)
     if verdicts[last]:
         word = "better" if verdicts[last] > 0 else "still worse"
-        return f"at m = {last} {{}} {{}} {word} than {than}"
+        return f"at m = {last}", f"{{}} {word} than {than}"
     other = [m for m, verdict in verdicts.items() if verdict]
     first = min(m for m in verdicts if m > max(other, default=0))
     start = f"from m = {first} on" if first < last else f"at m = {last}"
-    return f"{start} {{}} cannot be told from {than}"
+    return start, f"cannot be told from {than}"
+
+
+def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
+    """What holds of which maps, those of which the same holds together."""
+    alike: dict[str, list[tuple[str, Sequence[str]]]] = {}
+    for (start, holds), names in clauses.items():
+        alike.setdefault(holds, []).append((start, names))
+    told = []
+    for holds, of in alike.items():
+        subject = " and ".join(f"{start} {listed(list(names))}" for start, names in of)
+        told.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
+    return "; ".join(told)

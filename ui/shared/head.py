@@ -12,13 +12,13 @@ from ui.shared.terms import offer_terms
 
 
 def head(title: str, about: str = "") -> DeltaGenerator:
-    """Title, what is shown, and the glossary; returns the row they stand in, for what follows there."""
+    """Title, the glossary beside it on every page, and what is shown; returns the row that they stand in."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
-    if about:
-        row.caption(about, width="content")
     with row:
         offer_terms()
+    if about:
+        row.caption(about, width="content")
     return row
 
 

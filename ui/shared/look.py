@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io import from_json
 
-from rankviz.plots.style import GRADE_COLOURS, second_tone
+from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 
 LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure of a page alone."""
@@ -22,6 +22,9 @@ ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#C
 ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
 ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
 ON_DARK |= {"#fefefe": "#10201e"}  # letters on what is dark in the light theme, and light in the dark one
+# zero has the background's colour on either theme, and what has no value is neither zero nor that
+ON_DARK |= dict(zip(DIVERGING, ("#fdb863", "#a85c12", "#191918", "#6a5aa8", "#b8aee6"), strict=True))
+ON_DARK |= {NO_VALUE: "#3e3e3b"}
 # grades run dark to light there, so that a higher one stands out more on either background
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 
@@ -38,13 +41,16 @@ STYLE = """
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
-[data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
+[data-testid="stSidebarHeader"] {
+  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.4rem;
+}
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.6rem; line-height: 1.6rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
-[data-testid="stSidebarNavSeparator"] { margin: 0.3rem 0; }
-[data-testid="stSidebarUserContent"] { padding-top: 0.2rem; padding-bottom: 2rem; }
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+[data-testid="stSidebarNavSeparator"] { margin: 0 0 0.2rem; }
+[data-testid="stSidebarUserContent"] { padding-top: 0; padding-bottom: 2rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.35rem; }
+:is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.87rem; }  /* "synthetic-demo" whole */
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
 [data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }

@@ -136,7 +136,7 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start the app with a data folder that has some: make app DATA=folder.",
         )
-    first, second = st.columns([3, 2], gap="small")
+    first, second = st.columns([13, 8], gap="xsmall")
     chosen = first.selectbox(
         "Data set",
         list(datasets),

@@ -28,6 +28,7 @@ from ui.shared import pins
 from ui.shared.foreign import describe
 from ui.shared.models import Option, Two, menu, of_pins
 from ui.shared.needs import offered
+from ui.shared.selection import QUERY
 from ui.shared.settings import baseline
 from ui.shared.show import (
     capital,
@@ -137,11 +138,21 @@ def _own(spec: RunSpec) -> list[str]:
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """One query's documents as the other model and this one rank them."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get("query") not in queries:
-        st.session_state["query"] = queries[0]
-    chosen = st.selectbox(
-        "Query", queries, key="query", bind="query-params", help="A query of the part that is shown."
+    if st.session_state.get(QUERY) not in queries:
+        st.session_state[QUERY] = None
+    usual = _typical(record.metrics[part]["NDCG@10"] - other.metrics[part]["NDCG@10"])
+    asked = st.selectbox(
+        "Query",
+        queries,
+        None,
+        key=QUERY,
+        bind="query-params",
+        placeholder=f"{usual}, a typical one",
+        width=260,
+        help="A query of the part that is shown. Without a choice: the one whose difference in NDCG@10 is "
+        "nearest to the mean difference of all.",
     )
+    chosen = usual if asked is None else int(asked)
     two = _two(other, record)
     if two.same:
         st.caption(f"This is {in_a_sentence(record.spec)}: both lists are its own.")
@@ -161,6 +172,12 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     offer_why(chosen, table["document"].tolist(), key="train-why")
     with st.expander(f"All {len(table)} documents"):
         show_table(table, hide_index=True)
+
+
+def _typical(differences: pd.Series[float]) -> int:
+    """The query whose difference is nearest to the mean one; the first where there is none."""
+    known = (differences - differences.mean()).abs().dropna()
+    return int(known.idxmin() if len(known) else differences.index[0])
 
 
 def _with_C(two: Two) -> str:

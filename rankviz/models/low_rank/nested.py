@@ -42,7 +42,7 @@ class Nested:
     """
 
     short: ClassVar[str] = "L-BFGS-B"
-    label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor to K"
+    label: ClassVar[str] = "L-BFGS-B on all factors (SciPy), from one factor on"
     printed: ClassVar[bool] = False
     needs_rows: ClassVar[bool] = False
     start_words: ClassVar[str] = "one positive factor drawn at random"

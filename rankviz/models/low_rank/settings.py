@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankviz.common.numbers import counted
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.solvers.settings import TOLERANCES
@@ -9,13 +10,14 @@ from rankviz.solvers.settings import TOLERANCES
 FACTORS = Setting(
     name="factors",
     symbol="K",
-    label="Factors K",
+    label="Factors",
     domain=Whole(),
     default=5,
     help="Length of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document (xu2019 §5.1). It bounds the "
-    "rank of each query's block: K with two grades, (R − 1)·K with R grades.",
+    "rank of each query's block: that many with two grades, R − 1 times that with R grades. K in xu2019.",
     key="lfactors",
     offer=Typed(1, 50),
+    caption=lambda factors: counted(factors, "factor"),
     named=True,
     parameter="rank",
 )
@@ -67,7 +69,7 @@ FACTOR_SOLVER = Setting(
     label="Solver",
     domain=Choice(FACTOR_SOLVERS),
     default="lbfgs",
-    help="All factors at once, from one factor to K; or query by query, as the paper does.",
+    help="All factors at once, from one factor on; or query by query, as the paper does.",
     key="fsolver",
     quiet=True,
     how=True,
