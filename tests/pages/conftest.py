@@ -24,6 +24,7 @@ from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
 from ui.shared.runs import _memory, errors_as_sentences
 from ui.shared.watching import store
+from ui.what_if.fitted import memory
 
 
 class Faults(logging.Handler):
@@ -81,7 +82,7 @@ def own_folders(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
-    for kept in (_memory, _slow, store, asked_for):
+    for kept in (_memory, _slow, store, asked_for, memory):
         kept.cache_clear()
     FOLDS.clear()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from rankviz.whatif.changes import (
     changed,
     next_document,
 )
+from ui.shared.fold_memory import IDLE_SECONDS
 from ui.what_if.applied import applied, next_number, sleeps
 from ui.what_if.encoding import LONGEST, Line, decoded, encoded
+from ui.what_if.fitted import MODELS, MOST_BYTES, Asked, Memory
 from ui.what_if.script import script
 from ui.what_if.told import changes_of, grades
 from ui.what_if.words import NOT_TRAINED, NOTHING_YET, of_change
@@ -276,6 +279,26 @@ def test_the_program_finds_what_the_page_says(
     assert "vali: NDCG@10" in printed
     assert f"{rows['validation']} with them" in printed
     assert f"{rows['training']} with them" in printed
+
+
+def test_models_are_kept_while_they_are_asked_for() -> None:
+    kept, specs = Memory(), [RunSpec("made", feature_map="linear", C=2.0**-place) for place in range(6)]
+
+    def get(spec: RunSpec, size: float = 1.0) -> Asked:
+        return kept.get(spec, lambda: pytest.fail("nobody has asked it for anything"), size)
+
+    first = get(specs[0])
+    assert get(specs[0]) is first
+    for spec in specs:
+        get(spec)
+    assert len(kept) == MODELS
+    assert get(specs[0]) is not first
+    assert not kept.look(time.monotonic())
+    get(specs[0], 1.0)
+    get(specs[1], 2 * MOST_BYTES)
+    assert len(kept) == 1, "a large one stands alone"
+    assert kept.look(time.monotonic() + IDLE_SECONDS + 1)
+    assert len(kept) == 0
 
 
 def test_the_fold_is_as_it_was() -> None:

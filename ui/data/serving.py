@@ -17,6 +17,7 @@ from streamlit.starlette import App
 from rankviz.common.memory import return_freed_memory
 from ui.data.held import HELD
 from ui.shared.fold_memory import FOLDS
+from ui.what_if.fitted import memory
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
@@ -75,5 +76,6 @@ async def _look_again_and_again() -> None:
         await asyncio.sleep(LOOK_SECONDS)
         server, now = runtime.get_instance(), time.monotonic()
         files = HELD.look(server.is_active_session, server.uploaded_file_mgr, now)
-        if FOLDS.look(now) or files:
+        models = memory().look(now)
+        if FOLDS.look(now) or files or models:
             await asyncio.to_thread(return_freed_memory)

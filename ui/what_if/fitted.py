@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 
@@ -16,6 +18,7 @@ from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import Outcome, WhatIf
+from ui.shared.fold_memory import IDLE_SECONDS
 
 MODELS, OUTCOMES = 4, 64
 MOST_BYTES = 1e9
@@ -62,24 +65,43 @@ class Asked:
 
 
 class Memory:
-    """The models asked for latest, by spec, shared by all visitors."""
+    """The models asked for latest, by spec, shared by all visitors; they go as folds do when idle."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._asked: OrderedDict[RunSpec, tuple[Asked, float]] = OrderedDict()
+        self._kept: OrderedDict[RunSpec, _Kept] = OrderedDict()
 
     def get(self, spec: RunSpec, make: Callable[[], WhatIf], size: float) -> Asked:
         """The one of a spec, whose features take about `size` bytes."""
         with self._lock:
-            if spec not in self._asked:
-                self._asked[spec] = Asked(make), size
-            self._asked.move_to_end(spec)
-            while len(self._asked) > 1 and self._too_much():
-                self._asked.popitem(last=False)
-            return self._asked[spec][0]
+            kept = self._kept.setdefault(spec, _Kept(Asked(make), size))
+            kept.asked_at = time.monotonic()
+            self._kept.move_to_end(spec)
+            while len(self._kept) > 1 and self._too_much():
+                self._kept.popitem(last=False)
+            return kept.asked
+
+    def look(self, now: float) -> bool:
+        """Let go the models that nobody has asked for in a while, by the monotonic clock; whether any."""
+        with self._lock:
+            idle = [spec for spec, kept in self._kept.items() if now - kept.asked_at > IDLE_SECONDS]
+            for spec in idle:
+                del self._kept[spec]
+        return bool(idle)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._kept)
 
     def _too_much(self) -> bool:
-        return len(self._asked) > MODELS or sum(size for _, size in self._asked.values()) > MOST_BYTES
+        return len(self._kept) > MODELS or sum(kept.size for kept in self._kept.values()) > MOST_BYTES
+
+
+@dataclass
+class _Kept:
+    asked: Asked
+    size: float
+    asked_at: float = 0.0
 
 
 @cache
