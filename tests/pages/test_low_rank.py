@@ -219,5 +219,5 @@ def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
 def test_stopping_early_is_said_of_two_losses_only() -> None:
     assert errors_speak_of(SPEC.but(loss="hinge")) == errors_speak_of(SPEC) == ""
     assert "current model's logistic loss" in errors_speak_of(SPEC.but(loss="logistic"))
-    assert "sidebar's smooth hinge," in errors_speak_of(SPEC.but(loss="smooth_hinge"))
+    assert "current model's smooth hinge," in errors_speak_of(SPEC.but(loss="smooth_hinge"))
     assert "holds for RankSVM" in errors_speak_of(SPEC.factorized(2, SPEC.C))
