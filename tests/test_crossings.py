@@ -85,6 +85,18 @@ def test_values_of_any_size_are_found_precisely() -> None:
     np.testing.assert_allclose(found, [np.pi * 1e-12], rtol=1e-12)
 
 
+def test_a_sign_that_rounding_turns_ends_nothing() -> None:
+    """Matrix products of one row may round otherwise than those of many: a sign seen in the scan counts."""
+
+    class Rounded(Sine):
+        def scores(self, X: np.ndarray, report: Any) -> np.ndarray:
+            return X[:, 0] + 1e-11 * (len(X) == 1)
+
+    at = float(np.linspace(0.0, 1.0, POINTS)[50])
+    found = crossings(Rounded().fit_data(DATA), [0.9, 0.0], [at - 9e-12, 0.0], 0, (0.0, 1.0))
+    np.testing.assert_allclose(found, [at], atol=1e-10)
+
+
 def test_equal_scores_over_a_stretch_are_one_crossing_in_its_middle() -> None:
     class Flat(Sine):
         def scores(self, X: np.ndarray, report: Any) -> np.ndarray:

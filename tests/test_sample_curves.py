@@ -111,7 +111,18 @@ def test_the_figure_draws_the_table(records: list[RunRecord], axis: plot.Axis, t
     np.testing.assert_allclose(lines["linear"].x, line[axis.column] * axis.scale)
     assert list(figure.layout.xaxis.tickvals) == pytest.approx(ticks)
     band = next(trace for trace in figure.data if trace.fill == "toself")
-    assert max(band.y) == pytest.approx(line["high"].max())
+    whole = line.loc[line["difference"] == 0, "mean"].iloc[0]
+    assert max(band.y) == pytest.approx(whole + line["difference_high"].max())
+    assert min(band.y) == pytest.approx(whole + line["difference_low"].min())
+
+
+def test_without_the_whole_there_is_no_band(records: list[RunRecord]) -> None:
+    table = plot.data([r for r in records if r.spec.share < 1], "vali", "NDCG@10")
+    figure = plot.figure(table, plot.QUERIES, "NDCG@10")
+    assert not [y for trace in figure.data if trace.fill == "toself" for y in trace.y]
+    low, high = figure.layout.yaxis.range
+    assert low < table["mean"].min()
+    assert table["mean"].max() < high
 
 
 def rows(*told: tuple[float, float, float, float, bool]) -> pd.DataFrame:

@@ -59,44 +59,63 @@ def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, axis: Axis, metric: str) -> go.Figure:
-    """A line per model with a band, its 95 % interval over draws and queries."""
-    fig = go.Figure()
-    for label, line in table.groupby("label", sort=False):
-        rising = line.sort_values(axis.column)
-        look, x = str(rising["method"].iloc[0]), rising[axis.column] * axis.scale
-        fig.add_scatter(
-            x=[*x, *x[::-1]],
-            y=[*rising["high"], *rising["low"][::-1]],
-            mode="lines",
-            fill="toself",
-            fillcolor=translucent(look, 0.12),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
-            legendgroup=label,
-        )
-        fig.add_scatter(
-            x=x,
-            y=rising["mean"],
-            name=str(label),
-            legendgroup=label,
-            mode="lines+markers",
-            customdata=rising[["low", "high", "draws", "judged_by", *DIFFERENCE]],
-            hovertemplate=(
-                f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, 95 % interval "
-                "[%{customdata[0]:.3f}, %{customdata[1]:.3f}]<br>%{customdata[2]} draws, "
-                "%{customdata[3]} queries<br>less that of learning from all: %{customdata[4]:+.3f} "
-                "[%{customdata[5]:+.3f}, %{customdata[6]:+.3f}]<extra></extra>"
-            ),
-            **line_of(look),
-        )
+    """A line per model with a band: the 95 % interval of its difference to the model that learned from all.
+
+    The band stands around that model's mean: where it leaves out the level of the end, the two are apart.
+    """
+    fig, lines = (
+        go.Figure(),
+        [line.sort_values(axis.column) for _, line in table.groupby("label", sort=False)],
+    )
+    bands = [_band(fig, line, axis) for line in lines]
+    for line in lines:
+        _line(fig, line, axis, metric)
+    low, high = zip(*bands, strict=True)
     ticks = sorted(set(table[axis.column] * axis.scale))
     fig.update_xaxes(title_text=axis.title, tickvals=ticks, tickformat="~g")
     if axis.log:
         fig.update_xaxes(type="log")
     fig.update_yaxes(
         title_text=f"mean {metric} over queries",
-        range=share_range(table[["low", "mean"]].min().min(), table[["high", "mean"]].max().max()),
+        range=share_range(min(table["mean"].min(), *low), max(table["mean"].max(), *high)),
         tickformat=".2f",
     )
     return finished(fig, height=440)
+
+
+def _band(fig: go.Figure, line: pd.DataFrame, axis: Axis) -> tuple[float, float]:
+    """Draw the band of a line, one that there is no whole to compare with has none; its ends."""
+    look, whole = str(line["method"].iloc[0]), (line["mean"] - line["difference"]).mean()
+    known = line.dropna(subset=["difference_low"])
+    low, high, x = whole + known["difference_low"], whole + known["difference_high"], known[axis.column]
+    fig.add_scatter(
+        x=[*(x * axis.scale), *(x[::-1] * axis.scale)],
+        y=[*high, *low[::-1]],
+        mode="lines",
+        fill="toself",
+        fillcolor=translucent(look),
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=str(line["label"].iloc[0]),
+    )
+    return (float(low.min()), float(high.max())) if len(known) else (1.0, 0.0)
+
+
+def _line(fig: go.Figure, line: pd.DataFrame, axis: Axis, metric: str) -> None:
+    label = str(line["label"].iloc[0])
+    fig.add_scatter(
+        x=line[axis.column] * axis.scale,
+        y=line["mean"],
+        name=label,
+        legendgroup=label,
+        mode="lines+markers",
+        customdata=line[["low", "high", "draws", "judged_by", *DIFFERENCE]],
+        hovertemplate=(
+            f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, 95 % interval "
+            "[%{customdata[0]:.3f}, %{customdata[1]:.3f}]<br>%{customdata[2]} draws, "
+            "%{customdata[3]} queries<br>less that of learning from all: %{customdata[4]:+.3f} "
+            "[%{customdata[5]:+.3f}, %{customdata[6]:+.3f}]<extra></extra>"
+        ),
+        **line_of(str(line["method"].iloc[0])),
+    )

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Callback, Progress, reporter, silent
+from rankviz.common.threads import single_blas
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.documents import pairs_of
 from rankviz.whatif.products import shapley_values
@@ -64,8 +65,9 @@ def explain_margin(
     form = model.form()
     a, b = pairs_of(model, A, B)
     report, values = reporter(callback), np.empty(a.shape)
-    for i in range(len(a)):
-        values[i] = shapley_values(form, a[i], b[i])
-        report(Progress("explain", (i + 1) / len(a)))
+    with single_blas():  # its products here are small: threads would wait for each other
+        for i in range(len(a)):
+            values[i] = shapley_values(form, a[i], b[i])
+            report(Progress("explain", (i + 1) / len(a)))
     margin = model.scores(a, silent) - model.scores(b, silent)
     return MarginExplanation(values, margin) if np.ndim(A) == 2 else MarginExplanation(values[0], margin[0])

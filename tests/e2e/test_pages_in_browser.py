@@ -24,7 +24,7 @@ def test_page_opens_and_its_figures_have_a_text(server: Server, page: Page, name
     open_page(page, f"{server.url}/{name}")
     assert_no_errors_shown(page)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    charts = page.locator("[data-testid=stPlotlyChart], .playground .square").filter(visible=True)
+    charts = page.locator("[data-testid=stPlotlyChart], .playground .square, .weights").filter(visible=True)
     named = page.get_by_role("figure", name=re.compile(r"\w+ \w+"))
     expect(named).not_to_have_count(0, timeout=60_000)  # on a busy machine its runs go on as a job
     wait_settled(page)

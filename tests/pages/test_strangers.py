@@ -79,7 +79,9 @@ def test_every_page_shows_it_or_says_why_not(
     assert not [text for text in about_it if re.search(UNTRUE.get(kind, r"(?!)"), text)]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("data", "home", "playground")])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page not in ("data", "home", "playground", "weights")]
+)
 def test_a_ranker_with_scores_only_is_called_by_its_name(
     page: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:

@@ -190,7 +190,9 @@ def test_another_model_can_be_asked(open_page: Opener) -> None:
 def test_a_model_without_such_shares_says_why_and_what_would_do(open_page: Opener) -> None:
     app = open_page("why", kernel="polynomial", **pair())
     assert "has no form that is a sum" in app.info[0].value
-    assert "Use RBF" in [button.label for button in app.button]
+    assert "as in a polynomial kernel" in words(app)
+    offered = [button.label for button in app.button]
+    assert {"Use RBF", "Use linear (feature map)", "Use linear (kernel)"} <= set(offered)
     assert not figures(app)
 
 

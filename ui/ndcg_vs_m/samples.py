@@ -176,9 +176,8 @@ def draw(
         key=experiment.key,
         alt=f"{metric} against {experiment.axis.title}: {', '.join(table['label'].unique())}.",
         caption=f"{describe(spec, part)}. {experiment.about}. Features are drawn from all training "
-        "documents, without their grades. Line: mean over draws and queries; band: its 95 % interval "
-        f"({CROSSED}), mostly how hard queries are for every model alike: the sentences compare query by "
-        "query.",
+        "documents, without their grades. Line: mean over draws and queries; band: 95 % interval of the "
+        f"difference to the model that learned from all, query by query ({CROSSED}), around that one's mean.",
     )
     for words in readings.values():
         st.markdown(sentence(words))

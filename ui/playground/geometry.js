@@ -1,6 +1,6 @@
 // What the plane is computed with: no page is needed for any of it, and tests/js/playground.test.js tries it.
 
-export const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+import { bytes } from "../shared/bytes.js";
 
 // The surfaces of all steps: 16-bit integers with a scale, as packing.py sends them.
 export function surfaces({ surface, side, steps }) {

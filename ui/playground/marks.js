@@ -1,6 +1,7 @@
 // What can be grasped: documents and landmarks, and beside them the arrow w and how far a kernel reaches.
 
-import { DIAMOND, SHAPES, shape } from "./elements.js";
+import { shape } from "../shared/elements.js";
+import { DIAMOND, SHAPES } from "./shapes.js";
 
 const BIGGER = 0.12; // how much larger a document is for each grade
 

@@ -3,8 +3,8 @@
 // Python sends documents and model (ui/playground/packing.py); what is done here is told on drop as changes with
 // numbers, repeated until they come back as seen. Until then they are made here, under the old model.
 
+import { made, shape } from "../shared/elements.js";
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
-import { made, shape } from "./elements.js";
 import { after, clamped, documentsOf, ends, mixed, nextId, pairsOf, surfaces, valueAt } from "./geometry.js";
 import { hands } from "./hands.js";
 import { Marks, sizeOf } from "./marks.js";

@@ -1,8 +1,8 @@
 // What stands beside the plane: how it is read, and K against K̃.
 
+import { bytes } from "../shared/bytes.js";
+import { made } from "../shared/elements.js";
 import { drawMatrix, rgb } from "./draw.js";
-import { made } from "./elements.js";
-import { bytes } from "./geometry.js";
 
 export class Side {
   constructor() {

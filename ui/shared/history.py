@@ -7,16 +7,18 @@ import streamlit as st
 _SCRIPT = """<script>
 if (!history.replacesOnOnePage) {{
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const whole = (url) => {{
+    const to = new URL(url ?? "", location.href), told = to.searchParams;
+    const missing = told.has("{name}") ? "" : (told.size ? "&" : "?") + "{name}={value}";
+    return to.pathname + to.search + missing + to.hash;
+  }};
   history.pushState = (state, title, url) => {{
     const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
-    (samePage ? replace : push)(state, title, url);
+    if (samePage) replace(state, title, whole(url));
+    else push(state, title, url);
   }};
   history.replacesOnOnePage = true;
-  const told = new URLSearchParams(location.search);
-  if (!told.has("{name}")) {{
-    replace(history.state, "", location.pathname + (location.search || "?") + (told.size ? "&" : "")
-      + "{name}={value}");
-  }}
+  replace(history.state, "", whole(location.href));
 }}
 </script>"""
 """Streamlit makes an entry for each parameter that a script sets, such as the job that it has begun."""
@@ -25,8 +27,9 @@ if (!history.replacesOnOnePage) {{
 def one_entry_a_page(name: str, value: str) -> None:
     """Have the browser replace the entry of a page whose parameters change.
 
-    A parameter that every address has is put there by the browser at first, and from then on by us: what the
-    first run of a script sets arrives before the browser has been told.
+    A parameter that every address has is put there by the browser at first, and from then on by us too: what
+    the first run of a script sets arrives before the browser has been told, and what a fragment sets after
+    it comes without what the browser has put there.
     """
     st.html(_SCRIPT.format(name=name, value=value), unsafe_allow_javascript=True)
     if st.session_state.setdefault(_TOLD, False):

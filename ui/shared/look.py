@@ -41,13 +41,15 @@ STYLE = """
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
-[data-testid="stSidebarHeader"] { height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0; }
+[data-testid="stSidebarHeader"] {
+  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.4rem;
+}
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.6rem; line-height: 1.6rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
-[data-testid="stSidebarNavSeparator"] { margin: 0.3rem 0; }
-[data-testid="stSidebarUserContent"] { padding-top: 0.2rem; padding-bottom: 2rem; }
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+[data-testid="stSidebarNavSeparator"] { margin: 0 0 0.2rem; }
+[data-testid="stSidebarUserContent"] { padding-top: 0; padding-bottom: 2rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.35rem; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.87rem; }  /* "synthetic-demo" whole */
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }

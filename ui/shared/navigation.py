@@ -68,6 +68,7 @@ ENTRIES = (
     Entry("Train", "model_training", "train", " one model: its rankings, margins and convergence"),
     Entry("Why", "help_center", "why", " does one document stand above another: the share of every feature"),
     Entry("What if", "swap_vert", "what_if", ": drag a document, change a grade, and see the ranking answer"),
+    Entry("Weights by hand", "equalizer", "weights", ": move one, and the list follows", reads.by_weights),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),

@@ -22,9 +22,12 @@ def offered(spec: RunSpec, *names: str) -> bool:
         return True
     st.info(reason(spec, lacking), icon=":material/info:")
     row = st.container(horizontal=True)
-    for setting, option in would_do(spec, *names):
+    able = list(would_do(spec, *names))
+    labels = [setting.options[option].label for setting, option in able]
+    for (setting, option), label in zip(able, labels, strict=True):
+        which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel are linear
         row.button(
-            f"Use {setting.options[option].label}",
+            f"Use {label}{which}",
             key=f"use-{setting.key}-{option}-{'-'.join(names)}",
             on_click=_choose,
             args=(setting.key, option),

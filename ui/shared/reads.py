@@ -9,8 +9,8 @@ from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.features.settings import KERNEL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.settings import LOSS_WEIGHT
-from ui.shared.settings import BASELINE_C, NORMALISATION
+from rankviz.risk.settings import COSTS, LOSS_WEIGHT
+from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION, baseline_is_set
 
 LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
 """The two models between which the Influence page lets one choose."""
@@ -38,6 +38,16 @@ def by_influence(setting: Setting) -> str:
         "Not read here while the page shows the linear model, which has a C of its own (More settings): "
         f"choose “{CURRENT_MODEL}” above its figure."
     )
+
+
+def by_weights(setting: Setting) -> str:
+    """The Weights page shows the linear model, whose pairs all count alike."""
+    if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
+        return "Not read here: the linear model has a C of its own (More settings), unless it is what is set."
+    of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS}
+    if setting in {METHOD, FEATURE_MAP, NORMALISATION, BASELINE_C, *of_linear}:
+        return ""
+    return "Not read on this page, which shows the linear model with pairs that all count alike."
 
 
 def by_plane(setting: Setting) -> str:

@@ -95,6 +95,10 @@ TERMS = {
         "The sum of the squared singular values; the first k of them hold a share of it.",
         "xu2019",
     ),
+    "Flipped grade": Term(
+        r"\bflipped\b",
+        "A training grade that was replaced by another one at random, as a hasty judge might.",
+    ),
     "Duality gap": Term(
         r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
     ),

@@ -34,9 +34,9 @@ from ui.what_if.words import of_change
 
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
-_LINES = 190
+_LINES = 118
 """Pixels of the list of changes, where it is long."""
-_HIGH = 4
+_HIGH = 5
 """Changes that fit into it."""
 
 
@@ -50,7 +50,8 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
     row.button("Clear", key="what-if-clear", type="tertiary", on_click=state.clear, disabled=not n)
     if not n:
         return
-    with st.container(height=_LINES if n > _HIGH else "content", border=False, gap=None):
+    height = _LINES if n > _HIGH else "content"
+    with st.container(height=height, border=False, gap=None, key="what-if-lines"):
         for place, line in enumerate(lines):
             _line(place, line, lines, fold)
 

@@ -11,11 +11,13 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import Fold, RankingData
 from rankviz.datasets.statistics import document_names
-from rankviz.plots.ranked_list import ON_DARK_GRADE, ON_LIGHT_GRADE
 from rankviz.plots.style import GRADE_COLOURS
 from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import Outcome
 from ui.shared.look import ON_DARK
+
+EVEN = 0.179
+"""The luminance on which black and white letters stand out alike, √(1.05 · 0.05) − 0.05."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,13 @@ def _ranked(scores: FloatArray) -> list[int]:
 
 
 def _colours(dark: bool) -> list[tuple[str, str]]:
-    """Colours of the grades 0, 1, … with that of the letters on them."""
-    inks = [ON_LIGHT_GRADE if grade < 2 else ON_DARK_GRADE for grade in range(len(GRADE_COLOURS))]
-    found = list(zip(GRADE_COLOURS, inks, strict=True))
-    return [(ON_DARK.get(back, back), ON_DARK.get(ink, ink)) for back, ink in found] if dark else found
+    """Colours of the grades 0, 1, … and that of the letters on them: black or white, what is read better."""
+    backs = [ON_DARK.get(colour, colour) if dark else colour for colour in GRADE_COLOURS]
+    return [(back, "#000000" if _luminance(back) > EVEN else "#ffffff") for back in backs]
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance of a colour such as "#08519c", by WCAG's definition."""
+    shares = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

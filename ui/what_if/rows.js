@@ -3,6 +3,7 @@
 import { fate, share, slope } from "./order.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const filled = new WeakMap();
 
 /** An element with a class and a text. */
 export function element(tag, name, text = "") {
@@ -66,6 +67,10 @@ export function fill(row, document_, rank, data, [lowest, highest]) {
 }
 
 function fillGrade(menu, name, grade, was, { grades, colours }) {
+  if (isFilled(menu, [name, grade, was, grades, colours])) {
+    menu.value = grade; // somebody may have chosen another one, which was refused
+    return;
+  }
   const shown = grades.includes(grade) ? grades : [...grades, grade].sort((a, b) => a - b);
   menu.replaceChildren(
     ...shown.map((one) => {
@@ -83,6 +88,14 @@ function fillGrade(menu, name, grade, was, { grades, colours }) {
   menu.title = was !== grade && was !== null ? `grade ${grade}, was ${was}` : `grade ${grade}`;
 }
 
+/** Whether an element was filled from the same before; most rows of a list stay as they are. */
+function isFilled(one, from) {
+  const told = JSON.stringify(from);
+  const same = filled.get(one) === told;
+  filled.set(one, told);
+  return same;
+}
+
 function said({ name, grade, before }, rank, n) {
   const was = before === null ? "new" : before === rank ? "as before" : `was ${before + 1}`;
   return `Rank ${rank + 1} of ${n}, ${was}: ${name}, grade ${grade}`;
@@ -91,6 +104,7 @@ function said({ name, grade, before }, rank, n) {
 /** The old order: a rank and a name each, in the order in which they stood. */
 export function fillBefore(list, before, pitch, now) {
   const left = new Set(now.map((one) => one.key));
+  if (isFilled(list, [before, pitch, before.map(({ key }) => left.has(key))])) return;
   list.replaceChildren(
     ...before.map(({ key, name }, rank) => {
       const row = element("li", left.has(key) ? "ghost" : "ghost gone");

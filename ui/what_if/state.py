@@ -15,6 +15,7 @@ from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
 from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
+from ui.shared.link import VERSION
 from ui.what_if.encoding import LONGEST, Line, decoded, encoded
 
 KEY = "changes"
@@ -47,10 +48,18 @@ def _from_address(fold: Fold) -> list[Line]:
 
 
 def _write_address(found: Sequence[Line], fold: Fold) -> None:
+    """Put the list into the address where it is another one; the version of defaults with it.
+
+    A fragment runs without the router, which sees to the version otherwise.
+    """
     text = encoded(found, fold)
-    if text and len(text) <= LONGEST:
+    text = text if len(text) <= LONGEST else ""
+    if st.query_params.get(KEY, "") == text:
+        return
+    if text:
+        st.query_params["v"] = VERSION
         st.query_params[KEY] = text
-    elif KEY in st.query_params:
+    else:
         del st.query_params[KEY]
 
 

@@ -39,6 +39,8 @@ MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
 """Seconds of training beyond which nobody would wait: RankSVM is trained again in a fraction of them."""
 STYLE = """
 .st-key-what-if-answer { min-height: 3.2rem; }
+.st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
+.st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
 .st-key-what-if-table { overflow-x: auto; }
 .st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
 .st-key-what-if-table td { white-space: nowrap; }

@@ -27,6 +27,11 @@ from ui.why import names
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of what is chosen; the address has them by these names."""
 CURRENT = "current"
+NEEDS = (
+    "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
+    "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
+    "⟨x, z⟩, as in a polynomial kernel, mixes all features."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +92,7 @@ def controls(spec: RunSpec, part: str, about: DeltaGenerator) -> tuple[Pair, lis
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")
     if not offered(chosen, "form"):
+        st.caption(NEEDS)
         st.stop()
     (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
     data = normalised(chosen).parts[part]

@@ -1,0 +1,25 @@
+"""The linear model's weights, to be moved by hand: what each does to the list of a query."""
+
+import streamlit as st
+
+from ui.shared.foreign import describe
+from ui.shared.head import head
+from ui.shared.jobs import run_or_wait
+from ui.shared.navigation import experiment
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.shared.settings import baseline
+from ui.weights import views
+
+experiment()
+spec = baseline(st.session_state).but(costs=None)
+row = head("Weights by hand", str(describe(spec, "train")))
+with errors_as_sentences():
+    train = normalised(spec).train
+    if why := views.why_not(spec, train):
+        st.info(why)
+        st.stop()
+    (record,) = run_or_wait([spec], title="Weights by hand")
+    with row:
+        query = views.query_of(train)
+    views.table(record, train, query)
+    st.caption(views.ABOUT)

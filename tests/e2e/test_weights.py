@@ -1,0 +1,91 @@
+"""Weights by hand in a browser: the list follows, the numbers are Python's, and the way back is walked."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from rankviz import RankSVM, evaluate, load_demo
+from rankviz.datasets import normalise
+from rankviz.experiments.spec import DataSpec
+from rankviz.metrics.margins import summary
+from rankviz.risk.pairs import preference_pairs
+from tools.browser import Server, open_page
+
+LINK = "weights?map=linear&c=-8"
+
+
+def tile(page: Page, name: str) -> Locator:
+    return page.locator(".weights .tiles > div").filter(has_text=re.compile(f"^{name}")).locator("dd").first
+
+
+def weight(page: Page, feature: int) -> Locator:
+    return page.get_by_role("slider", name=f"feature {feature}", exact=True)
+
+
+def order(page: Page) -> list[str]:
+    """The documents as they are listed, the first one first."""
+    rows = page.locator(".weights .list li").evaluate_all(
+        "all => all.map(row => ['.rank', '.title'].map(name => row.querySelector(name).textContent))"
+    )
+    return [title for _, title in sorted((int(rank), title) for rank, title in rows)]
+
+
+def test_the_numbers_are_those_of_python_at_any_weights(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/{LINK}")
+    train = normalise(load_demo(), DataSpec.normalisation).train
+    model = RankSVM("linear", C=2.0**-8).fit(train.X, train.y, qid=train.qid)
+
+    def same(w: np.ndarray) -> None:
+        scores, pairs = train.X @ w, preference_pairs(train.y, train.ptr)
+        losses = np.maximum(0, 1 - pairs.margins(scores)) ** 2
+        expect(tile(page, "Objective")).to_have_text(f"{0.5 * w @ w + losses.sum() / 256:.5g}")
+        expect(tile(page, "Misordered")).to_have_text(f"{summary(scores, train).misordered:,}")
+        mean = evaluate(scores, train, at=[10]).mean["NDCG@10"]
+        expect(tile(page, "NDCG@10, all queries")).to_have_text(f"{mean:.3f}")
+
+    same(model.coef_)
+    weight(page, 3).fill("0")
+    same(np.where(np.arange(train.n_features) == 2, 0.0, model.coef_))
+    page.get_by_role("button", name="All to zero").click()
+    same(np.zeros(train.n_features))
+
+
+def test_the_list_follows_a_weight_and_the_way_back_ends_at_the_optimum(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/{LINK}")
+    learned, before = tile(page, "Objective").inner_text(), order(page)
+    first = page.locator(".weights .bars input").first
+    first.focus()
+    for _ in range(60):
+        page.keyboard.press("ArrowLeft")
+    expect(tile(page, "Objective")).not_to_have_text(learned)
+    assert order(page) != before
+    page.get_by_role("button", name="Back to the optimum").click()
+    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+    assert order(page) == before
+    page.get_by_role("button", name="All to zero").click()
+    expect(tile(page, "Objective")).not_to_have_text(learned)
+    page.get_by_role("button", name="Back to the optimum").click()  # from elsewhere, once more
+    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+
+
+def test_another_query_is_listed_under_the_same_weights(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/{LINK}")
+    page.get_by_role("button", name="All to zero").click()
+    expect(tile(page, "Misordered")).to_have_text(re.compile(r"\d"))
+    objective = tile(page, "Objective").inner_text()
+    page.get_by_test_id("stMain").get_by_role("combobox").first.click()
+    page.get_by_role("option", name="query 5", exact=True).click()
+    expect(page.locator(".weights .list .title").first).to_have_text(re.compile("S5-"))
+    expect(tile(page, "Objective")).to_have_text(objective)
+    expect(tile(page, "NDCG@10, query 5")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1366])
+def test_nothing_is_wider_than_the_screen(server: Server, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    open_page(page, f"{server.url}/weights")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,65 @@
+"""Weights by hand: what the browser is sent, what the page answers, and when it says that it cannot."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from conftest_pages import components, ordinary, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import evaluate
+from rankviz.risk.losses import LOSSES
+from ui.weights import views
+from ui.weights.packing import described, of_query, packed
+
+Opener = Callable[..., AppTest]
+
+
+def test_the_browser_gets_columns_grades_and_ideals() -> None:
+    train = ordinary(1)
+    sent = packed(train, np.array([0.5, -2.0, 0, 0, 0, 0]), 0.25, LOSSES["huber"])
+    X = np.frombuffer(b64decode(sent["X"]), "<f4").reshape(train.n_features, train.n_documents)
+    assert np.array_equal(X.T, train.X.astype(np.float32))
+    assert sent["most"] == 3.0
+    best = evaluate(train.y.astype(float), train, at=[10]).per_query["NDCG@10"].to_numpy()
+    assert np.array_equal(np.array(sent["ideals"]) > 0, best == 1)
+    assert sent["loss"] == {"zones": [{"high": 1.0, "width": 1.0, "bend": 1.0}]}
+    query = of_query(train, 3, dark=False)
+    assert len(query["titles"]) == np.diff(train.ptr)[3]
+
+
+def test_losses_are_described_or_refused() -> None:
+    assert described(LOSSES["hinge"]) == {"kind": "hinge"}
+    assert described(LOSSES["squared_hinge"]) == {"zones": [{"high": 1.0, "width": None, "bend": 1.0}]}
+    assert described(LOSSES["smooth_hinge"]) is None
+
+
+def test_the_page_shows_the_linear_baseline_until_the_map_is_linear(open_page: Opener) -> None:
+    app = open_page("weights", clin=-6)
+    sent, walk = components(app)
+    assert sent["C"] == 2.0**-6
+    assert "linear · C = 2⁻⁶" in words(app)
+    assert walk == {"rev": 0, "path": []}
+    own = open_page("weights", map="linear", c=-3)
+    assert components(own)[0]["C"] == 2.0**-3
+
+
+def test_a_loss_that_the_browser_does_not_know_is_said(open_page: Opener) -> None:
+    app = open_page("weights", loss="smooth hinge")
+    assert "does not know the" in app.info[0].value
+    assert not components(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("MOST_CELLS", "to be weighed in"), ("MOST_PAIRS", "pairs are too many")]
+)
+def test_what_is_too_much_for_a_browser_is_said(
+    name: str, text: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, name, 10)
+    app = open_page("weights")
+    assert text in app.info[0].value
+    assert not components(app)

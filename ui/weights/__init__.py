@@ -1,0 +1,1 @@
+"""Weights of the linear model that are set by hand."""

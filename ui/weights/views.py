@@ -1,0 +1,111 @@
+"""Weights by hand: the learned ones, what becomes of the list when one is moved, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from rankviz import RankSVM
+from rankviz.datasets import RankingData
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.risk.losses import LOSSES
+from rankviz.whatif.paths import walk
+from ui.shared.components import mount
+from ui.shared.look import ALONE, is_on
+from ui.shared.show import say_if_nothing_was_learned, show_answer
+from ui.weights.packing import MOST_CELLS, MOST_PAIRS, described, names, of_query, packed
+
+KEY, WALK = "weights-by-hand", "weights-walk"
+SCRIPTS = Path(__file__).parent
+ABOUT = (
+    "Drag a weight, or move it with the arrow keys: the list of the query and the numbers follow at once. "
+    "The grey mark is the learned weight. No weights have a lower objective than the learned ones; some may "
+    "have a higher NDCG, which is not what is minimised. “Back to the optimum” goes along Newton's steps "
+    "from where you stand. Every pair counts alike here."
+)
+
+
+def why_not(spec: RunSpec, train: RankingData) -> str:
+    """Why the browser cannot weigh these documents, as a sentence; "" where it can."""
+    if train.n_documents * train.n_features > MOST_CELLS:
+        return (
+            f"{train.n_documents:,} documents of {train.n_features} features are too many to be weighed in "
+            f"the browser, which takes up to {MOST_CELLS:,} values. Choose a smaller data set."
+        )
+    if described(LOSSES[spec.loss]) is None:
+        return f"The browser does not know the {LOSSES[spec.loss].label} loss. Choose another one."
+    return ""
+
+
+def answer(record: RunRecord, train: RankingData) -> str:
+    """What the learned weights do on the training part, and what their largest is."""
+    if record.n_pairs == 0:
+        return "No pairs: the learned weights are all 0"
+    largest = int(np.argmax(np.abs(record.weights)))
+    mean = float(record.metrics["train"]["NDCG@10"].mean())
+    return (
+        f"The learned weights have NDCG@10 {mean:.3f} on the training part; the largest is that of "
+        f"{names(train)[largest]}"
+    )
+
+
+def table(record: RunRecord, train: RankingData, query: int) -> None:
+    """The bars, the list and the numbers; the page ends here where the first figure is wanted alone."""
+    spec = record.spec
+    say_if_nothing_was_learned(record)
+    if record.n_pairs > MOST_PAIRS:
+        st.info(f"{record.n_pairs:,} pairs are too many to be gone through in every frame.")
+        return
+    show_answer(answer(record, train))
+    documents = packed(train, record.weights, float(spec.C), LOSSES[spec.loss])
+    dark = st.context.theme.type == "dark"
+    told = mount(
+        SCRIPTS / "weights.js",
+        key=KEY,
+        data=documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
+        on_walk_change=lambda: None,
+    )
+    _walk_back(told.walk, spec, train)
+    if is_on(ALONE):
+        st.stop()
+
+
+def _words(train: RankingData, query: int) -> dict[str, str]:
+    label = train.query_labels[query]
+    return {
+        "query": f"NDCG@10, query {label}",
+        "figure": f"The weights of {train.n_features} features, and the documents of query {label} in order",
+    }
+
+
+def _walk_back(asked: Any, spec: RunSpec, train: RankingData) -> None:
+    """Newton's steps from where the visitor stands, told apart from the documents."""
+    found = st.session_state.setdefault(WALK, {"rev": 0, "path": []})
+    if isinstance(asked, dict) and len(asked.get("w") or []) == train.n_features:
+        model = RankSVM("linear", C=float(spec.C), loss=spec.loss, tol=float(spec.tol))
+        found = {"rev": found["rev"] + 1, "path": walk(model, train, asked["w"]).tolist()}
+        st.session_state[WALK] = found
+    mount(SCRIPTS / "walk.js", key=f"{KEY}-walk", data=found)
+
+
+def query_of(train: RankingData) -> int:
+    """Position of the query whose list is shown: at first one with several grades."""
+    labels = list(map(str, train.query_labels))
+    several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
+    if st.session_state.get("wq") not in labels:
+        st.session_state["wq"] = labels[several[0] if several else 0]
+    chosen = st.selectbox(
+        "Query of the training part",
+        labels,
+        key="wq",
+        bind="query-params",
+        format_func="query {}".format,
+        label_visibility="collapsed",
+        width=150,
+        help="The query whose documents are listed.",
+    )
+    return labels.index(str(chosen))
