@@ -21,12 +21,12 @@ STATES = [
     (
         "convergence",
         "",
-        {"show": "Gradient norm", "against": "CG iterations", "cs": "2^-6", "plain": "false"},
+        {"show": "Gradient norm", "against": "iterations", "cs": "2^-6", "plain": "false"},
     ),
     (
         "convergence",
         "Runs",
-        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "products with the features", "m": "10"},
+        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10"},
     ),
     ("influence", "", {"metric": "MAP", "scope": "this fold", "map": "linear", "loss": "Huber"}),
     (

@@ -26,7 +26,7 @@ Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 TABS = ("All queries", "One query", "Energy", "Why so low?", "Numbers")
 REASONS = {
-    "Squared hinge: a law": (2, "every pair is active"),
+    "Squared hinge: a law": (2, "the law holds for"),
     "Hinge: a staircase": (2, "stairs, numerical rank"),
     "Errors of a solver": (1, "raise the median rank from"),
 }
@@ -218,6 +218,6 @@ def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
 
 def test_stopping_early_is_said_of_two_losses_only() -> None:
     assert errors_speak_of(SPEC.but(loss="hinge")) == errors_speak_of(SPEC) == ""
-    assert "sidebar's logistic loss" in errors_speak_of(SPEC.but(loss="logistic"))
-    assert "sidebar's smooth hinge," in errors_speak_of(SPEC.but(loss="smooth_hinge"))
+    assert "current model's logistic loss" in errors_speak_of(SPEC.but(loss="logistic"))
+    assert "current model's smooth hinge," in errors_speak_of(SPEC.but(loss="smooth_hinge"))
     assert "holds for RankSVM" in errors_speak_of(SPEC.factorized(2, SPEC.C))
