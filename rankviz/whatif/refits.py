@@ -90,6 +90,18 @@ def refits_of(model: Ranker, data: RankingData) -> Refits:
     """Prepare refits of a model fitted on `data`; RankSVM shares, other rankers are trained from scratch.
 
     Raises `DataError` where `data` cannot be what it was fitted on, or training does not fit in memory.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load_demo, refits_of
+    >>> train = load_demo().train
+    >>> model = RankSVM("nystroem", n_components=50).fit_data(train)
+    >>> from rankviz.whatif.changes import DocumentOut
+    >>> refits = refits_of(model, train)
+    >>> query = train.query_labels[0]
+    >>> after = refits.refit([DocumentOut(query, train.rows[0])])
+    >>> train.n_documents - after.data.n_documents
+    1
     """
     require_data(data, "Give the RankingData that the model was fitted on.")
     return RankSVMRefits(model, data) if isinstance(model, RankSVM) else PlainRefits(model, data)
@@ -185,17 +197,48 @@ class RankSVMRefits:
 
 
 def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:
-    """The model without a query of its training data; `DataError` for one that is not there."""
+    """The model without a query of its training data; `DataError` for one that is not there.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load_demo, without_query
+    >>> train = load_demo().train
+    >>> model = RankSVM("nystroem", n_components=50).fit_data(train)
+    >>> without = without_query(model, train, train.query_labels[0])
+    >>> without.n_features_in_ == model.n_features_in_, bool((without.coef_ != model.coef_).any())
+    (True, True)
+    """
     return refits_of(model, data).refit([QueryOut(query)]).model
 
 
 def with_only(model: Ranker, data: RankingData, queries: Iterable[object]) -> Ranker:
-    """The model trained on these queries only; `DataError` for one that is not there."""
+    """The model trained on these queries only; `DataError` for one that is not there.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load_demo, with_only
+    >>> train = load_demo().train
+    >>> model = RankSVM("nystroem", n_components=50).fit_data(train)
+    >>> few = with_only(model, train, train.query_labels[:10])
+    >>> len(few.predict(train.X)) == train.n_documents
+    True
+    """
     return refits_of(model, data).refit([OnlyQueries(tuple(queries))]).model
 
 
 def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, int], int]) -> Ranker:
-    """The model with other grades, (query, number in `rows`) -> grade; `DataError` for what is not there."""
+    """The model with other grades, (query, number in `rows`) -> grade; `DataError` for what is not there.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load_demo, with_grades
+    >>> train = load_demo().train
+    >>> model = RankSVM("nystroem", n_components=50).fit_data(train)
+    >>> query, row = train.query_labels[0], train.rows[0]
+    >>> better = with_grades(model, train, {(query, row): 2})
+    >>> bool(better.predict(train.X)[0] >= with_grades(model, train, {(query, row): 0}).predict(train.X)[0])
+    True
+    """
     changes = [GradeSet(query, document, grade) for (query, document), grade in grades.items()]
     return refits_of(model, data).refit(changes).model
 
@@ -204,6 +247,17 @@ def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
     """The model without a feature, counted from 0: it is 0 for all documents, and has to be where it scores.
 
     Raises `DataError` for a feature that is not there.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, load_demo, with_feature_off
+    >>> train = load_demo().train
+    >>> model = RankSVM("nystroem", n_components=50).fit_data(train)
+    >>> off = with_feature_off(model, train, 0)
+    >>> X = train.X.copy()
+    >>> X[:, 0] = 0
+    >>> len(off.predict(X)) == train.n_documents
+    True
     """
     return refits_of(model, data).refit([FeatureOff(feature)]).model
 

@@ -58,7 +58,7 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(
         assert figures(app)
         assert [spec.feature_map for spec in job.specs] == ["exact"]
         assert ": 5 of 6 runs ready" in watched(app).replace(" · ", ": ")
-        assert len(app.tabs) == 3
+        assert len(app.tabs) == 5
     finally:
         JobStore().delete(job.id, job.owner)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest_pages import figures
+from conftest_pages import shown
 from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
@@ -45,13 +45,13 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for entry in ENTRIES:
         app = AppTest.from_file(defaults.ROUTER, default_timeout=60).switch_page(entry.script).run()
         assert not app.exception
-        assert figures(app), entry.title
+        assert shown(app), entry.title
     assert [job.total > 30 for job in JobStore().jobs(FOR_ALL)] == [True]
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(defaults, "ENTRIES", ENTRIES[2:3])
+    monkeypatch.setattr(defaults, "ENTRIES", [one for one in ENTRIES if one.file == "train"])
 
 
 @pytest.mark.usefixtures("small")

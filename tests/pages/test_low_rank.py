@@ -26,7 +26,7 @@ Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 TABS = ("All queries", "One query", "Energy", "Why so low?", "Numbers")
 REASONS = {
-    "Squared hinge: a law": (2, "the law holds for"),
+    "Squared hinge: a law": (2, "the law allows"),
     "Hinge: a staircase": (2, "stairs, numerical rank"),
     "Errors of a solver": (1, "raise the median rank from"),
 }

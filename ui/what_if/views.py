@@ -90,13 +90,9 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
 
 
 @st.fragment
+@errors_as_sentences()
 def show(spec: RunSpec) -> None:
     """Everything below the head; it runs again by itself."""
-    with errors_as_sentences():
-        _show(spec)
-
-
-def _show(spec: RunSpec) -> None:
     st.html(f"<style>{STYLE}</style>")
     fold, row = normalised(spec), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
