@@ -9,8 +9,10 @@ from helpers import assert_no_errors_shown, figures, finish_training, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
+from ui.shared.navigation import ENTRIES
 
 PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
+OWN_DATA = {entry.file for entry in ENTRIES if entry.own}
 OHSUMED = {"data": "OHSUMED", "m": "100", "c": "-7", "g": "-6", "clin": "-13"}
 SMALLER = {"ndcg_vs_m": {"upto": "100"}, "kernel_approximation": {"draws": "2", "errupto": "100"}}
 """Settings that keep the pages with a curve over m short on the real folds."""
@@ -87,13 +89,19 @@ def open_tab(page: Page, tab: str) -> None:
         wait_settled(page)
 
 
+def seen(page: Page) -> tuple[object, list[str]]:
+    """The figures of a page, and the words in components of ours."""
+    components = page.get_by_test_id("stMain").get_by_test_id("stBidiComponentRegular")
+    return figures(page), components.all_inner_texts()
+
+
 def assert_reload_changes_nothing(page: Page, tab: str = "") -> None:
-    shown, address = figures(page), query_of(page)
-    assert shown, "the page draws nothing"
+    shown, address = seen(page), query_of(page)
+    assert any(shown), "the page draws nothing"
     page.reload()
     wait_settled(page)
     open_tab(page, tab)
-    assert figures(page) == shown
+    assert seen(page) == shown
     assert query_of(page) == address
     assert_no_errors_shown(page)
 
@@ -105,7 +113,8 @@ def test_page_on_ohsumed_comes_back(letor_server: Server, page: Page, name: str)
     open_page(page, link(letor_server, name, state))
     finish_training(page)
     assert_no_errors_shown(page)
-    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").first).to_be_visible()
+    if name not in OWN_DATA:
+        expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").first).to_be_visible()
     assert query_of(page).items() >= state.items()
     assert_reload_changes_nothing(page)
 
