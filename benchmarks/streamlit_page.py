@@ -255,7 +255,9 @@ def first_state(shown: Shown) -> WidgetState | None:
     """The state that a widget begins with; None for what the browser sends nothing of until it is used."""
     proto, state, kind = shown.proto, WidgetState(id=shown.id), shown.kind
     if kind in ("selectbox", "radio"):
-        if proto.set_value or proto.options:
+        if proto.HasField("raw_value" if proto.set_value else "default") and (
+            proto.set_value or proto.options
+        ):
             state.string_value = proto.raw_value if proto.set_value else proto.options[proto.default]
     elif kind == "slider" and proto.type == Slider.SELECT_SLIDER:
         words = proto.raw_value if proto.set_value else [proto.options[int(at)] for at in proto.default]

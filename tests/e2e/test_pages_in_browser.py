@@ -20,7 +20,9 @@ def test_the_sidebar_leads_to_every_page(server: Server, page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", ["", *PAGES])
-def test_page_opens_and_its_figures_have_a_text(server: Server, page: Page, name: str) -> None:
+def test_page_opens_its_figures_have_a_text_and_fit_a_narrow_screen(
+    server: Server, page: Page, name: str
+) -> None:
     open_page(page, f"{server.url}/{name}")
     assert_no_errors_shown(page)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
@@ -29,12 +31,8 @@ def test_page_opens_and_its_figures_have_a_text(server: Server, page: Page, name
     expect(named).not_to_have_count(0, timeout=60_000)  # on a busy machine its runs go on as a job
     wait_settled(page)
     assert charts.count() == named.count() > 0
-
-
-@pytest.mark.parametrize("name", ["", *PAGES])
-def test_nothing_is_wider_than_a_narrow_screen(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 420, "height": 900})
-    open_page(page, f"{server.url}/{name}")
+    wait_settled(page)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     assert_no_errors_shown(page)

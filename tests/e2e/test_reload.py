@@ -91,7 +91,7 @@ def open_tab(page: Page, tab: str) -> None:
 
 def seen(page: Page) -> tuple[object, list[str]]:
     """The figures of a page, and the words in components of ours."""
-    components = page.get_by_test_id("stMain").get_by_test_id("stBidiComponentRegular")
+    components = page.get_by_test_id("stMain").get_by_test_id("stBidiComponentIsolated")
     return figures(page), components.all_inner_texts()
 
 

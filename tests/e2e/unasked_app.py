@@ -6,9 +6,11 @@ import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.experiments.spec import RunSpec
-from ui.shared import jobs
+from ui.shared import jobs, tabs
 from ui.shared.runs import errors_as_sentences
 
+tabs.PATIENCE = 10.0
+"""Seconds, more than a busy machine takes for a reload."""
 jobs.LIVE_LIMIT, jobs.LIVE_IN_ALL = -1.0, math.inf  # all are short, and none is short enough
 specs = [RunSpec(DEMONSTRATION, n_components=100, gamma=0.25, seed=seed) for seed in range(1000)]
 with errors_as_sentences():
