@@ -63,9 +63,9 @@ test: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term-missing:skip-covered --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
 
-# `addopts` leaves tests/e2e out of the other tests, so it is given anew here. A browser test waits much of its time.
+# `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

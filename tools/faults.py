@@ -206,10 +206,9 @@ def upload(page: Page, server: Server, text: str = ROWS) -> None:
 
 
 def said(moment: Moment) -> None:
-    """Wait until the page says what it should, and has come to rest."""
+    """Wait until the page says what it should."""
     main = moment.page.get_by_test_id("stMain")
     expect(main.get_by_text(moment.sentence)).to_be_visible(timeout=PATIENCE)
-    wait_settled(moment.page)
 
 
 def main() -> None:
@@ -224,6 +223,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
                 for moment in STORIES[name](browser, Path(scratch)):
                     said(moment)
+                    wait_settled(moment.page)
                     path = chosen.out / f"{moment.name}.png"
                     moment.page.screenshot(path=path)
                     print(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -77,8 +78,13 @@ def add(page: Page) -> None:
 
 
 def in_place(uploads: Path) -> list[str]:
-    """Names of the data sets of all visitors, half-written ones included."""
-    return sorted(path.name for path in uploads.glob("*/uploaded/*"))
+    """Names of the data sets of all visitors; a half-written one is there for good only if it is left over."""
+    deadline = time.monotonic() + 60
+    while True:
+        names = sorted(path.name for path in uploads.glob("*/uploaded/*"))
+        if time.monotonic() > deadline or not any(name.startswith(".") for name in names):
+            return names
+        time.sleep(0.1)
 
 
 def test_of_two_uploads_at_once_one_is_kept_where_the_disk_has_room_for_one(
