@@ -78,7 +78,7 @@ def add(page: Page) -> None:
 
 
 def in_place(uploads: Path) -> list[str]:
-    """Names of the data sets of all visitors; a half-written one is there for good only if it is left over."""
+    """Names of the data sets of all visitors; a half-written one stays only where it is left over."""
     deadline = time.monotonic() + 60
     while True:
         names = sorted(path.name for path in uploads.glob("*/uploaded/*"))
