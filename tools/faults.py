@@ -119,11 +119,16 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         with suppress(AppError):  # it says that the app has ended
             running.close()
         made = len(list(job.glob("record-*.npz")))
-        open_page(page, f"{second.url}/{LONG}")
+        page.goto(
+            f"{second.url}/{LONG}"
+        )  # it draws anew with every run that the job makes: it is never at rest
         while len(list(job.glob("record-*.npz"))) < made + 3:
             page.wait_for_timeout(50)
         yield Moment("killed-server", page, "runs have finished; the figures show these")
-        page.get_by_role("button", name="Stop the job").click()
+        while not (job / "stop").exists() and not (job / "outcome.json").exists():
+            # while the page is drawn anew, a click may come too late for the button that was there
+            page.get_by_role("button", name="Stop the job").click()
+            page.wait_for_timeout(2000)
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
 
