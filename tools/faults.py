@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import TimeoutError as Late
 
 from rankviz.experiments.run_folder import RunFolder
 from tools.browser import REPOSITORY, AppError, Server, app_server, chromium, open_page, wait_settled
@@ -78,9 +79,19 @@ def app(scratch: Path, runs: Path, **environment: str) -> Iterator[Server]:
             run.ask_to_stop()
 
 
+def press_until(page: Page, name: str, heard: Callable[[], bool]) -> None:
+    """Press a button until that is heard: one that is drawn anew meanwhile takes no click."""
+    for _ in range(20):
+        if heard():
+            return
+        with suppress(Late):
+            page.get_by_role("button", name=name).click(timeout=5000)
+        page.wait_for_timeout(2000)
+
+
 def delete(page: Page) -> None:
     """Delete the ended job that a page shows."""
-    page.get_by_role("button", name="Delete the job").click()
+    press_until(page, "Delete the job", lambda: not page.get_by_role("button", name="Delete the job").count())
     expect(page.get_by_role("button", name="Delete the job")).to_have_count(0, timeout=PATIENCE)
 
 
@@ -125,10 +136,7 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         while len(list(job.glob("record-*.npz"))) < made + 3:
             page.wait_for_timeout(50)
         yield Moment("killed-server", page, "runs have finished; the figures show these")
-        while not (job / "stop").exists() and not (job / "outcome.json").exists():
-            # while the page is drawn anew, a click may come too late for the button that was there
-            page.get_by_role("button", name="Stop the job").click()
-            page.wait_for_timeout(2000)
+        press_until(page, "Stop the job", lambda: (job / "stop").exists() or (job / "outcome.json").exists())
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
 
