@@ -16,9 +16,11 @@ if not offered(spec, *views.NEEDED):
     st.stop()
 with errors_as_sentences():
     choice = views.controls(spec)
-    records, table = views.runs(spec, choice)
-
-views.headline(records, table, choice)
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        records, table = views.runs(spec, choice)
+with figure:
+    views.headline(records, table, choice)
 tabs(
     {
         "Play": lambda: play.playback(spec),

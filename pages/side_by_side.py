@@ -1,5 +1,7 @@
 """Two models on the same data, query by query: by default both approximations of the kernel."""
 
+import streamlit as st
+
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -13,6 +15,9 @@ with row:
     part = reveal.part_shown(spec)
 choice = views.controls(spec)
 with errors_as_sentences():
-    pair = views.trained(choice, part, about)
+    figures, training = st.container(), st.container()  # so that the figures stay where they are
+    with training:
+        pair = views.trained(choice, part, about)
     data = normalised(spec).parts[part]
-views.linked(pair, data, part, choice.metric)
+    with figures:
+        views.linked(pair, data, part, choice.metric)

@@ -14,10 +14,13 @@ spec = experiment()
 part = head_and_part("Train", spec)
 with errors_as_sentences():
     beside, curve = views.controls(st.session_state, spec)
-    other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}")
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}")
     data = normalised(spec).parts[part]
 
-views.headline(other, record, data, part, curve)
+with figure:
+    views.headline(other, record, data, part, curve)
 st.caption(views.cost(record, predicted(spec)))
 tabs(
     {

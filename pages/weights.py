@@ -18,8 +18,11 @@ with errors_as_sentences():
     if why := views.why_not(spec, train):
         st.info(why)
         st.stop()
-    (record,) = run_or_wait([spec], title="Weights by hand")
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        (record,) = run_or_wait([spec], title="Weights by hand")
     with row:
         query = views.query_of(train)
-    views.table(record, train, query)
+    with figure:
+        views.table(record, train, query)
     st.caption(views.ABOUT)

@@ -1,5 +1,7 @@
 """One query's ranked list to be changed by hand, and what the model makes of it at once."""
 
+import streamlit as st
+
 from ui.shared.foreign import describe
 from ui.shared.head import head
 from ui.shared.jobs import run_or_wait
@@ -11,5 +13,8 @@ spec = experiment()
 head("What if", str(describe(spec)))
 with errors_as_sentences():
     if views.answers_at_once(spec):
-        run_or_wait([spec], title=f"What if, {spec.dataset}")
-        views.show(spec)
+        list_, training = st.container(), st.container()  # so that the list stays where it is
+        with training:
+            run_or_wait([spec], title=f"What if, {spec.dataset}")
+        with list_:
+            views.show(spec)

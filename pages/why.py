@@ -1,5 +1,7 @@
 """Why does one document stand above another? The exact share of every feature in their margin."""
 
+import streamlit as st
+
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -13,8 +15,11 @@ about = row.container(width="content")
 with row:
     part = reveal.part_shown(spec)
 with errors_as_sentences():
-    pair, called = choices.controls(spec, part, about)
-    table = views.shares(pair, called)
+    controls, figure, training = (st.container() for _ in range(3))  # so that the figure stays where it is
+    with controls:
+        pair, called = choices.controls(spec, part, about, training)
+    with figure:
+        table = views.shares(pair, called)
 tabs(
     {
         "Both documents": lambda: views.values(pair, table),

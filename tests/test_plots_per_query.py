@@ -161,7 +161,7 @@ def test_lists_say_where_documents_went(lists: pd.DataFrame) -> None:
 
 
 def test_a_marked_document_has_a_ring_in_each_list(lists: pd.DataFrame) -> None:
-    fig = ranked_list.figure(lists, "a", "b", 3, "document 1")
+    fig = ranked_list.figure(lists, "a", "b", 3, ["document 1"])
     rings = [trace for trace in fig.data if trace.mode == "markers" and trace.marker.color == CHOSEN_COLOUR]
     assert [(trace.x[0], trace.y[0]) for trace in rings] == [(0, 1), (1, 2)]
     assert all(trace.customdata[0][0] == "document 1" for trace in rings), "a click on the ring reaches it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -64,21 +66,21 @@ def height(k: int) -> int:
     return 120 + PITCH * k
 
 
-def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: str | None = None) -> go.Figure:
+def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: Collection[str] = ()) -> go.Figure:
     """Two columns of ranks 1 … k, top down; a document in one list only leaves through the bottom.
 
     Beside the lists stands how far a document rose (▲) or fell (▼) from left to right; markers carry the
-    grade. A chosen document has a ring and a line of its own colour.
+    grade. Chosen documents have a ring and a line of their own colour.
     """
     shown = top(table, k)
     fig = go.Figure()
     for grade, rows in shown.groupby("grade"):
         _add_lines(fig, rows, k, grade_colour(int(str(grade))), 2)
-    _add_lines(fig, shown[shown["document"] == chosen], k, CHOSEN_COLOUR, 4)
+    _add_lines(fig, shown[shown["document"].isin(chosen)], k, CHOSEN_COLOUR, 4)
     for grade in sorted(set(shown["grade"])):
         _add_grade(fig, shown[shown["grade"] == grade], int(grade), k)
     _add_changes(fig, shown, k)
-    _add_rings(fig, shown[shown["document"] == chosen], k)
+    _add_rings(fig, shown[shown["document"].isin(chosen)], k)
     return finished(
         fig,
         height=height(k),
@@ -168,7 +170,7 @@ def _change(left: int, right: int, k: int) -> str:
 
 
 def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
-    """Rings around the chosen document, which answer a click as the markers within do."""
+    """Rings around the chosen documents, which answer a click as the markers within do."""
     for x, side in ((0, "left"), (1, "right")):
         ranked = rows[rows[f"{side}_rank"] <= k]
         fig.add_scatter(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -35,7 +37,7 @@ def figure(
     left: str,
     right: str,
     scale: str = "centred",
-    chosen: str | None = None,
+    chosen: Collection[str] = (),
     height: int = 510,
 ) -> go.Figure:
     """Left score over right score, darker for higher grades; on the diagonal both models agree."""
@@ -54,7 +56,7 @@ def figure(
     )
     for grade, rows in table.groupby("grade", sort=True):
         _add_grade(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
-    _add_ring(fig, table[table["document"] == chosen])
+    _add_ring(fig, table[table["document"].isin(chosen)])
     axis = {"range": ends, "zeroline": False}
     return finished(
         fig,
@@ -82,7 +84,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, left: str, right:
 
 
 def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """A ring around the chosen document."""
+    """Rings around the chosen documents."""
     fig.add_scatter(
         x=rows["right_value"],
         y=rows["left_value"],

@@ -87,6 +87,38 @@ def test_pages_of_many_runs_show_those_that_are_there(
     assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "home",
+        "train",
+        "ndcg_vs_m",
+        "side_by_side",
+        "influence",
+        "convergence",
+        "low_rank",
+        "why",
+        "what_if",
+        "weights",
+    ],
+)
+def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(
+        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
+    )
+    job = JobStore().submit([RunSpec("synthetic", digest="other")], owner="somebody", title="Other settings")
+    try:
+        app = open_page(name, m=10, upto=10, job=job)
+        kinds = [element.type for element in app.main]
+        first = min(kinds.index(kind) for kind in ("plotly_chart", "bidi_component") if kind in kinds)
+        assert "Other settings" in watched(app)
+        assert first < kinds.index("progress")
+    finally:
+        JobStore().delete(job, "somebody")
+
+
 def watched(app: AppTest) -> str:
     """What is said of the job."""
     return " ".join(str(one.proto.text) for one in app.get("progress"))

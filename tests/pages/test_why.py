@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
@@ -17,8 +18,8 @@ from rankviz.experiments.run import model_from
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.whatif.crossings import swaps
 from rankviz.whatif.landmarks import landmark_shares
+from ui.shared import feature_names, marked
 from ui.shared.foreign import escaped
-from ui.why import names
 from ui.why.choices import usual_pair
 from ui.why.words import WHAT_IT_IS, named_swap, signed
 
@@ -200,10 +201,10 @@ def test_a_model_without_such_shares_says_why_and_what_would_do(open_page: Opene
 
 
 def test_lines_are_names_by_number() -> None:
-    own, wrong = names.read("1: clicks\n\n 3 = a: b \n0: none\n4:\n9: far\nnonsense", 8)
+    own, wrong = feature_names.read("1: clicks\n\n 3 = a: b \n0: none\n4:\n9: far\nnonsense", 8)
     assert own == {1: "clicks", 3: "a: b"}
     assert wrong == ["0: none", "4:", "9: far", "nonsense"]
-    assert names.read(f"1: {'x' * 61}", 8) == ({}, [f"1: {'x' * 61}"])
+    assert feature_names.read(f"1: {'x' * 61}", 8) == ({}, [f"1: {'x' * 61}"])
 
 
 def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page: Opener) -> None:
@@ -228,20 +229,37 @@ def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page
 # --- The way here -------------------------------------------------------------------------------------------
 
 
+def asked_about(app: AppTest, key: str) -> str:
+    """What the button of a list is called, and what explains it."""
+    button = app.button(key=f"{key}-go")
+    return f"{button.label} {button.proto.help}"
+
+
 def test_ranked_lists_lead_here_from_the_two_at_the_top(open_page: Opener) -> None:
     """Where the button leads to is a test of the browser."""
     app = open_page("train", view="One query", m=10, query=query())
     listed = ranked()["document"]
-    name = f"train-why-{query()}-{listed[0]}"
+    assert asked_about(app, "train-why").startswith("Why is rank 1 above rank 2? ")
+    name = f"train-why-{query()}-{listed[0]}-{listed[1]}"
     assert app.selectbox(key=f"{name}-above").value == listed[0]
     assert app.selectbox(key=f"{name}-below").value == listed[1]
     app.selectbox(key=f"{name}-below").set_value(listed[0]).run()
-    assert app.button(key="train-why-go").disabled
+    assert app.button(key="train-why-others").disabled
 
 
-def test_from_side_by_side_a_marked_document_is_asked_about(open_page: Opener) -> None:
+def test_documents_that_are_marked_are_asked_about_in_the_order_of_each_list(open_page: Opener) -> None:
     listed = ranked()["document"]
     app = open_page("side_by_side", m=10, query=query(), document=listed[4])
-    name = f"why-left-{query()}-{listed[3]}"
-    assert app.selectbox(key=f"{name}-above").value == listed[3]
-    assert app.selectbox(key=f"{name}-below").value == listed[4]
+    assert asked_about(app, "why-left").startswith("Why is rank 4 above rank 5? (Nyström")
+    app = open_page("side_by_side", m=10, query=query(), document=listed[1], document2=listed[4])
+    assert asked_about(app, "why-left").startswith("Why is rank 2 above rank 5? (Nyström")
+    assert f"{escaped(listed[1])} over {escaped(listed[4])}" in asked_about(app, "why-left")
+    app = open_page("train", view="One query", m=10, query=query(), document=listed[4], document2=listed[1])
+    assert asked_about(app, "train-why").startswith("Why is rank 2 above rank 5? ")
+
+
+def test_of_two_clicks_the_second_marks_another_and_a_third_on_it_none() -> None:
+    state = st.session_state
+    for name, left in [("a", ["a"]), ("b", ["b", "a"]), ("c", ["c", "b"]), ("c", [])]:
+        marked.mark(name)
+        assert [state[key] for key in (marked.LAST, marked.BEFORE) if state[key] is not None] == left

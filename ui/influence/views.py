@@ -45,7 +45,17 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
         return
     Cs = path(spec)
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
-    found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
+    with figure:
+        _against_C(spec, settings, part, Cs, found)
+
+
+def _against_C(
+    spec: RunSpec, settings: Settings, part: str, Cs: list[float], found: dict[RunSpec, RunRecord]
+) -> None:
+    """The figure of the runs that are there, and its numbers."""
     say_if_nothing_was_learned(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
@@ -129,36 +139,52 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     specs = {value: [spec.but(fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()}
     bases = [plain.but(fold=f) for f in settings.folds]
     wanted = [*bases, *(one for group in specs.values() for one in group)]
-    found = run_what_comes(
-        wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
-    )
-    groups = {value: [found[one] for one in group] for value, group in specs.items() if group[0] in found}
-    if bases[0] not in found or values[varied] not in groups:
-        st.info("The run without costs, or that with the costs set, goes on.", icon=WAITING)
-        st.stop()
-    base, chosen = [found[one] for one in bases], groups[values[varied]]
+    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    with training:
+        found = run_what_comes(
+            wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
+        )
+        groups = {v: [found[one] for one in group] for v, group in specs.items() if group[0] in found}
+        if bases[0] not in found or values[varied] not in groups:
+            st.info("The run without costs, or that with the costs set, goes on.", icon=WAITING)
+            st.stop()
+    base, words = [found[one] for one in bases], cost_words(costs[values[varied]])
+    with figure:
+        _against_cost(plain, settings, part, groups, base, varied, values[varied], words)
+    if len(grades) == 2:
+        st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
+    at = settings.folds.index(spec.fold)
+    _top(base[at], groups[values[varied]][at], normalised(spec).parts[part], part, words)
+
+
+def _against_cost(
+    plain: RunSpec,
+    settings: Settings,
+    part: str,
+    groups: dict[float, list[RunRecord]],
+    base: list[RunRecord],
+    varied: str,
+    at: float,
+    words: str,
+) -> None:
+    """The figure against one λ, which is set `at` a value, and its numbers."""
     say_if_nothing_was_learned(base[0])
     data = plot.data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
-    words = cost_words(costs[values[varied]])
     one = compare(
-        plot.pooled(chosen, part, settings.metric), plot.pooled(base, part, settings.metric)
-    ).sentence(f"{in_a_sentence(spec)} with {words}", "the same without costs", settings.metric)
+        plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
+    ).sentence(f"{in_a_sentence(plain)} with {words}", "the same without costs", settings.metric)
     show_figure(
-        plot.figure_of_cost(data, look_of(spec), settings.metric, LAMBDAS[varied][0], values[varied], level),
+        plot.figure_of_cost(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
         data,
         answer=sentence(one),
         key="influence-of-cost",
         alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
         caption=f"{about(plain, settings, part)}. Costs at the dashed line: {words}. "
-        f"Mean over {data['queries'].iloc[0]} queries; {_definition(spec, settings, part)}.",
+        f"Mean over {data['queries'].iloc[0]} queries; {_definition(plain, settings, part)}.",
     )
-    if len(grades) == 2:
-        st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
-    at = settings.folds.index(spec.fold)
-    _top(base[at], chosen[at], normalised(spec).parts[part], part, words)
 
 
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from rankviz.plots import ranked_list, score_scatter
-from ui.shared import selection
+from ui.shared import marked, selection
 from ui.shared.show import show_figure, show_table
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
 from ui.why.choices import CURRENT
@@ -17,8 +17,6 @@ from ui.why.link import offer as offer_why
 LENGTHS = (10, 20)
 SHORTEST = 420  # pixels of the score scatter beside a short list
 MOST = 8
-DOCUMENT = "document"
-_CHANGES = "document-changes"
 
 
 def show(what: Compared) -> int:
@@ -33,17 +31,17 @@ def show(what: Compared) -> int:
     documents = score_scatter.data(*scores, what.data, position, scale)
     moved = ranked_list.moved(documents, MOST)
     st.markdown(one_query(row, moved, what.pair))
-    marked = _document(documents)
-    if marked is not None:
-        st.markdown(marked_document(documents[documents["document"] == marked].iloc[0], what.pair))
+    chosen_documents = marked.documents(set(documents["document"]))
+    for name in chosen_documents:
+        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
     with lists:
-        _lists(what, row, documents, k, marked)
-        _why(what.pair, chosen, documents, marked)
+        _lists(what, row, documents, k, chosen_documents)
+        _why(what.pair, chosen, documents, chosen_documents)
     with points:
-        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), marked)
-    _documents(what.pair, documents, moved, marked)
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), chosen_documents)
+    _documents(what.pair, documents, moved, chosen_documents)
     return chosen
 
 
@@ -70,52 +68,10 @@ def _settings() -> tuple[int, str]:
     return int(length or LENGTHS[0]), str(scale or "centred")
 
 
-def _document(documents: pd.DataFrame) -> str | None:
-    """The document that is marked, if it is one of this query; it is part of the address."""
-    name = st.session_state.setdefault(DOCUMENT, st.query_params.get(DOCUMENT))
-    if name not in set(documents["document"]):
-        st.query_params.pop(DOCUMENT, None)
-        return None
-    st.query_params[DOCUMENT] = name
-    return str(name)
-
-
-def _key(name: str) -> str:
-    """Key of a view; a new one after each change of the marked document (see `ui.shared.selection`)."""
-    return selection.chart_key(f"{name}-{st.session_state.get(_CHANGES, 0)}")
-
-
-def _mark(name: str | None) -> None:
-    """Mark a document, or none where it is marked already."""
-    st.session_state[DOCUMENT] = None if name == st.session_state.get(DOCUMENT) else name
-    st.session_state[_CHANGES] = st.session_state.get(_CHANGES, 0) + 1
-
-
-def _clicked(key: str) -> Callable[[], None]:
-    """A callback for a chart: one of its documents was clicked."""
-
-    def take() -> None:
-        points = st.session_state[key]["selection"]["points"]
-        names = [point["customdata"][0] for point in points if point.get("customdata")]
-        _mark(names[0] if names else None)
-
-    return take
-
-
-def _ticked(key: str, names: list[str]) -> Callable[[], None]:
-    """A callback for the table: one of its rows is ticked, or no longer is."""
-
-    def take() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        _mark(names[rows[0]] if rows else st.session_state.get(DOCUMENT))
-
-    return take
-
-
-def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, marked: str | None) -> None:
-    key, query, names = _key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
+    key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     show_figure(
-        ranked_list.figure(documents, *what.pair.labels, k, marked),
+        ranked_list.figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
         alt=f"The first {k} documents of query {query} as both methods rank them.",
@@ -123,53 +79,53 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, mark
         f"grade, beside them how far a document rises (▲) or falls (▼) from left to right. {what.metric}: "
         f"{names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}. Click a document to mark it. "
         f"{what.about}.",
-        on_select=_clicked(key),
+        on_select=marked.clicked(key),
     )
 
 
-def _why(pair: Pair, query: int, documents: pd.DataFrame, marked: str | None) -> None:
+def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
     """The way to the Why page from either list."""
     row = st.container(horizontal=True)
     for side, name in zip(("left", "right"), pair.names, strict=True):
         ranked = documents.sort_values(f"{side}_rank")["document"].tolist()
         of = st.session_state.get(side, CURRENT)  # the menus above hold what the page there names models by
         with row:
-            offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, first=marked)
+            offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, marked=chosen)
 
 
 def _points(
-    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, marked: str | None
+    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
 ) -> None:
-    key, query, names = _key("scores"), f"{row['query']:.0f}", what.pair.names
+    key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
     said = {
         "centred": "raw scores less their mean over the query, each model's own scale",
         "standardised": "scores less their mean over the query, over its standard deviation",
     }[scale]
     show_figure(
-        score_scatter.figure(documents, *names, scale, marked, height),
+        score_scatter.figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
         alt=f"Scores of the documents of query {query}, {names[0]} against {names[1]}.",
         caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
-        on_select=_clicked(key),
+        on_select=marked.clicked(key),
     )
 
 
-def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, marked: str | None) -> None:
+def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
     """The documents with the largest changes of rank, and all of them where that is asked for."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
         st.markdown("**Largest changes of rank** in this query; tick a row to mark the document above.")
-        key, listed = _key("moved"), moved["document"].tolist()
+        key, listed = marked.chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),
             hide_index=True,
             width="content",
             key=key,
-            on_select=_ticked(key, listed),
+            on_select=marked.ticked(key, listed),
             selection_mode="single-row",
             selection_default={
-                "selection": {"rows": [n for n, name in enumerate(listed) if name == marked]},
+                "selection": {"rows": [n for n, name in enumerate(listed) if name in chosen[:1]]},
             },
             column_config={"change": st.column_config.NumberColumn(format="%+d")},
         )

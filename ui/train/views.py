@@ -24,7 +24,7 @@ from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import look_of, style_of
 from rankviz.risk.costs import RULES, Costs
 from rankviz.risk.settings import LOSS_WEIGHT
-from ui.shared import pins
+from ui.shared import marked, pins
 from ui.shared.foreign import describe
 from ui.shared.models import Option, Two, menu, of_pins
 from ui.shared.needs import offered
@@ -160,16 +160,20 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
+    names, drawn = table["document"].tolist(), marked.chart_key("ranked-list")
+    asked_about = marked.documents(names)
     show_figure(
-        ranked_list.figure(table, _with_C(two), two.labels[1], k),
+        ranked_list.figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
         answer=sentence(f"query {chosen} has NDCG@10 {ends}"),
-        key="ranked-list",
+        key=drawn,
         alt=f"The first {k} documents of query {chosen} as ranked by {two.told[0]} and by this model.",
         caption=f"Query {chosen}, {len(table)} documents, first {k} of each list; a line that leaves "
-        f"through the bottom goes to a rank below {k}. {describe(record.spec, part)}.",
+        f"through the bottom goes to a rank below {k}. Click a document to mark it. "
+        f"{describe(record.spec, part)}.",
+        on_select=marked.clicked(drawn),
     )
-    offer_why(chosen, table["document"].tolist(), key="train-why")
+    offer_why(chosen, names, key="train-why", marked=asked_about)
     with st.expander(f"All {len(table)} documents"):
         show_table(table, hide_index=True)
 

@@ -16,13 +16,12 @@ from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import shown_documents
-from ui.shared import pins
+from ui.shared import feature_names, pins
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, menu, of_pins, of_the_sidebar
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
-from ui.why import names
 
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of what is chosen; the address has them by these names."""
@@ -80,10 +79,13 @@ class Pair:
         return row
 
 
-def controls(spec: RunSpec, part: str, about: DeltaGenerator) -> tuple[Pair, list[str]]:
+def controls(
+    spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGenerator
+) -> tuple[Pair, list[str]]:
     """The page's own controls; the two documents with their model, trained, and what features are called.
 
-    The page ends here, with a sentence, where there is no pair to look at or the model has no shares.
+    What is shown is said at the place `about`, training that goes on at another. The page ends here, with a
+    sentence, where there is no pair to look at or the model has no shares.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     of, queries = row.container(width=160), row.container(width=100)
@@ -94,9 +96,10 @@ def controls(spec: RunSpec, part: str, about: DeltaGenerator) -> tuple[Pair, lis
     if not offered(chosen, "form"):
         st.caption(NEEDS)
         st.stop()
-    (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
+    with training:
+        (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
     data = normalised(chosen).parts[part]
-    called = names.popover(label, chosen, data)
+    called = feature_names.popover(label, chosen, data)
     at = query(queries, data)
     listed = ranked(record, data, part, [int(q) for q in data.query_ids].index(at))
     above, below = documents(left, right, listed)

@@ -1,4 +1,4 @@
-"""The way to the Why page from a ranked list: two documents and a button."""
+"""The way to the Why page from a ranked list: two documents that were clicked, and a button."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.shared.foreign import escaped
 from ui.shared.settings import go_to
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
 
-TITLE = "Why is A above B?"
+HOW = "Click two documents of a list to ask about them."
 
 
 def offer(
@@ -20,38 +20,48 @@ def offer(
     key: str,
     of: str = CURRENT,
     whose: str = "",
-    first: str | None = None,
+    marked: Sequence[str] = (),
 ) -> None:
-    """A button with menus of two documents of a query, which `documents` has in the order of their ranks.
+    """A button that asks why one document stands above another, and menus of others for it.
 
-    At first the two at the top, or `first` and the one above it. `of` is what the Why page's menu of models
-    holds for the model whose list it is, and `whose` names it where there are several.
+    `documents` has those of a query in the order of their ranks; of the `marked` ones the first two are asked
+    about. `of` is what the Why page's menu of models holds for the model whose list it is, and `whose` names
+    it where there are several.
     """
     if len(documents) < 2:
         return
-    label = f"{TITLE} ({escaped(whose)})" if whose else TITLE
-    place = st.popover(
-        label, icon=":material/help_center:", help="The share of every feature in their margin."
+    above, below = asked_about(documents, marked)
+    ranks = [documents.index(name) + 1 for name in (above, below)]
+    told = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.button(
+        f"Why is rank {ranks[0]} above rank {ranks[1]}?" + (f" ({escaped(whose)})" if whose else ""),
+        key=f"{key}-go",
+        icon=":material/help_center:",
+        type="primary" if len(marked) == 2 else "secondary",
+        on_click=_go,
+        args=(query, above, below, of),
+        help=f"The share of every feature in the margin of {escaped(above)} over {escaped(below)}. {HOW}",
     )
-    with place:
-        at = documents.index(first) if first in documents else 1
-        above, below = documents[max(at, 1) - 1], documents[max(at, 1)]
-        ranks = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
-        named = f"{key}-{query}-{above}"  # menus start afresh with another query or document
-        a = st.selectbox(
-            "A", documents, documents.index(above), format_func=ranks.__getitem__, key=f"{named}-above"
-        )
-        b = st.selectbox(
-            "B", documents, documents.index(below), format_func=ranks.__getitem__, key=f"{named}-below"
-        )
-        st.button(
-            "Show why",
-            key=f"{key}-go",
-            type="primary",
-            on_click=_go,
-            args=(query, str(a), str(b), of),
-            disabled=a == b,
-        )
+    with row.popover("Others", help="Choose two documents of the query by name."):
+        named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
+        a = _menu("A", documents, above, told, f"{named}-above")
+        b = _menu("B", documents, below, told, f"{named}-below")
+        st.button("Show why", key=f"{key}-others", on_click=_go, args=(query, a, b, of), disabled=a == b)
+
+
+def asked_about(documents: Sequence[str], marked: Sequence[str]) -> tuple[str, str]:
+    """The two that are marked, else one and the next above it, else the two at the top; in their order."""
+    at = sorted(documents.index(name) for name in marked[:2])
+    if len(at) == 2:
+        return documents[at[0]], documents[at[1]]
+    below = max(at[0], 1) if at else 1
+    return documents[below - 1], documents[below]
+
+
+def _menu(label: str, documents: Sequence[str], first: str, told: dict[str, str], key: str) -> str:
+    at = documents.index(first)
+    return str(st.selectbox(label, documents, at, format_func=told.__getitem__, key=key))
 
 
 def _go(query: int, above: str, below: str, of: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.datasets import RankingData, recognise_fold
+from rankviz.datasets import Fold, RankingData, recognise_fold
 from rankviz.datasets.known import features_of_set
 from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import escaped
@@ -38,11 +40,30 @@ def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str
             help="Numbers count from 1. Names stay in this browser tab; short ones are in the address too.",
         )
         _keep(spec, text or "")
-        own, wrong = read(text or "", len(known))
+        wrong = read(text or "", len(known))[1]
         if wrong:
             lines = "; ".join(escaped(line[:LONGEST]) for line in wrong[:3])
             st.warning(f"Not read, for they are not like “12: clicks”, from 1 to {len(known)}: {lines}")
+    return called(spec, data)
+
+
+def called(spec: RunSpec, data: RankingData) -> list[str]:
+    """Names of the features on any page: the visitor's where they gave some, else those of the data."""
+    known, text = given_names(data), _text(spec)
+    _keep(spec, text)
+    own = read(text, len(known))[0]
     return [own.get(number, name) for number, name in enumerate(known, 1)]
+
+
+def in_their_words(spec: RunSpec, fold: Fold) -> Fold:
+    """A fold whose features are called what the visitor calls them; itself where they gave no names."""
+    names = called(spec, fold.train)
+    return fold if names == given_names(fold.train) else _renamed(fold, names)
+
+
+def _renamed(fold: Fold, names: Sequence[str]) -> Fold:
+    parts = {part: data.renamed(feature_names=tuple(names)) for part, data in fold.parts.items()}
+    return replace(fold, **parts)
 
 
 def given_names(data: RankingData) -> list[str]:
@@ -77,7 +98,8 @@ def _keep(spec: RunSpec, text: str) -> None:
     st.session_state[_KEPT][spec.dataset] = text
     told = "|".join(line.strip() for line in text.splitlines() if line.strip())
     if told and len(told) <= SHORT:
-        st.query_params[KEY] = told
+        if st.query_params.get(KEY) != told:
+            st.query_params[KEY] = told
     else:
         st.query_params.pop(KEY, None)
 
