@@ -19,12 +19,13 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test e2e screens faults docs lint types js wheel wheel-all container bench soak clean
+.PHONY: help install app test coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
 	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
-	@echo 'make test              tests of core and pages with coverage; RANKVIZ_LETOR=folder adds the real folds'
+	@echo 'make test              tests of core and pages; RANKVIZ_LETOR=folder adds the real folds'
+	@echo 'make coverage          tests of the core, counting the lines that they run'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
 	@echo 'make faults            pictures of what a visitor sees when something fails, into screens/faults/ (root, for disks of their own)'
@@ -32,8 +33,8 @@ help:
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
 	@echo 'make js                lint and tests of the JavaScript in ui/; brings Node.js and ESLint'
-	@echo 'make wheel             wheel and source archive into dist/, installed and used on every Python that is found'
-	@echo 'make wheel-all         the same with the lowest and the newest versions on each'
+	@echo 'make wheel             wheel and source archive into dist/, used on the oldest Python found and on the newest'
+	@echo 'make wheel-all         the same on every Python, with the lowest and the newest versions'
 	@echo 'make container         the container of deploy/, built and used (root; Debian packages podman, runc, mmdebstrap)'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make soak              the app under load: ARGS=class, ARGS=visitors or ARGS=long; ARGS="class --help" lists the options'
@@ -57,15 +58,19 @@ $(STAMP): requirements.txt requirements-login.txt requirements-dev.txt
 app: install
 	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-# Lines are counted in the core's own tests only: counting makes a page under test two thirds slower, and a
-# core that only pages try would not be tried. With ARGS, one of the two may have nothing to run (status 5).
+# With ARGS, one of the two may have nothing to run (status 5).
 test: install
-	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term-missing:skip-covered --ignore=tests/pages $(ARGS) $(OR_NONE)
+	$(BIN)/python -m pytest $(IN_PARALLEL) --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
+
+# Lines are counted in the core's own tests only: a core that only pages try would not be tried. Counting makes
+# tests half as slow again, so it is asked for by itself.
+coverage: install
+	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term-missing:skip-covered --ignore=tests/pages $(ARGS)
 
 # `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist worksteal tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

@@ -2,8 +2,8 @@
 
 What is in them is compared with what is under version control. Then the wheel is installed into an
 environment of its own, outside the checkout, where README's Python examples, the command `rankviz` and the
-app have to work: on every Python from 3.11 on that is found, on the first with the lowest versions that
-pyproject.toml declares, on the others with the newest; with `--all` with both on each.
+app have to work: on the first Python from 3.11 on that is found with the lowest versions that pyproject.toml
+declares, on the last with the newest; with `--all` on every one with both.
 """
 
 from __future__ import annotations
@@ -133,8 +133,9 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     def install(*what: str) -> None:
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        # Nothing is compiled: that a version has no wheel for this Python is worth knowing.
-        _run([*command, "--only-binary=:all:", "-c", str(constraints), *what], home)
+        # No extension is built: that a version has no wheel for this Python is worth knowing. Nor are modules
+        # compiled that nobody imports here.
+        _run([*command, "--only-binary=:all:", "--no-compile", "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
     _try_core(ours, home, own)
@@ -234,15 +235,13 @@ AT_ONCE = 2
 
 
 def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
-    """What is tried: (in words, Python, pins). The lowest versions once, the newest on every other Python."""
-    low_tried = False
-    for version, program in pythons():
-        low = version in TESTED and (everything or not low_tried)
-        if low:
-            low_tried = True
-            yield f"Python {version}, lowest versions", program, lowest()
-        if everything or not low:
-            yield f"Python {version}, newest versions", program, []
+    """What is tried: (in words, Python, pins). The lowest versions on the first, the newest on the last."""
+    found = list(pythons())
+    old = [one for one in found if one[0] in TESTED]
+    for version, program in old if everything else old[:1]:
+        yield f"Python {version}, lowest versions", program, lowest()
+    for version, program in found if everything or len(found) == 1 else found[-1:]:
+        yield f"Python {version}, newest versions", program, []
 
 
 @contextmanager

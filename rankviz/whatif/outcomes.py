@@ -93,6 +93,14 @@ class WhatIf:
         """Scores without a change, by part."""
         return dict(self._before)
 
+    def model(self, changes: Sequence[Change]) -> Ranker:
+        """The model trained with the changes: the fitted one itself where none is of the training part.
+
+        Raises `DataError` where they cannot be applied.
+        """
+        own = self._of_training(changes)
+        return (self._refits.refit(own) if own else self._refits.before).model
+
     def prepare(self) -> None:
         """Compute what the first outcome would wait for."""
         train = self.fold.train
@@ -101,7 +109,7 @@ class WhatIf:
     def outcome(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Outcome:
         """Train again with the changes, applied in order; `DataError` where they cannot be."""
         clock = Stopwatch()
-        own = [change for change in changes if change.part(self.fold) in ("", "train")]
+        own = self._of_training(changes)
         after = self._refits.refit(own, callback=callback) if own else self._refits.before
         clock.lap("training")
         shown = changed(self.fold, [change for change in changes if not isinstance(change, QueryOut)])
@@ -110,6 +118,10 @@ class WhatIf:
         new["train"] = _by_row(after.model, shown.train, known)
         old = {name: self._old(name, shown.parts[name]) for name in PARTS}
         return Outcome(shown, old, new, bool(own), clock.laps["training"])
+
+    def _of_training(self, changes: Sequence[Change]) -> list[Change]:
+        """Those that change what the model learns from, or what all documents have."""
+        return [change for change in changes if change.part(self.fold) in ("", "train")]
 
     def _old(self, part: str, data: RankingData) -> FloatArray:
         """Scores by the model before: of documents as they were, and of those that were added."""

@@ -40,6 +40,33 @@ def traces(page: Page, key: str) -> list[dict[str, Any]]:
     return drawn
 
 
+def chart(page: Page, name: str) -> Locator:
+    """A chart whose key ends in a number after a change of what is selected or marked."""
+    found = page.locator(f"[class*='st-key-{name}'] .js-plotly-plot")
+    expect(found).to_have_count(1)
+    return found
+
+
+def place_in_list(page: Page, key: str, document: str) -> tuple[float, float]:
+    """Where a document is in the left list of the figure of two ranked lists with this key."""
+    lists = chart(page, key)
+    lists.scroll_into_view_if_needed()
+    x, y = lists.evaluate(
+        """(chart, name) => {
+            const area = chart.querySelector('.nsewdrag').getBoundingClientRect();
+            const { xaxis, yaxis } = chart._fullLayout;
+            for (const trace of chart._fullData.filter(trace => trace.mode === 'markers+text')) {
+                const at = trace.customdata.findIndex(row => row[0] === name);
+                if (at >= 0 && trace.x[at] === 0) {
+                    return [area.x + xaxis.l2p(0), area.y + yaxis.l2p(trace.y[at])];
+                }
+            }
+        }""",
+        document,
+    )
+    return x, y
+
+
 def choose(page: Page, label: str, option: str) -> None:
     """Choose an option of a selectbox in the sidebar."""
     sidebar(page).get_by_role("combobox", name=label).click()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, query_of, traces
-from playwright.sync_api import Locator, Page, expect
+from helpers import assert_no_errors_shown, chart, place_in_list, query_of, traces
+from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
@@ -22,13 +22,6 @@ _MARKED = """chart => {
 }"""
 _ORDER = "chart => chart._fullData.find(trace => trace.name === 'queries').customdata.map(row => row[0])"
 CHARTS = ("ndcg-per-query", "ndcg-differences")
-
-
-def chart(page: Page, name: str) -> Locator:
-    """A chart of the Side by side page; its key ends in a number after a change of the selection."""
-    found = page.locator(f"[class*='st-key-{name}'] .js-plotly-plot")
-    expect(found).to_have_count(1)
-    return found
 
 
 def place_of(page: Page, name: str, query: int) -> tuple[float, float]:
@@ -138,7 +131,7 @@ def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, pa
             .customdata[0][0]"""
     )
     for marked in (True, False):
-        x, y = place_in_list(page, name)
+        x, y = place_in_list(page, "ranked-lists", name)
         page.mouse.move(x, y)
         page.wait_for_timeout(300)
         page.mouse.click(x, y)
@@ -146,29 +139,11 @@ def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, pa
         expect(said).to_have_count(int(marked))
         wait_settled(page)
         assert ("document" in query_of(page)) == marked
-        rings = chart(page, "scores").evaluate("chart => (chart._fullData.at(-1).customdata || []).flat()")
+        rings = chart(page, "score-against-score").evaluate(
+            "chart => (chart._fullData.at(-1).customdata || []).flat()"
+        )
         assert rings == ([name] if marked else [])
     assert_no_errors_shown(page)
-
-
-def place_in_list(page: Page, document: str) -> tuple[float, float]:
-    """Where a document is in the left list."""
-    lists = chart(page, "ranked-lists")
-    lists.scroll_into_view_if_needed()
-    x, y = lists.evaluate(
-        """(chart, name) => {
-            const area = chart.querySelector('.nsewdrag').getBoundingClientRect();
-            const { xaxis, yaxis } = chart._fullLayout;
-            for (const trace of chart._fullData.filter(trace => trace.mode === 'markers+text')) {
-                const at = trace.customdata.findIndex(row => row[0] === name);
-                if (at >= 0 && trace.x[at] === 0) {
-                    return [area.x + xaxis.l2p(0), area.y + yaxis.l2p(trace.y[at])];
-                }
-            }
-        }""",
-        document,
-    )
-    return x, y
 
 
 def test_pins_come_back_with_the_address(server: Server, page: Page) -> None:

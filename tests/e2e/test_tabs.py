@@ -14,7 +14,7 @@ from tools.browser import app_server
 
 SCRIPT = Path(__file__).with_name("unasked_app.py")
 MOST = 60_000
-PATIENCE = 10.0
+PATIENCE = 5.0
 """As unasked_app.py sets it: more seconds than a reload takes on a busy machine."""
 
 

@@ -14,7 +14,7 @@ from rankviz.datasets import normalise
 from rankviz.experiments.spec import DataSpec
 from rankviz.metrics.margins import summary
 from rankviz.risk.pairs import preference_pairs
-from tools.browser import Server, open_page
+from tools.browser import Server, open_page, wait_settled
 
 LINK = "weights?map=linear&c=-8"
 
@@ -74,6 +74,22 @@ def test_the_list_follows_a_weight_and_the_way_back_ends_at_the_optimum(server: 
     expect(tile(page, "Objective")).not_to_have_text(learned)
     page.get_by_role("button", name="Back to the optimum").click()  # from elsewhere, once more
     expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+
+
+def test_weights_that_were_moved_are_in_the_link(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/{LINK}")
+    learned = tile(page, "Objective").inner_text()
+    weight(page, 3).fill("0")
+    page.wait_for_function("() => new URLSearchParams(location.search).get('weights') === '2_0'")
+    moved = tile(page, "Objective").inner_text()
+    assert moved != learned
+    page.reload()
+    wait_settled(page)
+    expect(tile(page, "Objective")).to_have_text(moved)
+    expect(weight(page, 3)).to_have_value("0")
+    page.get_by_role("button", name="Back to the optimum").click()
+    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+    page.wait_for_function("() => !new URLSearchParams(location.search).has('weights')")
 
 
 def test_another_query_is_listed_under_the_same_weights(server: Server, page: Page) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, query_of, traces
+import re
+
+from helpers import assert_no_errors_shown, chart, place_in_list, query_of, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -14,8 +16,7 @@ def answer(page: Page) -> str:
 
 def test_a_list_leads_to_why_with_both_documents_in_the_address(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&query=7&view=One+query")
-    page.get_by_role("button", name="Why is A above B?").click()
-    page.get_by_role("button", name="Show why").click()
+    page.get_by_role("button", name="Why is rank 1 above rank 2?").click()
     page.wait_for_url("**/why*")
     wait_settled(page)
     state = query_of(page)
@@ -29,6 +30,26 @@ def test_a_list_leads_to_why_with_both_documents_in_the_address(server: Server, 
     wait_settled(page)
     assert answer(page) == said
     assert traces(page, "why-shares")[0]["x"] == shares
+    assert_no_errors_shown(page)
+
+
+def test_two_documents_that_are_clicked_in_a_list_are_asked_about(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50&query=7&view=One+query")
+    lists = chart(page, "ranked-list")
+    names = lists.evaluate(
+        """chart => chart._fullData.filter(trace => trace.mode === 'markers+text' && trace.x[0] === 0)
+            .flatMap(trace => trace.customdata.map(row => row[0]))"""
+    )[:2]
+    for name in names:
+        page.mouse.click(*place_in_list(page, "ranked-list", name))
+        wait_settled(page)
+    asked = page.get_by_role("button", name=re.compile(r"^\S* ?Why is rank"))
+    expect(asked).to_have_attribute("kind", "primary")
+    asked.click()
+    page.wait_for_url("**/why*")
+    wait_settled(page)
+    state = query_of(page)
+    assert {state["above"], state["below"]} == set(names)
     assert_no_errors_shown(page)
 
 

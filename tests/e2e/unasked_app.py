@@ -9,7 +9,7 @@ from rankviz.experiments.spec import RunSpec
 from ui.shared import jobs, tabs
 from ui.shared.runs import errors_as_sentences
 
-tabs.PATIENCE = 10.0
+tabs.PATIENCE = 5.0
 """Seconds, more than a busy machine takes for a reload."""
 jobs.LIVE_LIMIT, jobs.LIVE_IN_ALL = -1.0, math.inf  # all are short, and none is short enough
 specs = [RunSpec(DEMONSTRATION, n_components=100, gamma=0.25, seed=seed) for seed in range(1000)]

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Weighing, between, valueOf } from "../../ui/weights/weighing.js";
+import { Weighing, between, moved, valueOf } from "../../ui/weights/weighing.js";
 
 const base64 = (...numbers) => Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 const made = () => new Weighing({
@@ -69,4 +69,9 @@ test("a walk is somewhere between two of its steps", () => {
   assert.deepEqual(between(path, 0.75), [2, 2]);
   assert.deepEqual(between(path, 1), [2, 4]);
   assert.deepEqual(between([[5]], 0.5), [5]);
+});
+
+test("only weights that stand elsewhere than learned are told", () => {
+  assert.deepEqual(moved([1, 2, 0], [1, -2, 0]), [[1, 2]]);
+  assert.deepEqual(moved([1, 2], [1, 2]), []);
 });

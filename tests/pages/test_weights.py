@@ -12,15 +12,16 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import evaluate
 from rankviz.risk.losses import LOSSES
+from ui.shared.feature_names import given_names
 from ui.weights import views
-from ui.weights.packing import described, of_query, packed
+from ui.weights.packing import described, from_a_link, in_a_link, of_query, packed
 
 Opener = Callable[..., AppTest]
 
 
 def test_the_browser_gets_columns_grades_and_ideals() -> None:
     train = ordinary(1)
-    sent = packed(train, np.array([0.5, -2.0, 0, 0, 0, 0]), 0.25, LOSSES["huber"])
+    sent = packed(train, given_names(train), np.array([0.5, -2.0, 0, 0, 0, 0]), 0.25, LOSSES["huber"])
     X = np.frombuffer(b64decode(sent["X"]), "<f4").reshape(train.n_features, train.n_documents)
     assert np.array_equal(X.T, train.X.astype(np.float32))
     assert sent["most"] == 3.0
@@ -42,7 +43,7 @@ def test_the_page_shows_the_linear_baseline_until_the_map_is_linear(open_page: O
     sent, walk = components(app)
     assert sent["C"] == 2.0**-6
     assert "linear · C = 2⁻⁶" in words(app)
-    assert walk == {"rev": 0, "path": []}
+    assert walk.items() >= {"rev": 0, "path": [], "start": []}.items()
     own = open_page("weights", map="linear", c=-3)
     assert components(own)[0]["C"] == 2.0**-3
 
@@ -63,3 +64,22 @@ def test_what_is_too_much_for_a_browser_is_said(
     app = open_page("weights")
     assert text in app.info[0].value
     assert not components(app)
+
+
+def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
+    moved = [(0, 0.25), (7, -1.5e-7), (3, 0.0)]
+    assert in_a_link(moved) == "0_0.25__7_-1.5e-07__3_0"
+    assert from_a_link(in_a_link(moved), 8) == moved
+    for wrong in ("8_1", "-1_1", "1_nan", "1_inf", "a_1", "1", "1_2_3"):
+        with pytest.raises(ValueError, match=r"\w"):
+            from_a_link(wrong, 8)
+    app = open_page("weights", weights="2_0.5")
+    assert components(app)[1]["start"] == [[2, 0.5]]
+    assert app.query_params["weights"] == "2_0.5"
+    app.session_state["clin"] = -3
+    app.run()
+    assert components(app)[1]["start"] == []
+    assert "weights" not in app.query_params, "another model has other weights"
+    app = open_page("weights", weights="1_1e999")
+    assert "are none of this model's" in app.warning[0].value
+    assert "weights" not in app.query_params

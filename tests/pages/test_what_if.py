@@ -29,6 +29,7 @@ from rankviz.whatif.changes import (
     next_document,
 )
 from ui.shared.fold_memory import IDLE_SECONDS
+from ui.shared.foreign import escaped
 from ui.what_if.applied import applied, next_number, sleeps
 from ui.what_if.encoding import LONGEST, Line, decoded, encoded
 from ui.what_if.fitted import MODELS, MOST_BYTES, Asked, Memory
@@ -304,3 +305,35 @@ def test_models_are_kept_while_they_are_asked_for() -> None:
 def test_the_fold_is_as_it_was() -> None:
     assert isinstance(FOLD, Fold)
     assert FOLD.digest == make_fold(n_queries=20, documents_per_query=(8, 15), n_features=3, seed=0).digest
+
+
+# --- Why ----------------------------------------------------------------------------------------------------
+
+
+def test_why_is_asked_of_the_model_as_the_changes_make_it(open_page: Opener) -> None:
+    def answered(changes: str) -> tuple[str, float]:
+        app = open_page("what_if", m=50, query=1, changes=changes, names="15: clicks")
+        app.session_state["what-if-why"] = True
+        app.run()
+        first, second = (listed(app)["now"][rank] for rank in (0, 1))
+        app.selectbox(key=key(app, "A")).select(first["name"]).run()
+        app.selectbox(key=key(app, "B")).select(second["name"]).run()
+        (drawn,) = [one for one in figures(app) if "share by share" in str(one["layout"]["xaxis"]["title"])]
+        assert "clicks" in "".join(drawn["layout"]["yaxis"]["ticktext"])
+        said = next(one.value for one in app.header if one.value.startswith("A, "))
+        margin = float(drawn["data"][0]["x"][-1])
+        assert margin == pytest.approx(first["score"] - second["score"])
+        return said, margin
+
+    def key(app: AppTest, label: str) -> str:
+        return next(str(one.key) for one in app.selectbox if str(one.key).startswith(f"what-if-why-{label}"))
+
+    (said, before), (_, after) = answered(""), answered("g_t0_0_2__w_t0_100")
+    assert f"scores {before:.3g} above" in said
+    assert after != before
+
+
+def test_features_are_called_what_the_visitor_calls_them(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, query=1, changes="x_2", names="3: <b>clicks</b>")
+    assert app.checkbox[0].label == escaped("<b>clicks</b> left out of all documents")
+    assert app.query_params["names"] == "3: <b>clicks</b>"

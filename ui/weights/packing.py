@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,17 @@ MOST_CELLS, MOST_PAIRS = 600_000, 3_000_000
 """Values of features that are sent, 4 bytes each; pairs that are gone through in every frame."""
 
 
-def packed(train: RankingData, learned: FloatArray, C: float, loss: Loss) -> dict[str, Any]:
-    """The training part for the browser; `describes(loss)` must hold."""
+def packed(
+    train: RankingData, names: Sequence[str], learned: FloatArray, C: float, loss: Loss
+) -> dict[str, Any]:
+    """The training part for the browser, features called by `names`; `described(loss)` must be known."""
     return {
         "documents": train.n_documents,
         "features": train.n_features,
         "X": b64encode(train.X.T.astype("<f4").tobytes()).decode(),
         "grades": train.y.tolist(),
         "starts": train.ptr.tolist(),
-        "names": names(train),
+        "names": list(names),
         "learned": learned.tolist(),
         "most": 1.5 * float(np.abs(learned).max(initial=0.0)) or 1.0,
         "C": C,
@@ -49,12 +52,6 @@ def of_query(train: RankingData, query: int, *, dark: bool) -> dict[str, Any]:
         "colours": shown,
         "light": [_is_light(one) for one in shown],
     }
-
-
-def names(train: RankingData) -> list[str]:
-    """What the features are called."""
-    known = train.feature_names
-    return list(known) if known else [f"feature {j + 1}" for j in range(train.n_features)]
 
 
 def described(loss: Loss) -> dict[str, Any] | None:
@@ -83,3 +80,19 @@ def _of_ndcg(train: RankingData) -> dict[str, Any]:
 def _is_light(colour: str) -> bool:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+
+
+def in_a_link(moved: Sequence[Sequence[float]]) -> str:
+    """Weights by their places, counted from 0, as a text: "3_0.25__7_-1.5"."""
+    return "__".join(f"{int(place)}_{float(value):.6g}" for place, value in moved)
+
+
+def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
+    """The weights that `in_a_link` wrote; ValueError for a text that is none of d features."""
+    found = []
+    for one in filter(None, text.split("__")):
+        place, value = one.split("_")
+        found.append((int(place), float(value)))
+    if not all(0 <= place < d and math.isfinite(value) for place, value in found):
+        raise ValueError(text)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,24 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.risk.losses import LOSSES
 from rankviz.whatif.paths import walk
 from ui.shared.components import mount
+from ui.shared.feature_names import called
+from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, is_on
 from ui.shared.show import say_if_nothing_was_learned, show_answer
-from ui.weights.packing import MOST_CELLS, MOST_PAIRS, described, names, of_query, packed
+from ui.weights.packing import (
+    MOST_CELLS,
+    MOST_PAIRS,
+    described,
+    from_a_link,
+    in_a_link,
+    of_query,
+    packed,
+)
 
-KEY, WALK = "weights-by-hand", "weights-walk"
+KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
+"""Of the component and of the steps back in the session; of the moved weights, in the address too."""
+LONGEST = 1500
+"""Letters of moved weights that an address takes."""
 SCRIPTS = Path(__file__).parent
 ABOUT = (
     "Drag a weight, or move it with the arrow keys: the list of the query and the numbers follow at once. "
@@ -41,7 +55,7 @@ def why_not(spec: RunSpec, train: RankingData) -> str:
     return ""
 
 
-def answer(record: RunRecord, train: RankingData) -> str:
+def answer(record: RunRecord, names: Sequence[str]) -> str:
     """What the learned weights do on the training part, and what their largest is."""
     if record.n_pairs == 0:
         return "No pairs: the learned weights are all 0"
@@ -49,7 +63,7 @@ def answer(record: RunRecord, train: RankingData) -> str:
     mean = float(record.metrics["train"]["NDCG@10"].mean())
     return (
         f"The learned weights have NDCG@10 {mean:.3f} on the training part; the largest is that of "
-        f"{names(train)[largest]}"
+        f"{escaped(names[largest])}"
     )
 
 
@@ -60,16 +74,18 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     if record.n_pairs > MOST_PAIRS:
         st.info(f"{record.n_pairs:,} pairs are too many to be gone through in every frame.")
         return
-    show_answer(answer(record, train))
-    documents = packed(train, record.weights, float(spec.C), LOSSES[spec.loss])
+    names = called(spec, train)
+    show_answer(answer(record, names))
+    documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"
     told = mount(
         SCRIPTS / "weights.js",
         key=KEY,
         data=documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
         on_walk_change=lambda: None,
+        on_moved_change=lambda: None,
     )
-    _walk_back(told.walk, spec, train)
+    _walk_back(told.walk, told.moved, record, train)
     if is_on(ALONE):
         st.stop()
 
@@ -82,14 +98,44 @@ def _words(train: RankingData, query: int) -> dict[str, str]:
     }
 
 
-def _walk_back(asked: Any, spec: RunSpec, train: RankingData) -> None:
-    """Newton's steps from where the visitor stands, told apart from the documents."""
+def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -> None:
+    """Newton's steps from where the visitor stands, and what the link has, told apart from the documents.
+
+    The last step is to the learned weights themselves, which are the optimum to the same tolerance.
+    """
+    spec = record.spec
+    moved = _moved(rested, spec, train.n_features)
     found = st.session_state.setdefault(WALK, {"rev": 0, "path": []})
     if isinstance(asked, dict) and len(asked.get("w") or []) == train.n_features:
         model = RankSVM("linear", C=float(spec.C), loss=spec.loss, tol=float(spec.tol))
-        found = {"rev": found["rev"] + 1, "path": walk(model, train, asked["w"]).tolist()}
+        path = [*walk(model, train, asked["w"]).tolist(), record.weights.tolist()]
+        found = {"rev": found["rev"] + 1, "path": path}
         st.session_state[WALK] = found
-    mount(SCRIPTS / "walk.js", key=f"{KEY}-walk", data=found)
+    mount(SCRIPTS / "walk.js", key=f"{KEY}-walk", data=found | {"id": spec.hash, "start": moved})
+
+
+def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
+    """The weights that stand elsewhere than learned, by their places: as told, else as in the address.
+
+    They belong to a model: with another one they go.
+    """
+    state = st.session_state
+    if isinstance(rested, dict) and rested.get("id") == spec.hash:
+        state[MOVED] = spec.hash, in_a_link(rested.get("w") or [])
+    of, text = state.setdefault(MOVED, (spec.hash, st.query_params.get(MOVED, "")))
+    if of != spec.hash:
+        state[MOVED] = of, text = spec.hash, ""
+    try:
+        found = from_a_link(text, d)
+    except ValueError:
+        st.warning("The weights in the link are none of this model's; the learned ones are shown.")
+        state[MOVED] = of, text = spec.hash, ""
+        found = []
+    if not text or len(text) > LONGEST:
+        st.query_params.pop(MOVED, None)
+    elif st.query_params.get(MOVED) != text:
+        st.query_params[MOVED] = text
+    return found
 
 
 def query_of(train: RankingData) -> int:

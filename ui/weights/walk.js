@@ -1,6 +1,7 @@
-// Newton's steps from where one stands, from Python to the table of weights: apart from its documents, which
-// need not be sent again for that.
+// What Python tells the table of weights beside its documents (told.js).
+
+import { tell } from "./told.js";
 
 export default function walk({ data }) {
-  document.dispatchEvent(new CustomEvent("rankviz-walk", { detail: data }));
+  tell(data);
 }

@@ -106,3 +106,6 @@ export function between(path, share) {
   const to = Math.min(from + 1, path.length - 1), part = place - from;
   return path[from].map((v, j) => v * (1 - part) + path[to][j] * part);
 }
+
+// The weights that differ from the learned ones, each with its place.
+export const moved = (w, learned) => w.map((value, j) => [j, value]).filter(([j, value]) => value !== learned[j]);

@@ -1,15 +1,17 @@
 // Weights by hand: bars that are moved, and what the list of a query and the numbers of a training part become.
 //
-// Python sends the documents once (ui/weights/packing.py); all that moves is computed here. "Back to the optimum"
-// asks Python for Newton's steps from where one stands, which come as an event (walk.js).
+// Python sends the documents once (ui/weights/packing.py); all that moves is computed here. Weights at rest are told
+// to Python, which keeps them in the link. "Back to the optimum" asks it for Newton's steps from where one stands.
 
 import { made } from "../shared/elements.js";
-import { Weighing, between } from "./weighing.js";
+import { listen } from "./told.js";
+import { Weighing, between, moved } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back
 const ROW = 1.7; // rem, of a document
 const LONG = 60; // documents from which on a list jumps rather than slides: browsers draw a layer for each
 const REST = 4; // times as long as the numbers took, before they are computed again
+const SETTLED = 500; // milliseconds in which no weight moves, before they are told
 const tables = new WeakMap();
 
 export default function weights({ data, parentElement, setTriggerValue }) {
@@ -32,19 +34,23 @@ class Table {
     this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
       made("div", { class: "left" }, this.buttons, this.bars), this.scrolled));
     parent.append(this.root);
-    this.heard = (event) => this.walk(event.detail);
-    document.addEventListener("rankviz-walk", this.heard);
-    this.walked = 0;
     this.due = 0;
   }
 
   close() {
-    document.removeEventListener("rankviz-walk", this.heard);
+    this.deaf?.();
+    this.deaf = null;
+    clearTimeout(this.resting);
     cancelAnimationFrame(this.walking);
   }
 
   update(data, tell) {
     this.tell = tell;
+    this.take(data);
+    this.deaf ??= listen((news) => this.hear(news));
+  }
+
+  take(data) {
     if (this.data?.id === data.id && this.data.query === data.query) return;
     const same = this.data?.id === data.id;
     this.data = data;
@@ -52,6 +58,7 @@ class Table {
     if (!same) {
       this.weighing = new Weighing(data);
       this.w = [...data.learned];
+      this.begun = this.walked = null;
       this.learned = this.numbers(data.learned);
       this.makeBars();
     } else this.learned = { ...this.learned, ndcg: this.at(data.learned, () => this.weighing.ndcg(data.query)) };
@@ -83,12 +90,22 @@ class Table {
     cancelAnimationFrame(this.walking);
     this.w[j] = value;
     this.draw();
+    this.settle();
   }
 
   go(w) {
     cancelAnimationFrame(this.walking);
     this.w = [...w];
     this.draw();
+    this.settle();
+  }
+
+  // Tell the weights once they rest.
+  settle() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.tell("moved", { id: this.data.id, w: moved(this.w, this.data.learned) });
+    }, SETTLED);
   }
 
   // --- the walk back --------------------------------------------------------------------------------------
@@ -98,9 +115,21 @@ class Table {
     this.tell("walk", { w: this.w, at: performance.now() });
   }
 
-  walk({ rev, path }) {
-    if (rev <= this.walked || !this.w || path[0]?.length !== this.w.length) return;
-    this.walked = rev;
+  // What Python tells: of this model, weights that the link has, once; and steps that have not been walked.
+  hear({ id, start, rev, path }) {
+    if (id !== this.data.id) return;
+    if (!this.begun) {
+      this.begun = true;
+      this.walked = rev; // steps asked for before this table was there
+      for (const [j, value] of start) this.w[j] = value;
+      this.draw();
+    } else if (rev > this.walked) {
+      this.walked = rev;
+      this.walk(path);
+    }
+  }
+
+  walk(path) {
     this.back.disabled = false;
     const began = performance.now(), still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const frame = (now) => {
@@ -108,6 +137,7 @@ class Table {
       this.w = between(path, share);
       this.draw();
       if (share < 1) this.walking = requestAnimationFrame(frame);
+      else this.settle();
     };
     cancelAnimationFrame(this.walking);
     this.walking = requestAnimationFrame(frame);

@@ -18,11 +18,11 @@ from rankviz.whatif.changes import (
     QueryOut,
     QueryWeighed,
     changed,
-    feature_name,
     weights_asked,
 )
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.typed import typed_documents
+from ui.shared.feature_names import called
 from ui.shared.link import frozen_link
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.what_if import state
@@ -126,7 +126,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     data, names = shown.parts[found.part], {one.number: one.name for one in found.now}
     document = st.selectbox("Document", list(names), format_func=names.__getitem__, key="edit-document")
     feature = st.selectbox(
-        "Feature", range(data.n_features), format_func=lambda j: feature_name(data, j), key="edit-feature"
+        "Feature", range(data.n_features), format_func=called(spec, data).__getitem__, key="edit-feature"
     )
     if document is None or feature is None:
         return
@@ -183,7 +183,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
     feature = st.selectbox(
         "Feature",
         range(fold.train.n_features),
-        format_func=lambda j: feature_name(fold.train, j),
+        format_func=called(spec, fold.train).__getitem__,
         key="out-feature",
     )
     st.button(

@@ -32,6 +32,7 @@ class Asked:
         self._make, self._lock = make, Lock()
         self._what_if: WhatIf | None = None
         self._outcomes: OrderedDict[tuple[Change, ...], Outcome] = OrderedDict()
+        self._model: tuple[tuple[Change, ...], Ranker] | None = None
 
     def knows(self, changes: Sequence[Change]) -> bool:
         """Whether the outcome is remembered."""
@@ -52,6 +53,14 @@ class Asked:
                     self._outcomes.popitem(last=False)
             self._outcomes.move_to_end(key)
             return self._outcomes[key]
+
+    def model(self, changes: Sequence[Change]) -> Ranker:
+        """The model trained with the changes; the latest one is remembered."""
+        key = tuple(changes)
+        with self._lock:
+            if self._model is None or self._model[0] != key:
+                self._model = key, self._made().model(key)
+            return self._model[1]
 
     def prepare(self) -> None:
         """Compute what the first change would wait for."""

@@ -22,11 +22,12 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
+from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, plain
 from ui.shared.jobs import predicted
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
 from ui.shared.show import capital, show_figure, show_table
-from ui.what_if import editors, effects, state, told
+from ui.what_if import editors, effects, state, told, why
 from ui.what_if.applied import applied
 from ui.what_if.encoding import Line, plain_label
 from ui.what_if.fitted import Asked, asked
@@ -82,7 +83,7 @@ def answers_at_once(spec: RunSpec) -> bool:
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     """What a page on a query is about, as it is now."""
-    fold = normalised(spec)
+    fold = in_their_words(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # forgotten since: the whole page makes it again
         st.rerun()
@@ -94,7 +95,8 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
 def show(spec: RunSpec) -> None:
     """Everything below the head; it runs again by itself."""
     st.html(f"<style>{STYLE}</style>")
-    fold, row = normalised(spec), st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    fold = in_their_words(spec, normalised(spec))
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     page, top = page_of(spec, part, query), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
@@ -114,6 +116,7 @@ def show(spec: RunSpec) -> None:
     editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
     with beside:
         _beside(page, outcome, query)
+        why.expander(page.asked, page.record, outcome, page.changes, found, marked)
     page.asked.prepare()
 
 

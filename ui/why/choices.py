@@ -101,7 +101,7 @@ def controls(
     data = normalised(chosen).parts[part]
     called = feature_names.popover(label, chosen, data)
     at = query(queries, data)
-    listed = ranked(record, data, part, [int(q) for q in data.query_ids].index(at))
+    listed = ranked(record.scores[part], data, [int(q) for q in data.query_ids].index(at))
     above, below = documents(left, right, listed)
     turn.button(
         "Swap",
@@ -136,10 +136,10 @@ def query(place: Any, data: RankingData) -> int:
     return found
 
 
-def ranked(record: RunRecord, data: RankingData, part: str, position: int) -> pd.DataFrame:
-    """The documents of the query at a position, the first one first; ties keep the order of the file."""
+def ranked(of_all: FloatArray, data: RankingData, position: int) -> pd.DataFrame:
+    """The documents of the query at a position by their scores, the first one first; ties as in the file."""
     rows = np.arange(data.n_documents)[data.query_slice(position)]
-    scores = record.scores[part][rows]
+    scores = of_all[rows]
     table = pd.DataFrame(
         {"document": shown_documents(data, position), "grade": data.y[rows], "score": scores, "row": rows}
     )

@@ -1,0 +1,93 @@
+"""Why one document of the list stands above another: exact shares of features, of the model as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.datasets import Fold
+from rankviz.experiments.record import RunRecord
+from rankviz.plots import margin_waterfall
+from rankviz.whatif.changes import Change
+from rankviz.whatif.lookup import index_of_document, index_of_query
+from rankviz.whatif.margins import explain_margin
+from rankviz.whatif.outcomes import Outcome
+from ui.shared.feature_names import called
+from ui.shared.foreign import describe, escaped
+from ui.shared.needs import offered
+from ui.shared.runs import errors_as_sentences
+from ui.shared.show import sentence, show_figure
+from ui.what_if.fitted import Asked
+from ui.what_if.lists import Lists
+from ui.why.choices import NEEDS, Pair
+from ui.why.words import WHAT_IT_IS, answer
+
+
+def expander(
+    asked: Asked,
+    record: RunRecord,
+    outcome: Outcome,
+    changes: Sequence[Change],
+    found: Lists,
+    marked: int | None,
+) -> None:
+    """The question, to be opened: two documents of the list as it stands, and the shares in their margin."""
+    box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
+    if box.open:
+        with box, errors_as_sentences():
+            if not offered(record.spec, "form"):
+                st.caption(NEEDS)
+                return
+            _shares(asked, changes, _pair(record, outcome.fold, found, marked))
+
+
+def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pair:
+    """The two that are chosen: at first the one changed last and its neighbour above, or the top two."""
+    data = fold.parts[found.part]
+    rows = [index_of_document(data, found.query, one.number) for one in found.now]
+    listed = pd.DataFrame(
+        {
+            "document": [one.name for one in found.now],
+            "grade": [one.grade for one in found.now],
+            "rank": range(1, len(found.now) + 1),
+            "score": [one.score for one in found.now],
+            "row": rows,
+        }
+    )
+    if len(listed) < 2:
+        st.info("The query has one document: there is no pair to ask about.")
+        st.stop()
+    at = None if marked is None else found.rank(marked)
+    below = 1 if at is None else max(at, 1)
+    told = {row.document: f"{row.rank}. {row.document}" for row in listed.itertuples(index=False)}
+    a, b = st.columns(2)
+    query = int(data.query_ids[index_of_query(data, found.query)])
+    above, other = _menu(a, "A", told, below - 1), _menu(b, "B", told, below)
+    return Pair(record, found.part, data, query, listed, above, other)
+
+
+def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
+    names = list(told)
+    key = f"what-if-why-{label}-{names[first]}"  # starts afresh where another document was changed
+    return str(place.selectbox(label, names, first, format_func=told.__getitem__, key=key))
+
+
+def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
+    if pair.above == pair.below:
+        st.info("A and B are the same document: choose two.")
+        return
+    found = explain_margin(asked.model(changes), pair.a, pair.b)
+    table = margin_waterfall.data(found.values, called(pair.record.spec, pair.data), pair.a, pair.b)
+    with_changes = f"with {len(changes)} of the changes" if changes else "without a change"
+    show_figure(
+        margin_waterfall.figure(table, float(found.margin)),
+        table,
+        answer=sentence(answer(pair, table, float(found.margin))),
+        key="what-if-why-shares",
+        alt=f"Shares of the features in the margin of {pair.above} over {pair.below}, largest first.",
+        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}, by the model trained "
+        f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
+    )
