@@ -11,6 +11,7 @@ from strangers import FeatureMean
 
 from rankviz import RankingData, RankSVM, crossings, explain_margin, load_fold, smallest_swap
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.progress import silent
 from rankviz.datasets import make_data
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.crossings import POINTS, margin_along, swaps
@@ -60,6 +61,20 @@ def test_all_crossings_of_a_dense_scan_are_found(model: Ranker) -> None:
             np.testing.assert_allclose(at, 0.0, atol=1e-10 * np.abs(margin).max())
             found_any += len(found)
     assert found_any > 3
+
+
+@each_model
+def test_the_margin_along_a_feature_is_that_of_scores(model: Ranker) -> None:
+    model.fit_data(DATA)
+    values, scale = np.linspace(*WITHIN, 23), np.abs(model.scores(DATA.X, silent)).max()
+    for i, j in ((0, 1), (20, 4)):
+        a, b = DATA.X[i], DATA.X[j]
+        for feature in range(DATA.n_features):
+            rows = np.repeat(a[None], len(values), axis=0)
+            rows[:, feature] = values
+            expected = model.scores(rows, silent) - model.scores(b[None], silent)
+            found = margin_along(model, a, b, feature, values)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * scale)
 
 
 def test_a_line_is_crossed_where_the_weights_say() -> None:

@@ -100,12 +100,17 @@ def test_blocks_change_nothing(entries: int, monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(explain_margin(model, DATA.X[0], DATA.X[1]).values, expected, atol=1e-14)
 
 
+def not_asked(values: np.ndarray, feature: int, terms: slice) -> np.ndarray:
+    """One feature alone, of which shares are not made."""
+    raise NotImplementedError
+
+
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 7, 8])
 def test_nodes_suffice_for_odd_and_even_numbers_of_features(d: int) -> None:
     """Factors that are far from each other: the polynomials have every degree that they may have."""
     rng = np.random.default_rng(d)
     on, off = rng.uniform(-1, 1, (2, 5, d))
-    form = ProductForm(rng.normal(size=5), lambda x, terms: np.where(x > 0, on, off)[terms])
+    form = ProductForm(rng.normal(size=5), lambda x, terms: np.where(x > 0, on, off)[terms], not_asked)
 
     def score(X: np.ndarray) -> np.ndarray:
         return np.array([form.coefficients @ form.factors(x, slice(None)).prod(axis=1) for x in X])
@@ -134,7 +139,9 @@ def test_factors_that_underflow_leave_the_others_alone(kernel: Any) -> None:
 def test_factors_that_vanish_are_not_divided_by() -> None:
     """A cosine may be 0 at A, at B, and between."""
     form = ProductForm(
-        np.array([1.0, -0.5]), lambda x, terms: np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]])[terms] * x
+        np.array([1.0, -0.5]),
+        lambda x, terms: np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]])[terms] * x,
+        not_asked,
     )
 
     def score(X: np.ndarray) -> np.ndarray:

@@ -41,6 +41,21 @@ def test_intervals_cover_the_true_mean_about_as_often_as_they_say(draw: str) -> 
     assert 0.91 < covered / 600 < 0.98
 
 
+@pytest.mark.parametrize("n", [2, 40, 300])
+def test_the_same_as_scipys_bootstrap_for_few_queries_and_for_many(n: int) -> None:
+    values = drawn("many zeros", np.random.default_rng(n), n)
+    t = stats.t.ppf(0.95, n - 1)
+    expected = stats.bootstrap(
+        (values,),
+        np.mean,
+        method="percentile",
+        confidence_level=1 - 2 * stats.norm.sf(t * math.sqrt(n / (n - 1))),
+        rng=np.random.default_rng(3),
+    ).confidence_interval
+    found = interval(values, confidence=0.9, seed=3)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0, abs=1e-15)
+
+
 def test_a_95_percent_claim_is_rarely_made_where_there_is_no_difference() -> None:
     claims = sum(compare(*pair(8, 0.0, 0.1, seed), n_resamples=999).distinguishable for seed in range(400))
     assert claims / 400 < 0.09

@@ -41,10 +41,13 @@ class ProductForm:
     coefficients : (m,) float64 or complex128
     factors : (x, terms) -> k_il(x_l)
         Of a document (d,), for a slice of the m terms -> (terms, d).
+    factor : (values, l, terms) -> k_il(values)
+        Of values (s,) of one feature -> (s, terms).
     """
 
     coefficients: NDArray[Any]
     factors: Callable[[FloatArray, slice], NDArray[Any]]
+    factor: Callable[[FloatArray, int, slice], NDArray[Any]]
 
 
 Form = SumForm | ProductForm
@@ -79,7 +82,13 @@ class Expansion:
             )
         if not declared.multiplied:
             return SumForm(self._differences)
-        return ProductForm(self.coefficients, lambda x, terms: self._of_features(x, self.documents[terms]))
+        return ProductForm(self.coefficients, self._factors, self._factor)
+
+    def _factors(self, x: FloatArray, terms: slice) -> FloatArray:
+        return self._of_features(x, self.documents[terms])
+
+    def _factor(self, values: FloatArray, feature: int, terms: slice) -> FloatArray:
+        return self._of_features(values[:, None], self.documents[terms, feature])
 
     def _differences(self, a: FloatArray, b: FloatArray) -> FloatArray:
         kernels = self._of_features(a, self.documents) - self._of_features(b, self.documents)

@@ -69,10 +69,12 @@ class FittedFourier:
         waves = self.basis.expand(w) * np.exp(1j * self.phases)
 
         def factors(x: FloatArray, terms: slice) -> NDArray[np.complex128]:
-            angles = self.frequencies[:, terms].T * x
-            return np.cos(angles) + 1j * np.sin(angles)
+            return _turned(self.frequencies[:, terms].T * x)
 
-        return ProductForm(waves, factors)
+        def factor(values: FloatArray, feature: int, terms: slice) -> NDArray[np.complex128]:
+            return _turned(values[:, None] * self.frequencies[feature, terms])
+
+        return ProductForm(waves, factors, factor)
 
     def leading(self, m: int) -> FittedFourier:
         """The map of the first m frequencies."""
@@ -102,6 +104,11 @@ class FittedFourier:
             in_place(np.cos, block)
 
         return FeatureOperator(fill_rows(n, self.n_components, fill, report), self.basis)
+
+
+def _turned(angles: FloatArray) -> NDArray[np.complex128]:
+    """e^{iθ}."""
+    return np.cos(angles) + 1j * np.sin(angles)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,20 +7,23 @@ or hard for both cancels, which an interval around each mean alone would not see
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.array_checks import real_array
 
 METHOD = "percentile bootstrap over queries, widened for small samples"
 """The kind of intervals, in words for captions and help texts."""
 
 _BATCH = 500  # resamples at a time: half the seconds and a twentieth of the memory of all at once
+_KEPT = 2_500_000  # shares of resamples that are kept, 20 MB: of up to 250 queries with the usual 9,999
 _ROUNDING = 1e-12  # metrics lie in [0, 1]: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more
 
 
@@ -185,16 +188,36 @@ def _bootstrap(values: FloatArray, confidence: float, n_resamples: int, seed: in
         return float(values[0]), float(values[0])
     n = len(values)
     t = stats.t.ppf(0.5 + confidence / 2.0, n - 1)
-    found = stats.bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=n_resamples,
-        batch=_BATCH,
-        method="percentile",
-        confidence_level=1.0 - 2.0 * float(stats.norm.sf(t * math.sqrt(n / (n - 1)))),
-        rng=np.random.default_rng(seed),
-    )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    tail = float(stats.norm.sf(t * math.sqrt(n / (n - 1))))
+    low, high = np.quantile(_means(values, n_resamples, seed), [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def _means(values: FloatArray, n_resamples: int, seed: int) -> FloatArray:
+    """Means of resampled values (n_resamples,): of as many values, always the same resamples.
+
+    Pages ask for dozens of intervals over the same few queries, and a mean is linear in the values: a product
+    with the shares that resamples have of each takes a tenth of the time.
+    """
+    if len(values) * n_resamples <= _KEPT:
+        found: FloatArray = _shares(len(values), n_resamples, seed) @ values
+        return found
+    return np.concatenate([values[rows].mean(axis=1) for rows in _resamples(len(values), n_resamples, seed)])
+
+
+def _resamples(n: int, n_resamples: int, seed: int) -> Iterator[IntArray]:
+    """Rows of n values in each resample, some resamples (s, n) at a time."""
+    rng = np.random.default_rng(seed)
+    for start in range(0, n_resamples, _BATCH):
+        yield rng.integers(0, n, (min(_BATCH, n_resamples - start), n))
+
+
+@lru_cache(maxsize=4)
+def _shares(n: int, n_resamples: int, seed: int) -> FloatArray:
+    """The share of each of n values in the mean of every resample (n_resamples, n)."""
+    blocks = _resamples(n, n_resamples, seed)
+    counts = [np.apply_along_axis(np.bincount, 1, rows, minlength=n) for rows in blocks]
+    return np.concatenate(counts) / n
 
 
 def _matched(a: pd.Series[float], b: pd.Series[float]) -> pd.Series[float]:

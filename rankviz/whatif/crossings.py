@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.progress import silent
 from rankviz.models.inputs import check_width, features_of
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.documents import check_feature, one_pair
+from rankviz.whatif.lines import Margin, lines_of
 
 POINTS = 200
 """Values that are scanned: two crossings between neighbouring ones are not seen."""
@@ -49,7 +48,7 @@ def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values
     check_is_fitted(model, "n_features_in_")
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
-    return _along(model, a, b, feature)(np.asarray(values, np.float64))
+    return lines_of(model, a, b)(feature)(np.asarray(values, np.float64))
 
 
 def crossings(
@@ -75,7 +74,7 @@ def crossings(
     low, high = map(float, within)
     if not low <= high or not np.isfinite([low, high]).all():
         raise SettingError(f"within=({low:g}, {high:g}) must be two finite numbers, the smaller one first")
-    return _crossings(_along(model, a, b, feature), low, high)
+    return _crossings(lines_of(model, a, b)(feature), low, high)
 
 
 def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> list[Swap]:
@@ -90,9 +89,9 @@ def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> list[Swap]
     if len(data) == 0:
         raise DataError("no documents", expected="data to take ranges from", remedy="Pass the data shown.")
     low, high, spread = data.min(axis=0), data.max(axis=0), data.std(axis=0)
-    found: list[Swap] = []
+    found, along = list[Swap](), lines_of(model, a, b)
     for feature in np.flatnonzero(high > low).tolist():
-        values = _crossings(_along(model, a, b, feature), float(low[feature]), float(high[feature]))
+        values = _crossings(along(feature), float(low[feature]), float(high[feature]))
         if len(values):
             value = float(values[np.abs(values - a[feature]).argmin()])
             change = value - float(a[feature])
@@ -117,20 +116,7 @@ def smallest_swap(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Sw
     return next(iter(swaps(model, A, B, X)), None)
 
 
-def _along(model: Ranker, a: FloatArray, b: FloatArray, feature: int) -> Callable[[FloatArray], FloatArray]:
-    """The margin as a function of values (s,) of a feature of a."""
-    other = model.scores(b[None], silent)[0]
-
-    def margin(values: FloatArray) -> FloatArray:
-        rows = np.repeat(a[None], len(values), axis=0)
-        rows[:, feature] = values
-        found: FloatArray = model.scores(rows, silent) - other
-        return found
-
-    return margin
-
-
-def _crossings(margin: Callable[[FloatArray], FloatArray], low: float, high: float) -> FloatArray:
+def _crossings(margin: Margin, low: float, high: float) -> FloatArray:
     values = np.linspace(low, high, POINTS)
     seen = margin(values)
     signed = np.flatnonzero(seen).tolist()  # scores that are equal have no sign
@@ -146,7 +132,7 @@ def _middle(values: FloatArray) -> float:
     return float((values[0] + values[-1]) / 2)
 
 
-def _between(margin: Callable[[FloatArray], FloatArray], ends: dict[float, float]) -> float:
+def _between(margin: Margin, ends: dict[float, float]) -> float:
     """The zero between two ends, whose margins are not computed again: alone they may round otherwise."""
     low, high = ends
     precision = 4 * np.finfo(float).eps

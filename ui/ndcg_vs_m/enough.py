@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rankviz.experiments.record import RunRecord
 from rankviz.features import EXACT
 from rankviz.plots.style import style_of
-from ui.ndcg_vs_m.words import compared, of_look, verdicts_by_m
+from ui.ndcg_vs_m.words import compared, of_look, verdict
 from ui.shared.curves import listed
 
 Verdicts = Mapping[int, int]
@@ -25,15 +25,17 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
     clauses: dict[Clause, list[str]] = {}
     n_queries = 0
     for name in maps:
-        own = of_look(found, name)
-        largest = max((r.spec.n_components for r in own), default=0)
+        ms = sorted({r.spec.n_components for r in of_look(found, name)}, reverse=True)
+        largest = ms[0] if ms else 0
         level = exact or of_look(found, name, largest)
-        verdicts = verdicts_by_m(found, level, part, metric, name)
-        if not exact:
-            verdicts.pop(largest, None)
+        verdicts = {}
+        for m in ms if exact else ms[1:]:
+            one = compared(of_look(found, name, m), level, part, metric)
+            verdicts[m] = verdict(one)
+            if verdicts[m]:  # what smaller m do says nothing more
+                break
         if not verdicts:
             continue
-        one = compared(of_look(found, name, min(verdicts)), level, part, metric)
         if one.n_queries < one.n_needed:
             return ""
         n_queries = one.n_queries
@@ -48,7 +50,7 @@ def clause(verdicts: Verdicts, than: str) -> Clause:
     if verdicts[last]:
         word = "better" if verdicts[last] > 0 else "still worse"
         return f"at m = {last}", f"{{}} {word} than {than}"
-    other = [m for m, verdict in verdicts.items() if verdict]
+    other = [m for m, told in verdicts.items() if told]
     first = min(m for m in verdicts if m > max(other, default=0))
     start = f"from m = {first} on" if first < last else f"at m = {last}"
     return start, f"cannot be told from {than}"

@@ -75,8 +75,8 @@ def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, m
     specs.pop(look_of(level[0].spec))
     told = []
     for look, spec in specs.items():
-        verdict = _verdict(compared(of_look(found, look), level, part, metric))
-        told.append(f"{in_a_sentence(spec)} is {VERDICTS[verdict]}")
+        own = verdict(compared(of_look(found, look), level, part, metric))
+        told.append(f"{in_a_sentence(spec)} is {VERDICTS[own]}")
     return told
 
 
@@ -85,7 +85,7 @@ def verdicts_by_m(
 ) -> dict[int, int]:
     """m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds averaged."""
     ms = sorted({r.spec.n_components for r in of_look(found, name)})
-    return {m: _verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
+    return {m: verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
 
 
 def compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
@@ -106,7 +106,8 @@ def _comparison(
     return compare(per_query(_runs, part, metric), per_query(_level, part, metric))
 
 
-def _verdict(found: Comparison) -> int:
+def verdict(found: Comparison) -> int:
+    """Better (1), worse (−1) or not distinguishable (0)."""
     return int(np.sign(found.difference)) if found.distinguishable else 0
 
 
