@@ -23,6 +23,7 @@ from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.offers import WORDS, Offers
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.solvers.result import TraceRow
+from rankviz.whatif.refits import PlainRefits, refits_of
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
 """Estimators are linear where nothing is said, and have scikit-learn's γ; runs start from the paper's map."""
@@ -123,6 +124,19 @@ def test_an_expansion_is_offered_for_kernels_with_documents_behind_them(
     assert offers.expansion == kind.expands
     fitted = execute_model(method, feature_map, fold).feature_map_
     assert offers.expansion == any(hasattr(fitted, name) for name in ("landmarks", "documents"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_queries_have_weights_and_refits_go_on_where_that_is_offered(method: str, fold: Fold) -> None:
+    spec = spec_of(method, "linear")
+    weights = np.full(fold.train.n_queries, 2.0)
+    if spec.offers.query_weights:
+        model_of(spec).fit_weighted(fold.train, weights)
+    else:
+        with pytest.raises(SettingError, match="no sample_weight"):
+            model_of(spec).fit_weighted(fold.train, weights)
+    refits = refits_of(model_of(spec).fit_data(fold.train), fold.train)
+    assert spec.offers.refits is not isinstance(refits, PlainRefits)
 
 
 def test_every_offer_has_words_and_none_is_the_default() -> None:

@@ -126,6 +126,10 @@ def _offers(values: Values) -> Offers:
     )
 
 
+def _rank_svm_offers(values: Values) -> Offers:
+    return replace(_offers(values), query_weights=True, refits=True)
+
+
 def _check_map(values: Values) -> None:
     check_combination(values["feature_map"], values)
 
@@ -175,7 +179,7 @@ METHODS: dict[str, Method] = {
         "RankSVM",
         RankSVM,
         (*RankSVM.settings, START),
-        _offers,
+        _rank_svm_offers,
         _check_rank_svm,
         _nested,
         "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",

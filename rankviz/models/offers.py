@@ -31,6 +31,10 @@ class Offers:
         A row for every iteration of its training.
     random : bool
         Something that a seed decides.
+    query_weights : bool
+        Training in which queries have weights (`fit_weighted`).
+    refits : bool
+        Training again after a change that goes on from its weights, in a fraction of the seconds.
     """
 
     weights: bool = False
@@ -43,6 +47,8 @@ class Offers:
     duals: bool = False
     trace: bool = False
     random: bool = False
+    query_weights: bool = False
+    refits: bool = False
 
     def lacks(self, *names: str) -> list[str]:
         """Those of the named offers that it does not make."""
@@ -60,6 +66,8 @@ WORDS = {
     "duals": "dual variables of preference pairs",
     "trace": "trace of its iterations",
     "random": "seed that decides anything",
+    "query_weights": "weights of queries in training",
+    "refits": "training that goes on from its weights",
 }
 """Offers in words, after "it has no"."""
 

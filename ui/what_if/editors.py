@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.methods import USUAL
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
@@ -80,7 +79,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
 
 def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines: Sequence[Line]) -> None:
     """How many times the pairs of the shown query count; it is a change like any other."""
-    if part != "train" or spec.method != USUAL:
+    if part != "train" or not spec.offers.query_weights:
         return
     now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
     options = sorted({*WEIGHTS, now})

@@ -15,7 +15,6 @@ from rankviz.datasets import Fold
 from rankviz.experiments.description import PART_NAMES, in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.methods import USUAL
 from rankviz.plots import query_differences
 from rankviz.plots.style import look_of, style_of
 from rankviz.whatif.changes import Change
@@ -71,7 +70,7 @@ class Page:
 def answers_at_once(spec: RunSpec) -> bool:
     """Whether the model is trained again while somebody waits; says why not where it is not."""
     seconds = predicted(spec).seconds
-    if seconds <= (MOST_SECONDS if spec.method == USUAL else MOST_FROM_SCRATCH):
+    if seconds <= (MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH):
         return True
     st.info(
         f"{capital(in_a_sentence(spec))} takes about {seconds:.0f} s to train here, and this page trains it "
