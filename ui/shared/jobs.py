@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 
 import streamlit as st
@@ -35,7 +36,7 @@ from ui.shared.runs import (
 from ui.shared.tabs import wait_too
 from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
 from ui.shared.visitors import visitor
-from ui.shared.watching import PARAMETER, store, watch
+from ui.shared.watching import PARAMETER, STOPPED, store, watch
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
@@ -193,11 +194,11 @@ def _shape(digest: str, _spec: RunSpec) -> Shape:
 
 
 def _named_job() -> JobStatus | None:
-    """The job in the address of the page, if there is one."""
-    try:
-        return store().status(st.query_params.get(PARAMETER, ""))
-    except JobError:
-        return None
+    """The job in the address of the page, if there is one, else the one that was stopped here last."""
+    for name in (st.query_params.get(PARAMETER, ""), st.session_state.get(STOPPED, "")):
+        with suppress(JobError):  # it was deleted
+            return store().status(name)
+    return None
 
 
 def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:

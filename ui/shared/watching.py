@@ -26,6 +26,8 @@ REDRAW_SECONDS = 2.0
 """At most this often a page is drawn anew because its job has more records; of more than two, in turn."""
 PARAMETER = "job"
 """The query parameter that names the job a page shows."""
+STOPPED = "stopped-job"
+"""Where the session keeps the job that its visitor stopped last."""
 
 
 @cache
@@ -153,7 +155,8 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
 def _stop(job_id: str) -> None:
     try:
         store().stop(job_id, visitor())
-        st.query_params[PARAMETER] = job_id  # so that the page says how it ended
+        # so that the page says how it ended: a run of it that is on its way may not know the address yet
+        st.query_params[PARAMETER] = st.session_state[STOPPED] = job_id
     except JobError as error:
         st.toast(escaped(error), icon=":material/error:")
 
