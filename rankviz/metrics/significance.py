@@ -135,6 +135,12 @@ def compare(
 
     Raises `ValueError` where the queries differ, one value of a pair is missing, or values come without ids.
     """
+    found = differences_of(a, b)
+    return Comparison(interval(found, confidence=confidence, n_resamples=n_resamples, seed=seed))
+
+
+def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
+    """The differences a − b (Q,) of values by query id, as `compare` takes them; ValueError as there."""
     for values in (a, b):
         if not isinstance(values, pd.Series):
             raise ValueError(
@@ -151,7 +157,7 @@ def compare(
         )
     differences = first - second
     differences[np.abs(differences) < _ROUNDING] = 0.0
-    return Comparison(interval(differences, confidence=confidence, n_resamples=n_resamples, seed=seed))
+    return differences
 
 
 def interval(
