@@ -13,11 +13,13 @@ from rankviz import RankingData, RankSVM, crossings, explain_margin, load_fold, 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import silent
 from rankviz.datasets import make_data
+from rankviz.features import exact
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.crossings import POINTS, margin_along, swaps
-from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.landmarks import alike_together, landmark_shares
 
 DATA = make_data(n_queries=8, documents_per_query=(6, 9), n_features=5, seed=3)
+DATA_OF_THREE = make_data(n_queries=2, documents_per_query=(6, 9), n_features=3, seed=4)
 WITHIN = (-3.0, 4.0)
 MODELS: dict[str, Ranker] = {
     "linear": RankSVM(C=0.5),
@@ -243,3 +245,24 @@ def test_real_lists_swap_where_a_dense_scan_says(letor_root: Path, dataset: str)
     assert (table["document"] >= 0).all()
     found_margin = explain_margin(model, a, b).margin
     assert table["share"].sum() == pytest.approx(float(found_margin), abs=1e-9)
+
+
+def test_landmarks_of_the_same_features_are_taken_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "SMALL", 2)  # beyond, every document is a landmark, alike or not
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(8, 3))
+    X[5], X[6] = X[1], X[1]
+    train = RankingData.from_arrays(X, [0, 1, 2, 0, 1, 2, 0, 1], [1] * 4 + [2] * 4)
+    table = landmark_shares(RankSVM("exact", gamma=1.0).fit_data(train), X[0], X[3], train)
+    found = alike_together(table)
+    assert len(found) == 6
+    assert found["document"].is_unique
+    assert found["share"].sum() == pytest.approx(table["share"].sum(), rel=1e-12)
+    three = table[table["document"] == 1]
+    (one,) = found[found["document"] == 1].itertuples()
+    assert len(three) == one.alike == 3
+    assert one.share == pytest.approx(three["share"].sum())
+    assert one.coefficient == pytest.approx(three["coefficient"].sum())
+    assert found["share"].abs().is_monotonic_decreasing
+    elsewhere = landmark_shares(RankSVM("exact", gamma=1.0).fit_data(train), X[0], X[3], DATA_OF_THREE)
+    assert len(alike_together(elsewhere)) == 8, "what is no training document is told from no other"

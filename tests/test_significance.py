@@ -56,6 +56,20 @@ def test_the_same_as_scipys_bootstrap_for_few_queries_and_for_many(n: int) -> No
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0, abs=1e-15)
 
 
+def test_a_few_uneven_queries_are_no_evidence_however_many_are_even() -> None:
+    """Four of 21, all worse: a fair coin for each does that in one of eight cases, so 95 % is not reached."""
+    base = series(np.full(21, 0.5))
+    for uneven, decided in ((4, False), (5, False), (6, True), (7, True)):
+        worse = base - np.where(np.arange(21) < uneven, 0.02 + 0.001 * np.arange(21), 0.0)
+        found = compare(worse, base)
+        assert found.interval.high < 0
+        assert found.n_uneven == uneven
+        assert found.distinguishable is decided
+        said = found.sentence("a", "b", "NDCG@10")
+        assert (f"21 queries, of which {uneven} differ (" in said) is not decided
+    assert compare(base, base).n_uneven == 0
+
+
 def test_a_95_percent_claim_is_rarely_made_where_there_is_no_difference() -> None:
     claims = sum(compare(*pair(8, 0.0, 0.1, seed), n_resamples=999).distinguishable for seed in range(400))
     assert claims / 400 < 0.09

@@ -65,9 +65,12 @@ class Comparison:
     ----------
     interval : Interval
         Of the differences.
+    n_uneven : int or None
+        Queries whose difference is not 0; None where that is not known, which is taken for all.
     """
 
     interval: Interval
+    n_uneven: int | None = None
 
     @property
     def difference(self) -> float:
@@ -81,7 +84,7 @@ class Comparison:
 
     @property
     def n_needed(self) -> int:
-        """Fewest queries that can decide: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
+        """Fewest uneven queries that can decide: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
 
         With fewer, all differences have the same sign by chance alone (a fair coin for each query) more often
         than 1 − confidence, and no sample of them is evidence enough.
@@ -90,9 +93,19 @@ class Comparison:
 
     @property
     def distinguishable(self) -> bool:
-        """Whether the queries are enough to decide (`n_needed`) and the interval leaves out 0."""
-        enough = self.n_queries >= self.n_needed
-        return enough and (self.interval.low > 0.0 or self.interval.high < 0.0)
+        """Whether uneven queries are enough to decide (`n_needed`) and the interval leaves out 0.
+
+        Where few queries differ at all, and all in one direction, hardly a resample misses all of these: the
+        interval alone would take four of 21 for evidence.
+        """
+        uneven = self.n_queries if self.n_uneven is None else self.n_uneven
+        return uneven >= self.n_needed and (self.interval.low > 0.0 or self.interval.high < 0.0)
+
+    def _few(self) -> str:
+        """That few queries differ, where these alone decide nothing."""
+        if self.n_uneven is None or not 0 < self.n_uneven < self.n_needed:
+            return ""
+        return f", of which {self.n_uneven} differ{'s' * (self.n_uneven == 1)}"
 
     def sentence(self, name_a: str, name_b: str, metric: str) -> str:
         """Say in words whether a is better or worse than b, by how much, or that it cannot be told."""
@@ -106,8 +119,8 @@ class Comparison:
         low, high = self.interval.low, self.interval.high
         if not self.distinguishable:
             return (
-                f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries} (difference "
-                f"{_number(self.difference)}, {level} interval [{_signed(low)}, {_signed(high)}])"
+                f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries}{self._few()} "
+                f"(difference {_number(self.difference)}, {level} interval [{_signed(low)}, {_signed(high)}])"
             )
         word = "better" if low > 0 else "worse"
         near, far = sorted((abs(low), abs(high)))
@@ -136,7 +149,8 @@ def compare(
     Raises `ValueError` where the queries differ, one value of a pair is missing, or values come without ids.
     """
     found = differences_of(a, b)
-    return Comparison(interval(found, confidence=confidence, n_resamples=n_resamples, seed=seed))
+    values = interval(found, confidence=confidence, n_resamples=n_resamples, seed=seed)
+    return Comparison(values, int(np.count_nonzero(np.nan_to_num(found))))
 
 
 def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:

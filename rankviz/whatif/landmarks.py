@@ -57,6 +57,18 @@ def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingDat
     return table.iloc[order].reset_index(drop=True)
 
 
+def alike_together(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of `landmark_shares` with landmarks of the same features in one row, largest share first.
+
+    Their shares and coefficients are added: no score tells them apart. Those that `train` has not stay apart.
+    """
+    known, other = table[table["document"] >= 0], table[table["document"] < 0]
+    sums = known.groupby("document", sort=False)[["share", "coefficient"]].sum()
+    first = known.drop_duplicates("document").drop(columns=["share", "coefficient"])
+    found = pd.concat((first.join(sums, on="document"), other))[table.columns]
+    return found.sort_values("share", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+
+
 def _places(landmarks: FloatArray, X: FloatArray) -> tuple[IntArray, IntArray]:
     """For each landmark the first row of X that equals it, -1 where none does, and how many do."""
     rows: dict[bytes, list[int]] = {row.tobytes(): [] for row in landmarks + 0.0}  # −0.0 is 0.0

@@ -53,6 +53,16 @@ def test_two_documents_that_are_clicked_in_a_list_are_asked_about(server: Server
     assert_no_errors_shown(page)
 
 
+def test_side_by_side_leads_to_why_with_its_model(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/side_by_side?m=50&query=7")
+    page.get_by_role("button", name=re.compile("Why is rank 1 above rank 2.*random Fourier")).click()
+    page.wait_for_url("**/why*")
+    wait_settled(page)
+    assert query_of(page)["of"] == "random Fourier"
+    assert "(rank 1" in answer(page)
+    assert_no_errors_shown(page)
+
+
 def test_a_row_of_the_list_is_looked_at(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/why?m=50&query=7&view=Down+the+list")
     table = page.get_by_test_id("stDataFrame")

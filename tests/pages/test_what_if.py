@@ -72,7 +72,7 @@ def button(app: AppTest, key: str) -> Any:
 
 def test_before_any_change_the_list_is_as_it_was(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
-    assert app.header[0].value == NOTHING_YET
+    assert app.header[0].value == NOTHING_YET["train"]
     assert [one["name"] for one in listed(app)["before"]] == ranking(app)
     assert listed(app)["grades"] == [0, 1, 2]
     assert len(figures(app)) == 1
@@ -97,7 +97,7 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
     assert app.query_params["changes"] == "g_t0_4_1"
     button(app, "what-if-clear").click().run()
     assert "changes" not in app.query_params
-    assert app.header[0].value == NOTHING_YET
+    assert app.header[0].value == NOTHING_YET["train"]
     for _ in range(2):
         button(app, "what-if-undo").click().run()
     assert ranking(app) == with_both
@@ -127,7 +127,7 @@ def test_a_query_of_the_validation_part_trains_nothing(open_page: Opener) -> Non
 def test_a_link_that_says_nothing_is_told_of(text: str, open_page: Opener) -> None:
     app = open_page("what_if", m=50, changes=text)
     assert "is no change of these data" in app.warning[0].value
-    assert app.header[0].value == NOTHING_YET
+    assert app.header[0].value == NOTHING_YET["train"]
 
 
 @pytest.mark.parametrize("text", ["g_t0_999999_1", "f_t0_0_99_1", "x_99", "a_t0_4357_1_0.5"])
@@ -136,7 +136,7 @@ def test_changes_of_what_is_not_there_are_sentences_and_can_be_undone(text: str,
     assert app.error or app.header[0].value
     button(app, "what-if-clear").click().run()
     assert not app.error
-    assert app.header[0].value == NOTHING_YET
+    assert app.header[0].value == NOTHING_YET["train"]
 
 
 def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
@@ -187,6 +187,8 @@ def test_a_query_and_a_feature_are_left_out(open_page: Opener) -> None:
     app.session_state["what-if-leave out"] = True
     app.run()
     button(app, "out-query-go").click().run()
+    assert app.button(key="out-feature-go").disabled, "none is chosen"
+    app.selectbox(key="out-feature").select(0).run()
     button(app, "out-feature-go").click().run()
     assert app.query_params["changes"] == "q_t0__x_0"
     assert [box.label for box in app.checkbox] == [
@@ -337,3 +339,12 @@ def test_features_are_called_what_the_visitor_calls_them(open_page: Opener) -> N
     app = open_page("what_if", m=50, query=1, changes="x_2", names="3: <b>clicks</b>")
     assert app.checkbox[0].label == escaped("<b>clicks</b> left out of all documents")
     assert app.query_params["names"] == "3: <b>clicks</b>"
+
+
+def test_of_a_list_from_a_link_the_last_change_can_be_undone(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, changes="q_t0__x_0")
+    app.button(key="what-if-undo").click().run()
+    assert app.query_params["changes"] == "q_t0"
+    app.button(key="what-if-undo").click().run()
+    assert "changes" not in app.query_params
+    assert app.button(key="what-if-undo").disabled

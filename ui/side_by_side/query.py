@@ -32,8 +32,6 @@ def show(what: Compared) -> int:
     moved = ranked_list.moved(documents, MOST)
     st.markdown(one_query(row, moved, what.pair))
     chosen_documents = marked.documents(set(documents["document"]))
-    for name in chosen_documents:
-        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
     with lists:
@@ -41,6 +39,8 @@ def show(what: Compared) -> int:
         _why(what.pair, chosen, documents, chosen_documents)
     with points:
         _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), chosen_documents)
+    for name in chosen_documents:
+        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     _documents(what.pair, documents, moved, chosen_documents)
     return chosen
 

@@ -125,7 +125,10 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     data, names = shown.parts[found.part], {one.number: one.name for one in found.now}
     document = st.selectbox("Document", list(names), format_func=names.__getitem__, key="edit-document")
     feature = st.selectbox(
-        "Feature", range(data.n_features), format_func=called(spec, data).__getitem__, key="edit-feature"
+        "Feature",
+        range(data.n_features),
+        format_func=_numbered(called(spec, data)).__getitem__,
+        key="edit-feature",
     )
     if document is None or feature is None:
         return
@@ -142,6 +145,12 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     st.caption(f"It is {value:.4g}; documents of this query have {own.min():.4g} to {own.max():.4g}.")
     change = FeatureSet(found.query, document, feature, float(asked))
     st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Names of features that can be looked for by number too."""
+    told = enumerate(names, 1)
+    return [name if name == f"feature {number}" else f"{number}. {name}" for number, name in told]
 
 
 def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
@@ -182,11 +191,17 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
     feature = st.selectbox(
         "Feature",
         range(fold.train.n_features),
-        format_func=called(spec, fold.train).__getitem__,
+        None,
+        format_func=_numbered(called(spec, fold.train)).__getitem__,
+        placeholder="Number or name",
         key="out-feature",
     )
     st.button(
-        "Leave this feature out", key="out-feature-go", on_click=_put, args=(spec, [FeatureOff(feature)])
+        "Leave this feature out",
+        key="out-feature-go",
+        on_click=_put,
+        args=(spec, [FeatureOff(feature or 0)]),
+        disabled=feature is None,
     )
 
 

@@ -8,7 +8,10 @@ from pprint import pformat
 from rankviz.experiments.spec import RunSpec
 from rankviz.whatif.changes import Change
 
-_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it."""
+_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
+
+Needs rankviz, installed or beside it.
+"""
 
 from rankviz import RunSpec
 from rankviz.datasets.normalise import normalise

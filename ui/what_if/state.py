@@ -109,16 +109,16 @@ def clear() -> None:
 
 
 def undo() -> None:
-    """Go back to the list before what was done last (a callback)."""
-    past = st.session_state.get(_PAST, [])
-    if past:
-        st.session_state[KEY] = past.pop()
+    """Go back to the list before what was done last (a callback); of a link's, take the last line."""
+    past, found = st.session_state.get(_PAST, []), st.session_state[KEY]
+    if past or found:
+        st.session_state[KEY] = past.pop() if past else found[:-1]
         st.session_state[_VERSION] = version() + 1
 
 
 def can_undo() -> bool:
     """Whether there is something to undo."""
-    return bool(st.session_state.get(_PAST))
+    return bool(st.session_state.get(_PAST) or st.session_state.get(KEY))
 
 
 def _put(found: list[Line]) -> None:

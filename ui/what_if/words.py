@@ -25,7 +25,10 @@ from ui.shared.foreign import escaped
 from ui.what_if.lists import Lists, names_of
 
 METRIC = "NDCG@10"
-NOTHING_YET = "Drag a document above another: the model is trained again at once, and the list answers."
+NOTHING_YET = {
+    "train": "Drag a document above another: the model is trained again at once, and the list answers.",
+    "vali": "Drag a document above another: its grade changes, and the ranking is judged by that at once.",
+}
 NOT_TRAINED = "Nothing was trained: no query of training has changed."
 OF_THE_PART = {
     "train": "The model learns from this query: what you change here trains it again. Where one document "
@@ -96,7 +99,7 @@ def answer(
 ) -> str:
     """What the changes did: to the document that is marked, to its query, to the validation part."""
     if n_changes == 0:
-        return NOTHING_YET
+        return NOTHING_YET[found.part]
     place = _of_the_document(found, marked)
     head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
     joined = ", its" if place else " the"
@@ -121,9 +124,10 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
 
 
 def _of_the_query(own: OfQuery) -> str:
+    judged = "" if abs(own.old - own.as_was) < 5e-5 else " by the grades as they are now"
     if abs(own.new - own.old) < 5e-5:
-        return f"keeps {METRIC} {own.new:.4f}"
-    return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}"
+        return f"keeps {METRIC} {own.new:.4f}{judged}"
+    return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}{judged}"
 
 
 def _of_validation(found: Comparison) -> str:
@@ -136,6 +140,7 @@ def _of_validation(found: Comparison) -> str:
     ends = f"{with_minus(interval.low, '+.4f')} to {with_minus(interval.high, '+.4f')}"
     change = f"{with_minus(found.difference, '+.4f')}, 95 % interval {ends}"
     if not found.distinguishable:
-        return f"On {found.n_queries} validation queries no difference can be told ({change})."
+        few = f", of which {found.n_uneven} changed," if found.n_uneven is not None else ""
+        return f"On {found.n_queries} validation queries{few} no difference can be told ({change})."
     word = "gain" if found.difference > 0 else "lose"
     return f"The {found.n_queries} validation queries {word} on average ({change})."

@@ -26,6 +26,8 @@ from ui.shared.runs import normalised
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of what is chosen; the address has them by these names."""
 CURRENT = "current"
+_USUAL = "why-usual-pair"
+"""Where the session keeps the pair that a query was first shown with."""
 NEEDS = (
     "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
     "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
@@ -158,13 +160,24 @@ def usual_pair(listed: pd.DataFrame) -> tuple[str, str]:
 
 def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
     """Menus of A and B, first those that are in the address, else the usual ones."""
-    above, below = usual_pair(listed)
+    above, below = _usual(listed)
     told = {
         row.document: f"{row.rank}. {row.document}, grade {row.grade}"
         for row in listed.itertuples(index=False)
     }
     hint = "Rank by this model, name and grade."
     return in_address(left, "A", told, above, ABOVE, hint), in_address(right, "B", told, below, BELOW, hint)
+
+
+def _usual(listed: pd.DataFrame) -> tuple[str, str]:
+    """The pair that is shown until somebody chooses one: with another model it stays what it was."""
+    names = frozenset(listed["document"])
+    of, pair = st.session_state.get(_USUAL, (None, ("", "")))
+    if of != names:
+        pair = usual_pair(listed)
+        st.session_state[_USUAL] = names, pair
+    found: tuple[str, str] = pair
+    return found
 
 
 def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
 from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import look_of
+from rankviz.whatif.landmarks import alike_together
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
@@ -113,7 +115,7 @@ def landmarks(pair: Pair) -> None:
     spec = pair.record.spec
     if not offered(spec, "expansion"):
         return
-    table, train = work.landmarks(pair), normalised(spec).train
+    table, train = alike_together(work.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
     rows = _named(landmark_shares.strongest(table), train)
     if len(rows) == 0:
@@ -121,12 +123,13 @@ def landmarks(pair: Pair) -> None:
         return
     show_figure(
         landmark_shares.figure(rows, rows["name"].tolist()),
-        rows,
+        table,
         answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
         key="why-landmarks",
         alt="Landmarks that add most to the margin, for A and for B.",
         caption="Each adds its coefficient times κ(A, landmark) − κ(B, landmark), all together the margin. "
-        f"Drawn are up to {landmark_shares.EACH} for each side, with training document, query and grade. "
+        f"Drawn are up to {landmark_shares.EACH} for each side, with training document, query and grade; "
+        "landmarks with the same features are taken together. "
         "One speaks for A where A is nearer to it and its coefficient above 0, or farther and below 0. "
         f"{_about(pair)}",
     )
@@ -137,16 +140,17 @@ def landmarks(pair: Pair) -> None:
 
 
 def _named(rows: pd.DataFrame, train: RankingData) -> pd.DataFrame:
-    """Landmarks with a `name`: document, query and grade."""
-    names = []
-    for row in rows.itertuples(index=False):
-        if row.document < 0:
-            names.append(f"landmark {row.landmark + 1}")
-            continue
-        position = int(np.searchsorted(train.ptr, row.document, side="right")) - 1
-        document = shown_documents(train, position)[row.document - int(train.ptr[position])]
-        names.append(f"{document}, query {row.query}, grade {row.grade}")
-    return rows.assign(name=names)
+    """Landmarks with a `name`: document, query and grade, and how many documents are alike."""
+    return rows.assign(name=[_name(row, train) for row in rows.itertuples(index=False)])
+
+
+def _name(row: Any, train: RankingData) -> str:
+    if row.document < 0:
+        return f"landmark {row.landmark + 1}"
+    position = int(np.searchsorted(train.ptr, row.document, side="right")) - 1
+    document = shown_documents(train, position)[row.document - int(train.ptr[position])]
+    alike = f", and {row.alike - 1} alike" if row.alike > 1 else ""
+    return f"{document}, query {row.query}, grade {row.grade}{alike}"
 
 
 def listed(pair: Pair, names: Sequence[str]) -> None:

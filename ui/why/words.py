@@ -110,5 +110,6 @@ def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
     side = "A" if first["share"] > 0 else "B"
     return (
         f"{counted(len(pro), what)} speak{'s' * (len(pro) == 1)} for A ({signed(pro.sum())}), "
-        f"{len(contra):,} for B ({signed(contra.sum())}); most for {side}: {escaped(first['name'])}"
+        f"{len(contra):,} for B ({signed(contra.sum())}), {signed(share.sum())} together; most for {side}: "
+        f"{escaped(first['name'])}"
     )
