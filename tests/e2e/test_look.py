@@ -13,7 +13,7 @@ from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.shared.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
-FIGURE = ".js-plotly-plot, .playground .square, .weights .beside"
+FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list"
 BAD = ("serious", "critical")
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())

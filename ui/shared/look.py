@@ -89,7 +89,9 @@ _ALONE = """
 [data-testid="stLayoutWrapper"]:has(h1):not(:has(h2)) [data-testid="stElementContainer"]:not(:has(h1)) {
   display: none;
 }
-[data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has([data-testid="stPlotlyChart"], h1, h2)) {
+[data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has(
+  [data-testid="stPlotlyChart"], [data-testid^="stBidiComponent"], h1, h2
+)) {
   display: none;
 }
 """

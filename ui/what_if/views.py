@@ -24,6 +24,7 @@ from ui.shared.components import mount
 from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, plain
 from ui.shared.jobs import predicted
+from ui.shared.look import ALONE, is_on
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
 from ui.shared.show import capital, show_figure, show_table
 from ui.what_if import editors, effects, state, told, why
@@ -99,11 +100,13 @@ def show(spec: RunSpec) -> None:
     part, query = _chosen(row, fold)
     page, top = page_of(spec, part, query), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
-    left, right = st.columns([11, 9], gap="medium")
-    with right:
-        tools = st.container(horizontal=True, gap="small")
-        editors.listed(page.lines, fold)
-        beside = st.container()
+    alone = is_on(ALONE)
+    left, right = [st.container()] * 2 if alone else st.columns([11, 9], gap="medium")
+    if not alone:
+        with right:
+            tools = st.container(horizontal=True, gap="small")
+            editors.listed(page.lines, fold)
+            beside = st.container()
     with left, errors_as_sentences():
         outcome = _outcome(page)
         found = lists(fold, page.asked.before()[part], outcome, part, query)
@@ -112,10 +115,11 @@ def show(spec: RunSpec) -> None:
         _list(page, found, marked, text)
         st.caption(OF_THE_PART[part], help=RULE)
     top.header(text, anchor=False)
-    editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
-    with beside:
-        _beside(page, outcome, query)
-        why.expander(page.asked, page.record, outcome, page.changes, found, marked)
+    if not alone:
+        editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
+        with beside:
+            _beside(page, outcome, query)
+            why.expander(page.asked, page.record, outcome, page.changes, found, marked)
     page.asked.prepare()
 
 
