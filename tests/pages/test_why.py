@@ -263,3 +263,17 @@ def test_of_two_clicks_the_second_marks_another_and_a_third_on_it_none() -> None
     for name, left in [("a", ["a"]), ("b", ["b", "a"]), ("c", ["c", "b"]), ("c", [])]:
         marked.mark(name)
         assert [state[key] for key in (marked.LAST, marked.BEFORE) if state[key] is not None] == left
+
+
+def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener) -> None:
+    app = open_page("why", m=10, query=query())
+    shown = [app.selectbox(key=key).value for key in ("above", "below")]
+    assert "above" not in app.query_params, "what is usual need not be said"
+    app.selectbox(key="of").select("linear").run()
+    assert [app.selectbox(key=key).value for key in ("above", "below")] == shown
+    fresh = open_page("why", m=10, query=query(), of="linear")
+    usual = [fresh.selectbox(key=key).value for key in ("above", "below")]
+    assert usual != shown, "the linear model's own"
+    assert [app.query_params["above"], app.query_params["below"]] == shown
+    app.selectbox(key="query").select(int(fold().vali.query_ids[QUERY + 1])).run()
+    assert "above" not in app.query_params, "another query has its own"

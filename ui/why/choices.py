@@ -26,8 +26,8 @@ from ui.shared.runs import normalised
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of what is chosen; the address has them by these names."""
 CURRENT = "current"
-_USUAL = "why-usual-pair"
-"""Where the session keeps the pair that a query was first shown with."""
+_SHOWN = "why-shown"
+"""Where the session keeps the pair that was shown last."""
 NEEDS = (
     "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
     "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
@@ -160,24 +160,24 @@ def usual_pair(listed: pd.DataFrame) -> tuple[str, str]:
 
 def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
     """Menus of A and B, first those that are in the address, else the usual ones."""
-    above, below = _usual(listed)
+    _stay(listed)
+    above, below = usual_pair(listed)
     told = {
         row.document: f"{row.rank}. {row.document}, grade {row.grade}"
         for row in listed.itertuples(index=False)
     }
     hint = "Rank by this model, name and grade."
-    return in_address(left, "A", told, above, ABOVE, hint), in_address(right, "B", told, below, BELOW, hint)
+    a = in_address(left, "A", told, above, ABOVE, hint)
+    st.session_state[_SHOWN] = pair = a, in_address(right, "B", told, below, BELOW, hint)
+    return pair
 
 
-def _usual(listed: pd.DataFrame) -> tuple[str, str]:
-    """The pair that is shown until somebody chooses one: with another model it stays what it was."""
-    names = frozenset(listed["document"])
-    of, pair = st.session_state.get(_USUAL, (None, ("", "")))
-    if of != names:
-        pair = usual_pair(listed)
-        st.session_state[_USUAL] = names, pair
-    found: tuple[str, str] = pair
-    return found
+def _stay(listed: pd.DataFrame) -> None:
+    """Keep the pair that was shown where another model ranks the same documents; the address has it then."""
+    names, shown = set(listed["document"]), st.session_state.get(_SHOWN, ("", ""))
+    chosen = [st.session_state.get(kept(key)) for key in (ABOVE, BELOW)]
+    if names.issuperset(shown) and not names.intersection(chosen) and shown != usual_pair(listed):
+        choose(*shown)
 
 
 def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:
