@@ -25,7 +25,7 @@ tabs(
         "Both documents": lambda: views.values(pair, table),
         "Move a feature": lambda: views.moved(pair, called, table),
         "Landmarks": lambda: views.landmarks(pair),
-        "Training queries": lambda: left_out.show(pair),
+        "Training queries": lambda: left_out.show(pair, spec),
         "Down the list": lambda: views.listed(pair, called),
     }
 )

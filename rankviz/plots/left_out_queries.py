@@ -48,12 +48,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
         y=y,
         mode="markers",
         name="estimate",
-        marker={
-            "symbol": "line-ns-open",
-            "size": 0.7 * PITCH,
-            "line": {"width": 2},
-            "color": "#7f7f7f",
-        },
+        marker={"symbol": "line-ns", "size": 0.7 * PITCH, "line": {"width": 2, "color": "#000000"}},
         hovertemplate="estimate %{x:+.4g}<extra></extra>",
     )
     fig.add_vline(x=0.0, line={"width": 1, "color": "#7f7f7f"})

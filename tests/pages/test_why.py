@@ -190,6 +190,14 @@ def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) ->
     assert left_out.quality(found) in words(app)
 
 
+def test_only_the_current_model_s_queries_can_be_left_out_on_what_if(open_page: Opener) -> None:
+    app = open_page("why", view="Training queries", **pair())
+    assert [button.label for button in app.button if "on What if" in button.label]
+    app = open_page("why", view="Training queries", of="linear", **pair())
+    assert len(figures(app)) == 2
+    assert not [button.label for button in app.button if "on What if" in button.label]
+
+
 def test_models_that_share_nothing_say_so_and_those_without_a_hessian_too(open_page: Opener) -> None:
     app = open_page("why", view="Training queries", loss="hinge", **pair())
     assert "no second derivative" in app.info[0].value

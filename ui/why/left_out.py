@@ -8,17 +8,26 @@ import streamlit as st
 from rankviz.common.arrays import BoolArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
+from rankviz.experiments.spec import RunSpec
 from rankviz.plots import left_out_queries
+from rankviz.whatif.changes import QueryOut
+from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
+from ui.shared.settings import go_to
 from ui.shared.show import sentence, show_figure, show_table
+from ui.what_if import state
+from ui.what_if.encoding import plain_label
 from ui.why import work
 from ui.why.choices import Pair
 
 
-def show(pair: Pair) -> None:
-    """What the margin becomes without each training query: by refits of some, estimates of all."""
+def show(pair: Pair, current: RunSpec) -> None:
+    """What the margin becomes without each training query: by refits of some, estimates of all.
+
+    What if has the current model; where the pair is of that one, a button leads there.
+    """
     spec = pair.record.spec
     if not offered(spec, "refits"):
         return
@@ -31,7 +40,8 @@ def show(pair: Pair) -> None:
         st.info(f"{sentence(escaped(error))} What if leaves out the queries that you name.")
         return
     trained = int(table["refit"].notna().sum())
-    line = "" if left_out_queries.within(table) else " It is too far away to be drawn."
+    far = table["margin"].iloc[0] != 0.0 and not left_out_queries.within(table)
+    line = " It is too far away to be drawn." * far
     show_figure(
         left_out_queries.figure(table),
         table,
@@ -45,8 +55,26 @@ def show(pair: Pair) -> None:
         f"and γ are those of the present model. {describe(spec, pair.part)}.",
     )
     st.caption(quality(table))
+    if current.but(digest=spec.digest) == spec:
+        query = plain_label(table["query"].iloc[leading(table)])
+        st.button(
+            f"Leave out query {escaped(str(query))} on What if",
+            key="why-leave-out",
+            icon=":material/swap_vert:",
+            on_click=_leave_out,
+            args=(spec, query),
+            help="Adds it to the changes there: every list and metric with and without the query.",
+        )
     with st.expander("Numbers of all queries"):
         show_table(table.drop(columns="margin").rename(columns={"after": "margin after"}), hide_index=True)
+
+
+def _leave_out(spec: RunSpec, query: object) -> None:
+    """Add it to the changes of What if and go there (a callback)."""
+    fold = in_their_words(spec, normalised(spec))
+    state.lines(fold)
+    state.add([QueryOut(query)], fold)
+    go_to("what_if")
 
 
 def turned(table: pd.DataFrame) -> BoolArray:
@@ -60,27 +88,26 @@ def answer(table: pd.DataFrame) -> str:
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
         return "A and B have the same score: there is no order that a training query makes"
-    turn = table[turned(table)]
-    if len(turn) == 0:
-        name, change = _told(table.iloc[[(table["after"] - margin).abs().to_numpy().argmax()]])
+    n, place = int(turned(table).sum()), leading(table)
+    name = escaped(str(table["query"].iloc[place]))
+    estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
+    change = f"{with_minus(margin, '.3g')} → {with_minus(table['after'].iloc[place], '.3g')}{estimated}"
+    if n == 0:
         return (
             f"None of {len(table):,} training queries turns the pair alone; query {name} changes the margin "
             f"most ({change})"
         )
     other, one = ("B", "A") if margin > 0 else ("A", "B")
-    name, change = _told(turn)
     return (
         f"Without training query {name}, {other} would stand above {one} (margin {change}); of "
-        f"{len(table):,} queries {len(turn):,} turn{'s' * (len(turn) == 1)} the pair"
+        f"{len(table):,} queries {n:,} turn{'s' * (n == 1)} the pair"
     )
 
 
-def _told(table: pd.DataFrame) -> tuple[str, str]:
-    """The first query of a table, and the margin with and without it."""
-    name = escaped(str(table["query"].iloc[0]))
-    before, after = (with_minus(table[column].iloc[0], ".3g") for column in ("margin", "after"))
-    estimated = ", by its estimate" if table["refit"].isna().iloc[0] else ""
-    return name, f"{before} → {after}{estimated}"
+def leading(table: pd.DataFrame) -> int:
+    """The place of the query to be named: the first that turns the pair, else of the largest change."""
+    turn = turned(table)
+    return int((turn if turn.any() else (table["after"] - table["margin"]).abs().to_numpy()).argmax())
 
 
 def quality(table: pd.DataFrame) -> str:
