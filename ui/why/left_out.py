@@ -40,7 +40,7 @@ def show(pair: Pair, current: RunSpec) -> None:
         st.info(f"{sentence(escaped(error))} What if leaves out the queries that you name.")
         return
     trained = int(table["refit"].notna().sum())
-    far = table["margin"].iloc[0] != 0.0 and not left_out_queries.within(table)
+    far = bool(table["margin"].iloc[0]) and not left_out_queries.within(table)
     line = " It is too far away to be drawn." * far
     show_figure(
         left_out_queries.figure(table),
