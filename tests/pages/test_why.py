@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
 import streamlit as st
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
@@ -204,6 +205,17 @@ def test_models_that_share_nothing_say_so_and_those_without_a_hessian_too(open_p
     assert len(figures(app)) == 1
     app = open_page("why", view="Training queries", method="factorised RankSVM", **pair())
     assert "no training that goes on from its weights" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("one grade", "A and B have the same score"), ("one query", "has one query")]
+)
+def test_training_queries_that_decide_nothing_are_no_fault(
+    kind: str, said: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set(kind)
+    app = open_page("why", view="Training queries", data="edge", m=5)
+    assert said in "\n".join([words(app), *(header.value for header in app.header)])
 
 
 def without(margin: float, *changes: float, trained: int) -> pd.DataFrame:
