@@ -10,8 +10,8 @@ from rankviz import FactorizedRankSVM, RankingData, RankSVM, StopRequested
 from rankviz.common.errors import SettingError
 from rankviz.features import exact
 from rankviz.whatif.changes import QueryOut
-from rankviz.whatif.estimates import beside_refits, effects_of_queries
-from rankviz.whatif.refits import refits_of
+from rankviz.whatif.estimates import beside_refits, effects_of_queries, margins_without_queries
+from rankviz.whatif.refits import refits_of, without_query
 
 X, Y, PTR = problem(n_queries=40)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
@@ -88,3 +88,32 @@ def test_refuses_where_no_hessian_is_formed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(exact, "SMALL", 10)
     with pytest.raises(SettingError, match="is not formed"):
         effects_of_queries(refits_of(fitted("exact"), DATA))
+
+
+# --- The margin without each query --------------------------------------------------------------------------
+
+
+def test_the_largest_estimates_are_refitted_as_without_query_does() -> None:
+    model = fitted("nystroem")
+    table = margins_without_queries(refits_of(model, DATA), X[0], X[-1], most=4)
+    assert len(table) == DATA.n_queries
+    assert table["refit"].notna().tolist() == [True] * 4 + [False] * (DATA.n_queries - 4)
+    assert (np.diff(table["estimate"].abs()) <= 0).all()
+    for row in table.head(4).itertuples(index=False):
+        a, b = without_query(model, DATA, row.query).predict(X[[0, -1]])
+        assert row.after == pytest.approx(a - b, abs=1e-9)
+        assert row.refit == pytest.approx(a - b - row.margin, abs=1e-9)
+    rest = table.tail(-4)
+    np.testing.assert_allclose(rest["after"], rest["margin"] + rest["estimate"])
+
+
+def test_pairs_are_those_of_each_query() -> None:
+    table = margins_without_queries(refits_of(fitted("linear"), DATA), X[0], X[-1], most=1)
+    for query, pairs in zip(table["query"], table["pairs"], strict=True):
+        grades = Y[DATA.qid == query]
+        assert pairs == (grades[:, None] > grades[None, :]).sum()
+
+
+def test_without_time_one_query_is_refitted() -> None:
+    table = margins_without_queries(refits_of(fitted("linear"), DATA), X[0], X[-1], seconds=0.0)
+    assert table["refit"].notna().sum() == 1

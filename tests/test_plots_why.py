@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
+from rankviz.plots import feature_values, landmark_shares, left_out_queries, margin_curve, margin_waterfall
 
 VALUES = np.array([0.1, -0.5, 0.0, 0.3, 0.02, -0.01])
 NAMES = ["a", "b", "c", "<b>d</b>", "e", "f"]
@@ -90,3 +90,47 @@ def test_the_strongest_landmarks_of_both_sides_are_drawn() -> None:
     assert list(figure.data[0].x) == strongest["share"].tolist()
     assert figure.layout.yaxis2.ticktext == ("+0.5", "+0.3", "−0.2", "−0.1")
     assert len(landmark_shares.strongest(table[table["share"] > 0], 2)) == 2
+
+
+def without(margin: float) -> pd.DataFrame:
+    changes = np.array([-0.3, 0.2, 0.1])
+    return pd.DataFrame(
+        {
+            "query": ["<b>7</b>", "8", "9"],
+            "pairs": [4, 5, 6],
+            "margin": margin,
+            "estimate": changes,
+            "refit": [-0.35, 0.21, np.nan],
+            "after": margin + changes,
+        }
+    )
+
+
+def test_queries_with_a_refit_have_a_bar_and_a_tick_at_the_estimate() -> None:
+    figure = left_out_queries.figure(without(0.25))
+    bars, ticks = figure.data[:2]
+    assert list(bars.x) == [-0.35, 0.21]
+    assert list(ticks.x) == [-0.3, 0.2]
+    assert list(bars.y) == list(ticks.y)
+    assert bars.marker.color == (margin_waterfall.BELOW_COLOUR, margin_waterfall.ABOVE_COLOUR)
+    assert figure.layout.yaxis2.ticktext == ("−0.35", "+0.21")
+    assert "<b>" not in figure.layout.yaxis.ticktext[0]
+
+
+def test_the_order_turns_where_the_change_takes_the_margin() -> None:
+    def lines(margin: float) -> list[float]:
+        figure = left_out_queries.figure(without(margin))
+        low, high = figure.layout.xaxis.range
+        found = [line.x0 for line in figure.layout.shapes]
+        assert all(low <= x <= high for x in (*found, *figure.data[0].x, *figure.data[1].x))
+        return found
+
+    assert lines(0.25) == [0.0, -0.25]
+    assert lines(-1.0) == [0.0, 1.0]
+    assert lines(5.0) == [0.0], "bars beside so far a line would be slivers"
+    assert lines(0.0) == [0.0]
+
+
+def test_changes_of_nothing_are_drawn_too() -> None:
+    nothing = without(0.0).assign(estimate=0.0, refit=0.0)
+    assert left_out_queries.figure(nothing).layout.xaxis.range is None

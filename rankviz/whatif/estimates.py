@@ -6,6 +6,7 @@ about H⁻¹·C∇ℓ_q, H the Hessian with the query still in it. One factor of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +18,12 @@ from numpy.typing import ArrayLike
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress, reporter
+from rankviz.common.timing import Stopwatch
 from rankviz.features.maps import FittedMap
+from rankviz.models.ranker import Ranker
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk.losses import LOSSES
+from rankviz.risk.pairs import count_pairs
 from rankviz.whatif.changes import QueryOut
 from rankviz.whatif.refits import RankSVMRefits, Refits
 
@@ -102,17 +106,65 @@ def beside_refits(
     `estimate` of its change, and what training again without the query makes of it (`refit`).
     Raises what `effects_of_queries` and `Refits.refit` do.
     """
-    effects, report = effects_of_queries(refits), reporter(callback)
-    table = pd.DataFrame({"query": list(effects.queries), "estimate": effects.of_margin(A, B)})
+    table = _estimated(refits, A, B)
     if queries is not None:
-        table = table[table["query"].isin(list(queries))]
-    table = table.reindex(table["estimate"].abs().sort_values(ascending=False, kind="stable").index)
-    pair = np.stack((np.asarray(A, np.float64), np.asarray(B, np.float64)))
-    margin = float(-np.diff(refits.before.model.predict(pair))[0])
-    found = []
-    for k, query in enumerate(table["query"]):
-        report(Progress("newton", k / len(table)))
-        found.append(float(-np.diff(refits.refit([QueryOut(query)]).model.predict(pair))[0]) - margin)
-    return table.assign(margin=margin, refit=found)[["query", "margin", "estimate", "refit"]].reset_index(
-        drop=True
+        table = table[table["query"].isin(list(queries))].reset_index(drop=True)
+    found = _refitted(refits, A, B, table, math.inf, callback)
+    return table.assign(refit=found)[["query", "margin", "estimate", "refit"]]
+
+
+def margins_without_queries(
+    refits: Refits,
+    A: ArrayLike,
+    B: ArrayLike,
+    *,
+    most: int = 10,
+    seconds: float = math.inf,
+    callback: Callback | None = None,
+) -> pd.DataFrame:
+    """What f(A) − f(B) of two documents (d,) becomes without each training query.
+
+    One row per query by the size of the estimate: query, pairs, `margin` without a change, `estimate` of its
+    change, and `refit`, what training again without the query makes of it, for the first `most` queries or as
+    many as begin within so many seconds, but for one query at least; NaN for others. `after` is the margin
+    without the query, by the refit where there is one. Raises what `beside_refits` does.
+    """
+    table = _estimated(refits, A, B)
+    found = _refitted(refits, A, B, table.head(most), seconds, callback)
+    table["refit"] = found + [math.nan] * (len(table) - len(found))
+    return table.assign(after=table["margin"] + table["refit"].fillna(table["estimate"]))
+
+
+def _estimated(refits: Refits, A: ArrayLike, B: ArrayLike) -> pd.DataFrame:
+    """Queries by the size of their estimates: query, pairs, margin, estimate."""
+    effects, data = effects_of_queries(refits), refits.data
+    table = pd.DataFrame(
+        {
+            "query": list(effects.queries),
+            "pairs": count_pairs(data.y, data.ptr),
+            "margin": _margin(refits.before.model, A, B),
+            "estimate": effects.of_margin(A, B),
+        }
     )
+    order = table["estimate"].abs().sort_values(ascending=False, kind="stable").index
+    return table.reindex(order).reset_index(drop=True)
+
+
+def _refitted(
+    refits: Refits, A: ArrayLike, B: ArrayLike, table: pd.DataFrame, seconds: float, callback: Callback | None
+) -> list[float]:
+    """Changes of the margin when models are trained without the queries of a table, while there is time."""
+    report, clock = reporter(callback), Stopwatch()
+    found: list[float] = []
+    for k, (query, margin) in enumerate(zip(table["query"], table["margin"], strict=True)):
+        report(Progress("newton", k / len(table)))
+        clock.lap("refits")
+        if k and clock.laps["refits"] > seconds:
+            break
+        found.append(_margin(refits.refit([QueryOut(query)]).model, A, B) - margin)
+    return found
+
+
+def _margin(model: Ranker, A: ArrayLike, B: ArrayLike) -> float:
+    pair = np.stack((np.asarray(A, np.float64), np.asarray(B, np.float64)))
+    return float(-np.diff(model.predict(pair))[0])

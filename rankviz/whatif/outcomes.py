@@ -20,6 +20,7 @@ from rankviz.metrics import evaluate
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import Change, GradeSet, QueryOut, changed
+from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.kept import Alike
 from rankviz.whatif.refits import refits_of
 
@@ -118,6 +119,12 @@ class WhatIf:
         new["train"] = _by_row(after.model, shown.train, known)
         old = {name: self._old(name, shown.parts[name]) for name in PARTS}
         return Outcome(shown, old, new, bool(own), clock.laps["training"])
+
+    def margins_without_queries(
+        self, A: FloatArray, B: FloatArray, most: int, seconds: float
+    ) -> pd.DataFrame:
+        """What f(A) − f(B) of two documents (d,) becomes without each training query: see `estimates`."""
+        return margins_without_queries(self._refits, A, B, most=most, seconds=seconds)
 
     def _of_training(self, changes: Sequence[Change]) -> list[Change]:
         """Those that change what the model learns from, or what all documents have."""

@@ -73,6 +73,11 @@ STATES = [
     ("side_by_side", "All queries", {"picked": "7.13", "onlypicked": "true"}),
     ("why", "Move a feature", {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear"}),
     ("why", "Landmarks", {"query": "7", "view": "Landmarks", "names": "9: clicks|3: length"}),
+    (
+        "why",
+        "Training queries",
+        {"query": "7", "above": "S7-3", "below": "S7-7", "view": "Training queries", "of": "linear"},
+    ),
     ("data", "One query", {"part": "validation", "query": "7", "feature": "feature 3"}),
 ]
 """Page, tab and what the page itself keeps in the address, none of it a default."""

@@ -78,6 +78,22 @@ def test_a_row_of_the_list_is_looked_at(server: Server, page: Page) -> None:
     assert_no_errors_shown(page)
 
 
+def test_the_query_that_is_named_is_left_out_on_what_if(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/why?m=50&query=7&view=Training+queries")
+    named = re.search(
+        r"query (\d+)", page.get_by_test_id("stMain").get_by_role("heading", level=2).nth(1).inner_text()
+    )
+    assert named is not None
+    page.get_by_role("button", name=f"Leave out query {named[1]} on What if").click()
+    page.wait_for_url("**/what_if*")
+    wait_settled(page)
+    state = query_of(page)
+    assert state["m"] == "50"
+    assert state["changes"].startswith("q_t")
+    expect(page.get_by_text(f"query {named[1]} left out").first).to_be_visible()
+    assert_no_errors_shown(page)
+
+
 def test_a_feature_is_called_as_the_visitor_likes(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/why?m=50&query=7")
     first = answer(page).split("for A: ")[1].split(" (")[0]

@@ -26,7 +26,7 @@ TABS = {
     ),
     "convergence": ("Play", "Runs", "Iterations"),
     "data": ("Grades and pairs", "Features", "One query", "Normalisation", "Counts and download"),
-    "why": ("Both documents", "Move a feature", "Landmarks", "Down the list"),
+    "why": ("Both documents", "Move a feature", "Landmarks", "Training queries", "Down the list"),
     "influence": ("Influence of C", "Influence of λ and μ"),
     "kernel_approximation": (
         "κ against κ̃",

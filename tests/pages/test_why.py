@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
 import streamlit as st
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
@@ -17,11 +18,15 @@ from rankviz.datasets.statistics import document_names
 from rankviz.experiments.run import model_from
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.whatif.crossings import swaps
+from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.refits import refits_of
 from ui.shared import feature_names, marked
 from ui.shared.foreign import escaped
+from ui.why import left_out
 from ui.why.choices import usual_pair
 from ui.why.words import WHAT_IT_IS, named_swap, signed
+from ui.why.work import MOST_REFITS
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -167,6 +172,82 @@ def test_landmarks_are_named_by_document_query_and_grade(open_page: Opener) -> N
     position = train.query_ids.tolist().index(first.query)
     name = document_names(train, position)[first.document - train.ptr[position]]
     assert f"{name}, query {first.query}, grade {first.grade}" in labels
+
+
+# --- Training queries ---------------------------------------------------------------------------------------
+
+
+def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) -> None:
+    app = open_page("why", view="Training queries", **pair())
+    refits = refits_of(model(), fold().train)
+    found = margins_without_queries(refits, *rows(0, 3), most=MOST_REFITS)
+    shown = table(app, "estimate")
+    assert shown["query"].tolist() == found["query"].tolist()
+    for column in ("estimate", "refit"):
+        np.testing.assert_allclose(shown[column], found[column], atol=1e-9)
+    np.testing.assert_allclose(shown["margin after"], found["after"], atol=1e-9)
+    np.testing.assert_allclose(figures(app)[-1]["data"][0]["y"], range(MOST_REFITS))
+    assert left_out.answer(found) in app.header[1].value
+    assert left_out.quality(found) in words(app)
+
+
+def test_only_the_current_model_s_queries_can_be_left_out_on_what_if(open_page: Opener) -> None:
+    app = open_page("why", view="Training queries", **pair())
+    assert [button.label for button in app.button if "on What if" in button.label]
+    app = open_page("why", view="Training queries", of="linear", **pair())
+    assert len(figures(app)) == 2
+    assert not [button.label for button in app.button if "on What if" in button.label]
+
+
+def test_models_that_share_nothing_say_so_and_those_without_a_hessian_too(open_page: Opener) -> None:
+    app = open_page("why", view="Training queries", loss="hinge", **pair())
+    assert "no second derivative" in app.info[0].value
+    assert len(figures(app)) == 1
+    app = open_page("why", view="Training queries", method="factorised RankSVM", **pair())
+    assert "no training that goes on from its weights" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("one grade", "A and B have the same score"), ("one query", "has one query")]
+)
+def test_training_queries_that_decide_nothing_are_no_fault(
+    kind: str, said: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set(kind)
+    app = open_page("why", view="Training queries", data="edge", m=5)
+    assert said in "\n".join([words(app), *(header.value for header in app.header)])
+
+
+def without(margin: float, *changes: float, trained: int) -> pd.DataFrame:
+    """What `margins_without_queries` gives, by the changes of queries 1, 2, …, estimated without a miss."""
+    number = np.arange(1, len(changes) + 1)
+    refit = np.where(number <= trained, changes, np.nan)
+    columns = {"query": number, "pairs": 1, "margin": margin, "estimate": changes, "refit": refit}
+    return pd.DataFrame(columns).assign(after=margin + np.array(changes))
+
+
+def test_the_query_that_turns_a_pair_is_named_and_those_that_do_are_counted() -> None:
+    assert left_out.answer(without(0.1, 0.3, -0.2, -0.05, trained=2)) == (
+        "Without training query 2, B would stand above A (margin 0.1 → −0.1); of 3 queries 1 turns the pair"
+    )
+    assert left_out.answer(without(-0.1, 0.3, 0.2, trained=2)) == (
+        "Without training query 1, A would stand above B (margin −0.1 → 0.2); of 2 queries 2 turn the pair"
+    )
+    assert "Without training query 2, B would stand above A (margin 0.1 → −0.1, by its estimate)" in (
+        left_out.answer(without(0.1, 0.3, -0.2, trained=1))
+    )
+    assert left_out.answer(without(0.5, 0.3, -0.2, trained=2)) == (
+        "None of 2 training queries turns the pair alone; query 1 changes the margin most (0.5 → 0.8)"
+    )
+    assert "the same score" in left_out.answer(without(0.0, 0.0, 0.0, trained=2))
+
+
+def test_how_good_the_estimates_are_is_said() -> None:
+    found = without(0.1, 0.3, -0.2, -0.05, trained=2).assign(refit=[0.31, -0.22, np.nan])
+    assert left_out.quality(found) == (
+        "Trained again without each of 2 of 3 training queries; for the rest the estimate counts. Where "
+        "both are known, the estimate is off by at most 0.02, the largest change being 0.31."
+    )
 
 
 def test_the_list_says_why_each_stands_above_the_next(open_page: Opener) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 
+import pandas as pd
+
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import Fold
 from rankviz.experiments.record import RunRecord
@@ -61,6 +63,13 @@ class Asked:
             if self._model is None or self._model[0] != key:
                 self._model = key, self._made().model(key)
             return self._model[1]
+
+    def margins_without_queries(
+        self, A: FloatArray, B: FloatArray, most: int, seconds: float
+    ) -> pd.DataFrame:
+        """What f(A) − f(B) becomes without each training query; `SettingError` where nothing estimates it."""
+        with self._lock:
+            return self._made().margins_without_queries(A, B, most, seconds)
 
     def prepare(self) -> None:
         """Compute what the first change would wait for."""

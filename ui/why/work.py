@@ -15,8 +15,13 @@ from rankviz.models.ranker import Ranker
 from rankviz.whatif.crossings import POINTS, Swap, crossings, margin_along, swaps
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.margins import MarginExplanation, explain_margin
+from ui.shared.feature_names import in_their_words
 from ui.shared.runs import normalised
+from ui.what_if.fitted import asked
 from ui.why.choices import Pair
+
+MOST_REFITS, MOST_SECONDS = 10, 2.0
+"""Of training again without single queries: so many, or as many as begin in that time."""
 
 
 def model_of(record: RunRecord) -> Ranker:
@@ -79,6 +84,17 @@ def landmarks(pair: Pair) -> pd.DataFrame:
 def _landmarks(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
     train: RankingData = normalised(spec).train
     return landmark_shares(model_of(_pair.record), _pair.a, _pair.b, train)
+
+
+def without_queries(pair: Pair) -> pd.DataFrame:
+    """What the margin becomes without each training query; `SettingError` where nothing estimates it."""
+    return _without_queries(pair.record.spec, pair.part, *_rows(pair), pair)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Training again without single queries …")
+def _without_queries(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
+    asking = asked(_pair.record, in_their_words(spec, normalised(spec)))
+    return asking.margins_without_queries(_pair.a, _pair.b, MOST_REFITS, MOST_SECONDS)
 
 
 def _rows(pair: Pair) -> tuple[int, int]:

@@ -1,0 +1,92 @@
+"""What leaving out single training queries does to the margin of two documents, and where it turns them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.common.numbers import with_minus
+from rankviz.plots.labels import harmless
+from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH, add_numbers
+from rankviz.plots.style import finished
+
+FARTHEST = 4.0
+"""The line where the order turns is drawn up to so many times as far as the longest bar."""
+
+
+def refitted(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table of `margins_without_queries` with a refit: those that have a bar."""
+    return table[table["refit"].notna()].reset_index(drop=True)
+
+
+def within(table: pd.DataFrame) -> bool:
+    """Whether the line where the order turns is near enough to be drawn."""
+    rows = refitted(table)
+    return 0.0 < abs(float(rows["margin"].iloc[0])) <= FARTHEST * _longest(rows)
+
+
+def figure(table: pd.DataFrame) -> go.Figure:
+    """A bar for each query with a refit, the estimate as a tick on it, and the line where the order turns."""
+    rows = refitted(table)
+    y = list(range(len(rows)))
+    fig = go.Figure()
+    fig.add_bar(
+        orientation="h",
+        y=y,
+        x=rows["refit"],
+        name="trained again",
+        marker={"color": [ABOVE_COLOUR if change > 0 else BELOW_COLOUR for change in rows["refit"]]},
+        customdata=[
+            [harmless(str(query)), pairs, with_minus(after, ".4g")]
+            for query, pairs, after in rows[["query", "pairs", "after"]].itertuples(index=False)
+        ],
+        hovertemplate="without query %{customdata[0]}, %{customdata[1]:,} pairs: %{x:+.4g}<br>"
+        "margin %{customdata[2]}<extra></extra>",
+    )
+    fig.add_scatter(
+        x=rows["estimate"],
+        y=y,
+        mode="markers",
+        name="estimate",
+        marker={"symbol": "line-ns", "size": 0.7 * PITCH, "line": {"width": 2, "color": "#000000"}},
+        hovertemplate="estimate %{x:+.4g}<extra></extra>",
+    )
+    fig.add_vline(x=0.0, line={"width": 1, "color": "#7f7f7f"})
+    if within(table):
+        turn = -rows["margin"].iloc[0]
+        fig.add_vline(x=turn, line={"width": 2, "dash": "dash", "color": "#7f7f7f"})
+        fig.add_annotation(
+            x=turn, y=1.0, yref="paper", yanchor="bottom", text="the order turns", showarrow=False
+        )
+    add_numbers(fig, rows["refit"].tolist())
+    return finished(
+        fig,
+        height=95 + PITCH * len(rows),
+        showlegend=False,
+        bargap=0.25,
+        xaxis={"title": "change of f(A) − f(B) without the query", "range": _range(table)},
+        yaxis={
+            "tickvals": y,
+            "ticktext": [harmless(f"query {query}") for query in rows["query"]],
+            "range": [len(rows) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        margin={"l": 60, "r": 15, "t": 28, "b": 45},
+    )
+
+
+def _longest(rows: pd.DataFrame) -> float:
+    """The farthest that a bar or a tick reaches."""
+    return float(rows[["refit", "estimate"]].abs().max().max())
+
+
+def _range(table: pd.DataFrame) -> list[float] | None:
+    """From the leftmost to the rightmost of all that is drawn, with some room; None where all is 0."""
+    rows = refitted(table)
+    ends = [0.0, *rows["refit"], *rows["estimate"]]
+    if within(table):
+        ends.append(-rows["margin"].iloc[0])
+    low, high = min(ends), max(ends)
+    room = 0.06 * (high - low)
+    return [low - room, high + room] if room else None

@@ -1,0 +1,121 @@
+"""The tab “Training queries” of the Why page: which of them make A stand above B."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.arrays import BoolArray
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import with_minus
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import left_out_queries
+from rankviz.whatif.changes import QueryOut
+from ui.shared.feature_names import in_their_words
+from ui.shared.foreign import describe, escaped
+from ui.shared.needs import offered
+from ui.shared.runs import normalised
+from ui.shared.settings import go_to
+from ui.shared.show import sentence, show_figure, show_table
+from ui.what_if import state
+from ui.what_if.encoding import plain_label
+from ui.why import work
+from ui.why.choices import Pair
+
+
+def show(pair: Pair, current: RunSpec) -> None:
+    """What the margin becomes without each training query: by refits of some, estimates of all.
+
+    What if has the current model; where the pair is of that one, a button leads there.
+    """
+    spec = pair.record.spec
+    if not offered(spec, "refits"):
+        return
+    if normalised(spec).train.n_queries < 2:
+        st.info("The training part has one query, and without it there is nothing to learn from.")
+        return
+    try:
+        table = work.without_queries(pair)
+    except SettingError as error:
+        st.info(f"{sentence(escaped(error))} What if leaves out the queries that you name.")
+        return
+    trained = int(table["refit"].notna().sum())
+    far = bool(table["margin"].iloc[0]) and not left_out_queries.within(table)
+    line = " It is too far away to be drawn." * far
+    show_figure(
+        left_out_queries.figure(table),
+        table,
+        answer=sentence(answer(table)),
+        key="why-queries",
+        alt="Changes of the margin when single training queries are left out, with their estimates.",
+        caption=f"Trained again without one query at a time: the {trained} with the largest estimates, in "
+        "their order. Bars to the right move the margin towards A, to the left towards B; beyond "
+        f"the dashed line the order is turned.{line} The tick is the estimate to first order, "
+        "C·H⁻¹∇ℓ of the query's loss ℓ with the Hessian H of the whole objective. Landmarks or frequencies "
+        f"and γ are those of the present model. {describe(spec, pair.part)}.",
+    )
+    st.caption(quality(table))
+    if current.but(digest=spec.digest) == spec:
+        query = plain_label(table["query"].iloc[leading(table)])
+        st.button(
+            f"Leave out query {escaped(str(query))} on What if",
+            key="why-leave-out",
+            icon=":material/swap_vert:",
+            on_click=_leave_out,
+            args=(spec, query),
+            help="Adds it to the changes there: every list and metric with and without the query.",
+        )
+    with st.expander("Numbers of all queries"):
+        show_table(table.drop(columns="margin").rename(columns={"after": "margin after"}), hide_index=True)
+
+
+def _leave_out(spec: RunSpec, query: object) -> None:
+    """Add it to the changes of What if and go there (a callback)."""
+    fold = in_their_words(spec, normalised(spec))
+    state.lines(fold)
+    state.add([QueryOut(query)], fold)
+    go_to("what_if")
+
+
+def turned(table: pd.DataFrame) -> BoolArray:
+    """Whether the order is another one without each query; where nothing was trained, by the estimate."""
+    found: BoolArray = (table["after"] * table["margin"] < 0.0).to_numpy()
+    return found
+
+
+def answer(table: pd.DataFrame) -> str:
+    """Which query turns the pair, and how many do; else which one changes the margin most."""
+    margin = float(table["margin"].iloc[0])
+    if margin == 0.0:
+        return "A and B have the same score: there is no order that a training query makes"
+    n, place = int(turned(table).sum()), leading(table)
+    name = escaped(str(table["query"].iloc[place]))
+    estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
+    change = f"{with_minus(margin, '.3g')} → {with_minus(table['after'].iloc[place], '.3g')}{estimated}"
+    if n == 0:
+        return (
+            f"None of {len(table):,} training queries turns the pair alone; query {name} changes the margin "
+            f"most ({change})"
+        )
+    other, one = ("B", "A") if margin > 0 else ("A", "B")
+    return (
+        f"Without training query {name}, {other} would stand above {one} (margin {change}); of "
+        f"{len(table):,} queries {n:,} turn{'s' * (n == 1)} the pair"
+    )
+
+
+def leading(table: pd.DataFrame) -> int:
+    """The place of the query to be named: the first that turns the pair, else of the largest change."""
+    turn = turned(table)
+    return int((turn if turn.any() else (table["after"] - table["margin"]).abs().to_numpy()).argmax())
+
+
+def quality(table: pd.DataFrame) -> str:
+    """How many were trained without, and how far the estimates are off there."""
+    known = table[table["refit"].notna()]
+    miss, largest = (known["estimate"] - known["refit"]).abs().max(), known["refit"].abs().max()
+    others = "; for the rest the estimate counts" * (len(known) < len(table))
+    return (
+        f"Trained again without each of {len(known):,} of {len(table):,} training queries{others}. Where "
+        f"both are known, the estimate is off by at most {miss:.2g}, the largest change being {largest:.2g}."
+    )
