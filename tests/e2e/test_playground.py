@@ -95,6 +95,61 @@ def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) ->
     expect(page.get_by_role("button", name="Play")).to_be_focused()
 
 
+def chosen(page: Page) -> Locator:
+    return page.locator(".playground .mark.chosen")
+
+
+def test_nothing_is_chosen_after_delete(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(5))))
+    expect(chosen(page)).to_have_count(1)
+    page.get_by_role("button", name="Take the chosen document away").click()
+    expect(marks(page)).to_have_count(11)
+    expect(chosen(page)).to_have_count(0)
+    page.get_by_role("button", name="Grade 4").click()
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(page.get_by_label(re.compile("grade 4"))).to_have_count(0)
+
+
+def test_a_document_is_added_as_the_toolbar_shows_it(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pset=XOR&peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(9))))
+    triangle = page.get_by_role("button", name="Query 3, triangle")
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Then click into the plane").click()
+    expect(chosen(page)).to_have_count(0)
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.mouse.click(*at(page, 0, 1.1))
+    expect(page.get_by_label(re.compile(r"query 3, grade \d, at −?0.0\d, 1.1\d"))).to_be_focused()
+
+
+def test_nothing_is_chosen_in_another_set(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(5))))
+    expect(chosen(page)).to_have_count(1)
+    sidebar(page).get_by_role("combobox", name="Documents").first.click()
+    page.get_by_role("option", name="Two moons").click()
+    expect(page.get_by_text("Two moons · linear")).to_be_visible()
+    expect(chosen(page)).to_have_count(0)
+
+
+def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    drag(page, place(marks(page).first), (-1, -1))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    page.mouse.dblclick(*at(page, 0, 1.14))
+    expect(marks(page)).to_have_count(13)
+    page.keyboard.press("Delete")
+    expect(marks(page)).to_have_count(12)
+    expect(page.get_by_text("2 changes by hand")).to_be_visible()
+    for left, key in ((13, "Control+z"), (12, "Meta+z"), (12, "Control+z")):
+        page.keyboard.press(key)
+        expect(marks(page)).to_have_count(left)
+    expect(page.get_by_text(re.compile("changes? by hand$"))).to_have_count(0)
+    page.keyboard.press("Control+Shift+z")
+    expect(page.get_by_role("button", name="Take the last change back")).to_be_disabled()
+
+
 def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=1&docs=0_1_2")
     expect(answer(page)).to_have_text(re.compile("No documents: press Add"))

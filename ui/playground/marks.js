@@ -7,6 +7,7 @@ const BIGGER = 0.12; // how much larger a document is for each grade
 
 export class Marks {
   constructor(svg) {
+    this.svg = svg;
     this.extra = shape("g", { "aria-hidden": "true" });
     this.landmarks = shape("g");
     this.documents = shape("g");
@@ -19,6 +20,7 @@ export class Marks {
     const keys = new Set(list.map((one) => one.key));
     for (const [key, element] of this.known) {
       if (!keys.has(key)) {
+        if (element.matches(":focus")) this.svg.focus({ preventScroll: true }); // so that keys are still heard
         element.remove();
         this.known.delete(key);
       }

@@ -37,7 +37,7 @@ class Plane {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
     this.strong = made("canvas", { class: "layer" });
-    this.svg = shape("svg", { role: "group", "aria-label": "What can be moved" });
+    this.svg = shape("svg", { role: "group", tabindex: "-1", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
     this.side = new Side();
@@ -45,9 +45,9 @@ class Plane {
     this.toolbar = new Toolbar({
       grade: (grade) => this.paint({ grade }),
       query: (query) => this.paint({ query }),
-      add: () => { this.adding = !this.adding; this.draw(); },
+      add: () => { this.adding = !this.adding; this.choose(null); },
       drop: () => this.drop(),
-      undo: () => this.tell({ kind: "undo" }),
+      undo: () => this.undo(),
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
@@ -62,6 +62,7 @@ class Plane {
   update(data, send) {
     this.send = send;
     const fresh = JSON.stringify(data.model) !== this.sent;
+    if (data.set !== this.data?.set) this.choose(null);
     this.data = data;
     this.rev = Math.max(this.rev, data.rev);
     this.pending = this.pending.filter((change) => change.rev > data.rev);
@@ -103,18 +104,29 @@ class Plane {
     }
     const id = nextId(this.documents, this.data.next);
     this.data.next = id + 1;
-    this.chosen = `d${id}`;
     this.put({ id, x: clamped(x, this.data.edge), y: clamped(y, this.data.edge), ...this.brush });
-    this.marks.focus(this.chosen);
+    this.choose(`d${id}`);
   }
 
   drop() {
-    const at = this.documents.findIndex((one) => `d${one.id}` === this.chosen);
-    if (at < 0) return;
-    const { id } = this.documents[at], next = this.documents[at + 1] ?? this.documents[at - 1];
-    this.chosen = next ? `d${next.id}` : null;
-    this.tell({ kind: "drop", id });
-    this.marks.focus(this.chosen);
+    const gone = this.chosenDocument();
+    if (!gone) return;
+    this.choose(null);
+    this.svg.focus({ preventScroll: true });
+    this.tell({ kind: "drop", id: gone.id });
+  }
+
+  undo() {
+    this.rested?.();
+    this.tell({ kind: "undo" });
+  }
+
+  // The mark of that key, or nothing: the toolbar keeps the grade and the query that it shows.
+  choose(key) {
+    const { grade, query } = this.chosenDocument() ?? this.brush;
+    this.brush = { grade, query };
+    this.chosen = key;
+    this.draw();
   }
 
   // The grade or query of the chosen document, and of those that are added.
@@ -223,6 +235,7 @@ class Plane {
   paintMarks() {
     const { model, colours } = this.data, found = this.graspable();
     this.marks.put(found, (mark) => this.describe(mark));
+    if (this.svg.matches(":focus")) this.marks.focus(this.chosen);
     const chosen = found.find((mark) => mark.chosen), scale = this.size / (2 * this.data.extent);
     this.marks.surround({
       centre: this.size / 2,

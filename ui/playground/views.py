@@ -27,7 +27,7 @@ ABOUT = (
     "colour of the plane is the score that the model gives to a document at that place, with lines of equal "
     "score. Drag documents and landmarks; a second click chooses what lies below the first. Tab goes from "
     "one to the next, arrow keys move it, 0 to 4 set a document's grade, Q its query, Delete takes it away, "
-    "Esc leaves the plane. The model is trained when something is dropped, until then the old one is shown."
+    "Esc leaves the plane, Ctrl+Z takes the last change back. The model is trained when something is dropped, until then the old one is shown."
 )
 
 
@@ -88,6 +88,7 @@ def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict
     ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
     return packed(scene, fit) | {
         "rev": held.seen,
+        "set": f"{scene.plane} {scene.each} {scene.seed}",
         "next": max([len(scene.drawn), *(number + 1 for number in scene.changed)]),
         "most": MOST,
         "extent": EXTENT,
