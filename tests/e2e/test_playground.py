@@ -181,6 +181,37 @@ def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(
     assert query_of(page)["docs"].startswith("z0.")
 
 
+def test_a_landmark_is_dragged_by_the_point_that_stands_out_from_below_its_document(
+    server: Server, page: Page
+) -> None:
+    open_page(page, f"{server.url}/playground?pmap=Nystr%C3%B6m&pm=1&pset=XOR")
+    landmark = marks(page, "landmark")
+    (x, y), before = place(landmark), [place(one) for one in marks(page).all()]
+    assert (x, y) in before
+    box = plane(page).bounding_box()
+    assert box is not None
+    rim = 11 * 2.4 / box["width"]  # 11 pixels
+    drag(page, (x + rim, y), (0.11 + rim, 0.07))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(landmark).to_be_focused()
+    wait_settled(page)
+    assert place(landmark) == pytest.approx((0.11, 0.07), abs=0.02)
+    assert [place(one) for one in marks(page).all()] == before
+
+
+def test_what_is_hovered_over_or_chosen_says_what_it_is(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pmap=random+Fourier&pset=XOR&peach=4")
+    first, side = marks(page).first, page.locator(".playground .side")
+    title, wave = first.locator("title"), page.locator(".playground .over title").first
+    expect(title).to_have_text(re.compile(r"Query ● 1, grade \d, score −?[\d.]+, \d of \d pairs? misordered"))
+    expect(wave).to_have_text(re.compile(r"Frequency \d+, weight [+−]"))
+    expect(side).not_to_contain_text("Chosen")
+    first.focus()
+    expect(side).to_contain_text(f"Chosen: {title.text_content()}")
+    page.get_by_role("slider", name="Newton step").fill("0")
+    expect(title).to_have_text(re.compile(r"score 0, (\d) of \1 pairs? misordered"))
+
+
 def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pmap=exact+kernel")
     words = page.locator(".playground output")

@@ -1,6 +1,6 @@
 // How the plane is touched: by pointer (mouse, pen, finger) and by keys.
 
-import { clamped, nearest } from "./geometry.js";
+import { clamped, grasped } from "./geometry.js";
 
 const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which something is grasped
 const STEP = 0.02, LEAP = 0.1, REST = 300; // of an arrow key, with Shift; milliseconds until Python is told
@@ -39,11 +39,11 @@ function inPlane(plane, { clientX, clientY }) {
   return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
 }
 
-// What lies under a pointer: what is chosen before all else, for a landmark may lie below its document.
+// What lies under a pointer.
 function under(plane, event) {
   const { left, top } = plane.svg.getBoundingClientRect(), near = NEAR[event.pointerType] ?? NEAR.mouse;
-  const marks = plane.graspable(), [x, y] = [event.clientX - left, event.clientY - top];
-  return nearest(marks.filter((mark) => mark.chosen), x, y, near) ?? nearest(marks, x, y, near);
+  const [x, y] = [event.clientX - left, event.clientY - top];
+  return grasped(plane.graspable(), x, y, near, event.pointerType !== "touch");
 }
 
 // What else lies where a mark lies, the next of them: a second tap chooses it.

@@ -5,11 +5,14 @@
 
 import { made, shape } from "../shared/elements.js";
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
-import { after, clamped, documentsOf, ends, mixed, nextId, pairsOf, surfaces, valueAt } from "./geometry.js";
+import {
+  after, clamped, crests, documentsOf, ends, mixed, nextId, pairsOf, surfaces, tallied, valueAt,
+} from "./geometry.js";
 import { hands } from "./hands.js";
 import { Marks, sizeOf } from "./marks.js";
 import { Player } from "./player.js";
 import { Side } from "./side.js";
+import { labelOf, titleOf, titleOfWave } from "./telling.js";
 import { Toolbar } from "./toolbar.js";
 
 const planes = new WeakMap();
@@ -195,6 +198,7 @@ class Plane {
   paintSegments() {
     const { model, colours } = this.data;
     this.pairs = pairsOf(this.documents);
+    this.tallies = model ? tallied(this.pairs, this.scores) : [];
     const drawn = {
       pairs: model ? this.pairs : [],
       places: this.documents.map((one) => ({ x: this.toPixels(one.x), y: this.toPixels(one.y, true) })),
@@ -222,19 +226,19 @@ class Plane {
     const at = ({ x, y }) => ({ x: this.toPixels(x), y: this.toPixels(y, true) });
     const alphas = this.data.model?.landmarks ? this.stepped(this.data.model.landmarks.coefficients) : [];
     const landmarks = this.landmarks.map((one) => ({
-      key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 0.9,
+      key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 1.05,
       fill: alphas[one.number] > 0 ? colours.method : paper, stroke: colours.method,
     }));
     const documents = this.documents.map((one, order) => ({
-      key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], ...at(one),
-      size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
+      key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], tally: this.tallies[order],
+      ...at(one), size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
     }));
     return [...landmarks, ...documents].map((mark) => ({ ...mark, chosen: mark.key === this.chosen }));
   }
 
   paintMarks() {
     const { model, colours } = this.data, found = this.graspable();
-    this.marks.put(found, (mark) => this.describe(mark));
+    this.marks.put(found.map((mark) => ({ ...mark, label: labelOf(mark), title: titleOf(mark) })));
     if (this.svg.matches(":focus")) this.marks.focus(this.chosen);
     const chosen = found.find((mark) => mark.chosen), scale = this.size / (2 * this.data.extent);
     this.marks.surround({
@@ -243,14 +247,18 @@ class Plane {
       arrow: model?.arrow ? this.stepped(model.arrow) : null,
       colour: colours.method,
       reach: chosen && model?.reach ? { ...chosen, r: model.reach * scale } : null,
+      waves: model?.waves ? this.overWaves(model) : [],
     });
+    this.side.tell(chosen ? titleOf(chosen) : "");
   }
 
-  describe({ kind, one, alpha, score }) {
-    const place = `at ${one.x.toFixed(2)}, ${one.y.toFixed(2)}`.replaceAll("-", "−");
-    const signed = (v) => v.toPrecision(3).replace("-", "−");
-    if (kind === "landmark") return `Landmark ${one.number + 1}, ${place}, coefficient ${signed(alpha)}`;
-    return `Document of query ${one.query + 1}, grade ${one.grade}, ${place}, score ${signed(score)}`;
+  overWaves({ waves, extent }) {
+    const point = (x, y) => `${this.toPixels(x)} ${this.toPixels(y, true)}`, weights = this.stepped(waves.weights);
+    return waves.omega.map((omega, at) => ({
+      path: crests(omega, waves.phase[at], extent, Math.sign(weights[at]))
+        .map(([a, b, c, d]) => `M${point(a, b)}L${point(c, d)}`).join(""),
+      title: titleOfWave(waves.numbers[at], weights[at]),
+    }));
   }
 
   paintWords() {

@@ -9,7 +9,13 @@ export class Side {
     this.key = made("ul", { class: "key" });
     this.matrices = made("div", { class: "matrices" });
     this.note = made("p", { class: "note" });
-    this.element = made("div", { class: "side" }, this.key, this.matrices, this.note);
+    this.told = made("p", { class: "note" });
+    this.element = made("div", { class: "side" }, this.key, this.matrices, this.note, this.told);
+  }
+
+  // What is chosen, for those who do not hover.
+  tell(text) {
+    this.told.textContent = text && `Chosen: ${text}`;
   }
 
   show({ lines, kernels, labels, note, ink, below }) {

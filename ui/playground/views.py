@@ -25,9 +25,11 @@ ABOUT = (
     "Each mark is a document: its two features are where it lies, its shape says its query, its colour and "
     "size its grade. Training sees nothing but pairs of documents of one query with different grades. The "
     "colour of the plane is the score that the model gives to a document at that place, with lines of equal "
-    "score. Drag documents and landmarks; a second click chooses what lies below the first. Tab goes from "
-    "one to the next, arrow keys move it, 0 to 4 set a document's grade, Q its query, Delete takes it away, "
-    "Esc leaves the plane, Ctrl+Z takes the last change back. The model is trained when something is dropped, until then the old one is shown."
+    "score. Drag documents and landmarks; a landmark below its document is taken by its points, or by a "
+    "second click, which chooses what lies below the first. Tab goes from one to the next, arrow keys move "
+    "it, 0 to 4 set a document's grade, Q its query, Delete takes it away, Esc leaves the plane, Ctrl+Z "
+    "takes the last change back. The model is trained when something is dropped, until then the old one is "
+    "shown."
 )
 
 
