@@ -49,13 +49,13 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
 def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pset=Linear&peach=8")
     expect(answer(page)).to_have_text(
-        re.compile(r"The linear model orders all \d+ pairs; no direction can do better")
+        re.compile(r"After training, the linear model orders all \d+ pairs; no direction can do better")
     )
     best = marks(page).and_(page.get_by_label(re.compile("grade 2"))).first
     key = best.get_attribute("data-key")
     drag(page, place(best), (-0.9, -0.9))
     expect(page.get_by_text("1 change by hand")).to_be_visible()
-    expect(answer(page)).to_have_text(re.compile(r"The linear model orders \d+ of \d+ pairs"))
+    expect(answer(page)).to_have_text(re.compile(r"After training, the linear model orders \d+ of \d+ pairs"))
     wait_settled(page)
     assert place(page.locator(f"[data-key={key}]")) == pytest.approx((-0.9, -0.9), abs=0.02)
     told = answer(page).inner_text()
@@ -159,7 +159,9 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     page.mouse.click(*at(page, -0.5, 0.5))
     expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
     page.get_by_role("button", name="Grade 3").click()
-    expect(answer(page)).to_have_text("The linear model orders the only pair; no direction can do better")
+    expect(answer(page)).to_have_text(
+        "After training, the linear model orders the only pair; no direction can do better"
+    )
     wait_settled(page)
     assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]
 
@@ -229,7 +231,7 @@ def test_another_map_and_another_set_are_trained_at_once(server: Server, page: P
     open_page(page, f"{server.url}/playground")
     sidebar(page).get_by_role("combobox", name="Feature map").first.click()
     page.get_by_role("option", name="random Fourier").click()
-    expect(answer(page)).to_have_text(re.compile("Random Fourier with 12 frequencies orders"))
+    expect(answer(page)).to_have_text(re.compile("After training, random Fourier with 12 frequencies orders"))
     expect(page.locator(".playground figure")).to_have_count(2)
     sidebar(page).get_by_role("combobox", name="Documents").first.click()
     page.get_by_role("option", name="Two moons").click()

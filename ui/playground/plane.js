@@ -287,6 +287,7 @@ class Plane {
       ["tint", colours.method, "The stronger, the higher the score"],
       ["circle", this.style.ink, "The larger, the higher the grade"],
       ...own,
+      ...(words.side.labels.length > 1 ? [["box", colours.below, "In K̃: below 0"]] : []),
     ];
   }
 }

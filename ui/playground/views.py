@@ -97,16 +97,16 @@ def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict
         "undo": len(held.before),
         "byHand": scene.by_hand,
         "colours": colours(settings["feature_map"], dark=dark) | ink,
-        "words": _words(scene, fit),
+        "words": _words(scene, fit, dark=dark),
     }
 
 
-def _words(scene: Scene, fit: PlaneFit | None) -> dict[str, Any]:
+def _words(scene: Scene, fit: PlaneFit | None, *, dark: bool) -> dict[str, Any]:
     side: dict[str, Any] = {"own": [], "labels": [], "note": ""}
     if fit is not None:
         side = {"own": words.own_marks(fit), "labels": words.of_kernels(fit), "note": words.note(fit)}
     return {
         "plane": f"The plane: {words.about(scene)}",
         "full": f"There are {MOST} documents, which is the most. Delete one to add another.",
-        "side": side,
+        "side": side | {"goal": words.goal(dark=dark)},
     }
