@@ -3,7 +3,7 @@
 from ui.playground import views
 from ui.playground.controls import controls, in_words
 from ui.playground.state import held, to_address
-from ui.playground.words import about
+from ui.playground.words import TERMS_HERE, about, landmarks_there_are
 from ui.shared.head import head
 from ui.shared.navigation import announced
 from ui.shared.runs import errors_as_sentences
@@ -11,7 +11,8 @@ from ui.shared.runs import errors_as_sentences
 announced()
 plane, each, settings = controls()
 now = held(plane, each, settings["random_state"])
-head("Playground in the plane", f"{in_words()} · {about(now.scene)}")
+told = f"{in_words()} · {about(now.scene)}{landmarks_there_are(now.scene, settings)}"
+head("Playground in the plane", told, first=TERMS_HERE)
 short = to_address(now.scene)
 with errors_as_sentences():
     views.plane(now, settings)

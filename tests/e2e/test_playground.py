@@ -49,13 +49,13 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
 def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pset=Linear&peach=8")
     expect(answer(page)).to_have_text(
-        re.compile(r"The linear model orders all \d+ pairs; no direction can do better")
+        re.compile(r"After training, the linear model orders all \d+ pairs; no direction can do better")
     )
     best = marks(page).and_(page.get_by_label(re.compile("grade 2"))).first
     key = best.get_attribute("data-key")
     drag(page, place(best), (-0.9, -0.9))
     expect(page.get_by_text("1 change by hand")).to_be_visible()
-    expect(answer(page)).to_have_text(re.compile(r"The linear model orders \d+ of \d+ pairs"))
+    expect(answer(page)).to_have_text(re.compile(r"After training, the linear model orders \d+ of \d+ pairs"))
     wait_settled(page)
     assert place(page.locator(f"[data-key={key}]")) == pytest.approx((-0.9, -0.9), abs=0.02)
     told = answer(page).inner_text()
@@ -95,6 +95,61 @@ def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) ->
     expect(page.get_by_role("button", name="Play")).to_be_focused()
 
 
+def chosen(page: Page) -> Locator:
+    return page.locator(".playground .mark.chosen")
+
+
+def test_nothing_is_chosen_after_delete(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(5))))
+    expect(chosen(page)).to_have_count(1)
+    page.get_by_role("button", name="Take the chosen document away").click()
+    expect(marks(page)).to_have_count(11)
+    expect(chosen(page)).to_have_count(0)
+    page.get_by_role("button", name="Grade 4").click()
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(page.get_by_label(re.compile("grade 4"))).to_have_count(0)
+
+
+def test_a_document_is_added_as_the_toolbar_shows_it(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pset=XOR&peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(9))))
+    triangle = page.get_by_role("button", name="Query 3, triangle")
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Then click into the plane").click()
+    expect(chosen(page)).to_have_count(0)
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.mouse.click(*at(page, 0, 1.1))
+    expect(page.get_by_label(re.compile(r"query 3, grade \d, at −?0.0\d, 1.1\d"))).to_be_focused()
+
+
+def test_nothing_is_chosen_in_another_set(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    page.mouse.click(*at(page, *place(marks(page).nth(5))))
+    expect(chosen(page)).to_have_count(1)
+    sidebar(page).get_by_role("combobox", name="Documents").first.click()
+    page.get_by_role("option", name="Two moons").click()
+    expect(page.get_by_text("Two moons · linear")).to_be_visible()
+    expect(chosen(page)).to_have_count(0)
+
+
+def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?peach=4")
+    drag(page, place(marks(page).first), (-1, -1))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    page.mouse.dblclick(*at(page, 0, 1.14))
+    expect(marks(page)).to_have_count(13)
+    page.keyboard.press("Delete")
+    expect(marks(page)).to_have_count(12)
+    expect(page.get_by_text("2 changes by hand")).to_be_visible()
+    for left, key in ((13, "Control+z"), (12, "Meta+z"), (12, "Control+z")):
+        page.keyboard.press(key)
+        expect(marks(page)).to_have_count(left)
+    expect(page.get_by_text(re.compile("changes? by hand$"))).to_have_count(0)
+    page.keyboard.press("Control+Shift+z")
+    expect(page.get_by_role("button", name="Take the last change back")).to_be_disabled()
+
+
 def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=1&docs=0_1_2")
     expect(answer(page)).to_have_text(re.compile("No documents: press Add"))
@@ -104,7 +159,9 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     page.mouse.click(*at(page, -0.5, 0.5))
     expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
     page.get_by_role("button", name="Grade 3").click()
-    expect(answer(page)).to_have_text("The linear model orders the only pair; no direction can do better")
+    expect(answer(page)).to_have_text(
+        "After training, the linear model orders the only pair; no direction can do better"
+    )
     wait_settled(page)
     assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]
 
@@ -126,6 +183,37 @@ def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(
     assert query_of(page)["docs"].startswith("z0.")
 
 
+def test_a_landmark_is_dragged_by_the_point_that_stands_out_from_below_its_document(
+    server: Server, page: Page
+) -> None:
+    open_page(page, f"{server.url}/playground?pmap=Nystr%C3%B6m&pm=1&pset=XOR")
+    landmark = marks(page, "landmark")
+    (x, y), before = place(landmark), [place(one) for one in marks(page).all()]
+    assert (x, y) in before
+    box = plane(page).bounding_box()
+    assert box is not None
+    rim = 11 * 2.4 / box["width"]  # 11 pixels
+    drag(page, (x + rim, y), (0.11 + rim, 0.07))
+    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(landmark).to_be_focused()
+    wait_settled(page)
+    assert place(landmark) == pytest.approx((0.11, 0.07), abs=0.02)
+    assert [place(one) for one in marks(page).all()] == before
+
+
+def test_what_is_hovered_over_or_chosen_says_what_it_is(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pmap=random+Fourier&pset=XOR&peach=4")
+    first, side = marks(page).first, page.locator(".playground .side")
+    title, wave = first.locator("title"), page.locator(".playground .over title").first
+    expect(title).to_have_text(re.compile(r"Query ● 1, grade \d, score −?[\d.]+, \d of \d pairs? misordered"))
+    expect(wave).to_have_text(re.compile(r"Frequency \d+, weight [+−]"))
+    expect(side).not_to_contain_text("Chosen")
+    first.focus()
+    expect(side).to_contain_text(f"Chosen: {title.text_content()}")
+    page.get_by_role("slider", name="Newton step").fill("0")
+    expect(title).to_have_text(re.compile(r"score 0, (\d) of \1 pairs? misordered"))
+
+
 def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pmap=exact+kernel")
     words = page.locator(".playground output")
@@ -143,7 +231,7 @@ def test_another_map_and_another_set_are_trained_at_once(server: Server, page: P
     open_page(page, f"{server.url}/playground")
     sidebar(page).get_by_role("combobox", name="Feature map").first.click()
     page.get_by_role("option", name="random Fourier").click()
-    expect(answer(page)).to_have_text(re.compile("Random Fourier with 12 frequencies orders"))
+    expect(answer(page)).to_have_text(re.compile("After training, random Fourier with 12 frequencies orders"))
     expect(page.locator(".playground figure")).to_have_count(2)
     sidebar(page).get_by_role("combobox", name="Documents").first.click()
     page.get_by_role("option", name="Two moons").click()

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as geometry from "../../ui/playground/geometry.js";
+import { titleOf, titleOfWave } from "../../ui/playground/telling.js";
 
 const SIDE = 9, EXTENT = 1.2;
 const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
@@ -100,4 +101,36 @@ test("what is grasped is the nearest within reach", () => {
 
 test("surfaces of two steps are mixed by a share", () => {
   assert.deepEqual([...geometry.mixed(Float32Array.of(0, 2), Float32Array.of(2, 2), 0.5)], [1, 2]);
+});
+
+test("of each document is counted in how many pairs it is, and in how many misordered ones", () => {
+  const found = geometry.tallied([[0, 1], [2, 1], [2, 0]], [0.5, 0.5, 3, 9]);
+  assert.deepEqual(found.map(({ pairs, wrong }) => [pairs, wrong]), [[2, 1], [2, 1], [2, 0], [0, 0]]);
+});
+
+test("a landmark is taken by the points that stand out from below its document, but not by a finger", () => {
+  const landmark = { kind: "landmark", x: 0, y: 0, size: 1, chosen: false };
+  const document = { kind: "document", x: 0, y: 0, size: 1, chosen: true };
+  const taken = (x, y, fine = true) => geometry.grasped([landmark, document], x, y, 12, fine);
+  assert.equal(taken(0, 3), document);
+  assert.equal(taken(0, 10), landmark);
+  assert.equal(taken(-9, 0), landmark);
+  assert.equal(taken(0, 10, false), document);
+  assert.equal(taken(13, 13), null);
+});
+
+test("what is chosen is taken before what lies above it", () => {
+  const below = { kind: "landmark", x: 0, y: 0, size: 1, chosen: true };
+  const above = { kind: "document", x: 0, y: 0, size: 1, chosen: false };
+  assert.equal(geometry.grasped([below, above], 0, 1, 12, true), below);
+});
+
+test("marks say what they are", () => {
+  const one = { number: 2, grade: 2, query: 2, x: 0, y: 0 };
+  const document = { kind: "document", one, score: -0.4123, tally: { pairs: 13, wrong: 7 } };
+  assert.equal(titleOf(document), "Query ▲ 3, grade 2, score −0.412, 7 of 13 pairs misordered");
+  assert.equal(titleOf({ ...document, tally: { pairs: 0, wrong: 0 } }), "Query ▲ 3, grade 2, score −0.412, in no pair");
+  assert.equal(titleOf({ ...document, tally: undefined }), "Query ▲ 3, grade 2");
+  assert.equal(titleOf({ kind: "landmark", one, alpha: 0.8 }), "Landmark 3, coefficient +0.8");
+  assert.equal(titleOfWave(6, -120), "Frequency 7, weight −120");
 });

@@ -19,6 +19,7 @@ from ui.playground.packing import SIDE, packed
 from ui.playground.scene import EDGE, LONGEST, MOST, Document, Scene
 from ui.playground.state import Held, told
 from ui.playground.views import letor
+from ui.shared.terms import glossary
 
 Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}
@@ -143,9 +144,11 @@ def test_the_answer_counts_what_is_in_order(plane: str, open_page: Opener) -> No
     data = make_plane(plane)
     right = fit_plane(data, {"feature_map": "linear", "C": 1.0}).n_ordered
     text = app.header[0].value
-    assert text.startswith("The linear model orders ")
+    assert text.startswith("After training, the linear model orders ")
     if plane == "linear":
-        assert re.fullmatch(r"The linear model orders all \d+ pairs; no direction can do better", text)
+        assert re.fullmatch(
+            r"After training, the linear model orders all \d+ pairs; no direction can do better", text
+        )
     else:
         found = re.fullmatch(
             r".* orders ([\d,]+) of .*; (?:the best of all directions orders ([\d,]+)|no direction .*)", text
@@ -157,13 +160,13 @@ def test_the_answer_counts_what_is_in_order(plane: str, open_page: Opener) -> No
 def test_kernels_are_held_against_the_exact_one(open_page: Opener) -> None:
     app = open_page("playground", pset="XOR", pmap="random Fourier", pm=4)
     assert re.fullmatch(
-        r"Random Fourier with 4 frequencies orders \d+ of \d+ pairs \(\d+ %\), the exact kernel (all|\d+); "
-        r"no single direction orders more than \d+",
+        r"After training, random Fourier with 4 frequencies orders \d+ of \d+ pairs \(\d+ %\), "
+        r"the exact kernel (all|\d+); a single direction at most \d+",
         app.header[0].value,
     )
     assert len(sent(app)["model"]["waves"]["omega"]) == 3
     exact = open_page("playground", pset="XOR", pmap="exact kernel", pg=4)
-    assert exact.header[0].value.startswith("The exact kernel orders all")
+    assert exact.header[0].value.startswith("After training, the exact kernel orders all")
     assert len(sent(exact)["model"]["kernels"]["matrices"]) == 1
 
 
@@ -211,3 +214,23 @@ def test_documents_are_saved_as_letor_text() -> None:
     read = parse_letor(letor(data), name="plane.txt")
     assert np.array_equal(read.X, data.X)
     assert np.array_equal(read.y, data.y)
+
+
+def test_fewer_landmarks_than_asked_for_are_said(open_page: Opener) -> None:
+    few = "only 6 landmarks: 6 different documents"
+    assert few in words(open_page("playground", pmap="Nyström", peach=2, pm=8))
+    assert few not in words(open_page("playground", pmap="Nyström", peach=2, pm=6))
+    assert few not in words(open_page("playground", pmap="random Fourier", peach=2, pm=8))
+
+
+def test_what_is_beside_the_plane_says_the_goal_and_what_off_is(open_page: Opener) -> None:
+    side = sent(open_page("playground", pmap="Nyström"))["words"]["side"]
+    assert side["goal"] == "Same shape: one query. Within each, darker documents should score higher."
+    assert "Frobenius" in side["note"]
+    assert "Frobenius" not in sent(open_page("playground", pmap="exact kernel"))["words"]["side"]["note"]
+
+
+def test_the_glossary_begins_with_the_terms_of_the_page(open_page: Opener) -> None:
+    shown = open_page("playground").markdown[0].value
+    assert shown == glossary(said.TERMS_HERE)
+    assert shown.startswith("**Kernel**")

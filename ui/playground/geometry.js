@@ -1,6 +1,7 @@
 // What the plane is computed with: no page is needed for any of it, and tests/js/playground.test.js tries it.
 
 import { bytes } from "../shared/bytes.js";
+import { ACROSS, DIAGONAL } from "./shapes.js";
 
 // The surfaces of all steps: 16-bit integers with a scale, as packing.py sends them.
 export function surfaces({ surface, side, steps }) {
@@ -27,6 +28,18 @@ export const MISORDERED = 0, WITHIN = 1, BEYOND = 2;
 export function classOf(margin) {
   if (margin <= 0) return MISORDERED;
   return margin < 1 ? WITHIN : BEYOND;
+}
+
+// Of each document, how many pairs it is in, and how many of these are misordered.
+export function tallied(pairs, scores) {
+  const found = scores.map(() => ({ pairs: 0, wrong: 0 }));
+  for (const [i, j] of pairs) {
+    for (const k of [i, j]) {
+      found[k].pairs += 1;
+      found[k].wrong += classOf(scores[i] - scores[j]) === MISORDERED;
+    }
+  }
+  return found;
 }
 
 // The value of a surface at a place, between the four points of the grid around it.
@@ -120,6 +133,20 @@ export function after(documents, change) {
 export const nextId = (documents, taken) => Math.max(taken, ...documents.map((one) => one.id + 1), 0);
 
 export const clamped = (value, edge) => Math.round(100 * Math.min(Math.max(value, -edge), edge)) / 100;
+
+// What a pointer takes of some marks: a landmark by what its document leaves free of it, else what is chosen,
+// for it may lie below another, else the nearest. A finger is too wide for a rim.
+export function grasped(marks, x, y, near, fine) {
+  return (fine && rimOf(marks, x, y)) || nearest(marks.filter((one) => one.chosen), x, y, near)
+    || nearest(marks, x, y, near);
+}
+
+function rimOf(marks, x, y) {
+  const covers = ({ kind, x: u, y: v, size }) => kind === "document" && Math.hypot(u - x, v - y) <= ACROSS * size;
+  const holds = ({ kind, x: u, y: v, size }) => kind === "landmark"
+    && Math.abs(u - x) + Math.abs(v - y) <= DIAGONAL * size;
+  return marks.some(covers) ? null : nearest(marks.filter(holds), x, y, Infinity);
+}
 
 // The nearest of some places within a distance, null where none is.
 export function nearest(places, x, y, distance) {

@@ -1,6 +1,6 @@
 // How the plane is touched: by pointer (mouse, pen, finger) and by keys.
 
-import { clamped, nearest } from "./geometry.js";
+import { clamped, grasped } from "./geometry.js";
 
 const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which something is grasped
 const STEP = 0.02, LEAP = 0.1, REST = 300; // of an arrow key, with Shift; milliseconds until Python is told
@@ -23,10 +23,14 @@ export function hands(plane) {
     }
   }, { passive: false });
   svg.addEventListener("focusin", ({ target }) => {
-    plane.chosen = target.dataset.key ?? plane.chosen;
-    plane.draw();
+    if (target.dataset.key) plane.choose(target.dataset.key);
   });
   svg.addEventListener("keydown", (event) => key(plane, event));
+  plane.root.addEventListener("keydown", (event) => {
+    if (!takesBack(event)) return;
+    plane.undo();
+    event.preventDefault();
+  });
 }
 
 function inPlane(plane, { clientX, clientY }) {
@@ -35,11 +39,11 @@ function inPlane(plane, { clientX, clientY }) {
   return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
 }
 
-// What lies under a pointer: what is chosen before all else, for a landmark may lie below its document.
+// What lies under a pointer.
 function under(plane, event) {
   const { left, top } = plane.svg.getBoundingClientRect(), near = NEAR[event.pointerType] ?? NEAR.mouse;
-  const marks = plane.graspable(), [x, y] = [event.clientX - left, event.clientY - top];
-  return nearest(marks.filter((mark) => mark.chosen), x, y, near) ?? nearest(marks, x, y, near);
+  const [x, y] = [event.clientX - left, event.clientY - top];
+  return grasped(plane.graspable(), x, y, near, event.pointerType !== "touch");
 }
 
 // What else lies where a mark lies, the next of them: a second tap chooses it.
@@ -52,8 +56,9 @@ function grasp(plane, event) {
   if (event.button) return;
   const mark = under(plane, event);
   if (!mark) {
+    plane.choose(null);
+    plane.svg.focus({ preventScroll: true });
     if (plane.adding) plane.add(...inPlane(plane, event));
-    else if (plane.chosen) letGo(plane);
     event.preventDefault();
     return;
   }
@@ -65,15 +70,8 @@ function grasp(plane, event) {
 }
 
 function choose(plane, mark) {
-  plane.chosen = mark.key;
+  plane.choose(mark.key);
   plane.marks.focus(mark.key);
-  plane.draw();
-}
-
-function letGo(plane) {
-  plane.chosen = null;
-  plane.svg.getRootNode().activeElement?.blur();
-  plane.draw();
 }
 
 // Something that is held: it follows the pointer, and Python is told where it is dropped.
@@ -122,14 +120,18 @@ function told(plane, mark) {
   else plane.tell({ kind: "landmark", ...one });
 }
 
+// Ctrl+Z, or Cmd+Z.
+const takesBack = (event) => event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey)
+  && !event.shiftKey && !event.altKey;
+
 function key(plane, event) {
   const mark = event.target.dataset.key, one = mark && listed(plane, mark);
+  if (event.key === "Escape") plane.player.button.focus();
   if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key in ARROWS) nudge(plane, mark, one, ARROWS[event.key], event.shiftKey ? LEAP : STEP);
   else if (event.key === "Delete" || event.key === "Backspace") plane.drop();
   else if (/^[0-4]$/.test(event.key)) plane.paint({ grade: Number(event.key) });
   else if (event.key === "q" && mark.startsWith("d")) plane.paint({ query: (one.query + 1) % 4 });
-  else if (event.key === "Escape") plane.player.button.focus();
   else return;
   event.preventDefault();
 }
@@ -140,10 +142,12 @@ function nudge(plane, mark, one, [right, up], by) {
   Object.assign(one, { x: clamped(one.x + right * by, edge), y: clamped(one.y + up * by, edge) });
   plane.drag = { keep: () => place(plane, mark, one), to: () => {}, end: () => {} };
   clearTimeout(plane.resting);
-  plane.resting = setTimeout(() => {
-    plane.drag = null;
+  plane.rested = () => {
+    clearTimeout(plane.resting);
+    plane.drag = plane.rested = null;
     told(plane, mark);
     plane.status.textContent = plane.marks.known.get(mark)?.getAttribute("aria-label") ?? "";
-  }, REST);
+  };
+  plane.resting = setTimeout(plane.rested, REST);
   plane.draw();
 }

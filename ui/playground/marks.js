@@ -7,6 +7,7 @@ const BIGGER = 0.12; // how much larger a document is for each grade
 
 export class Marks {
   constructor(svg) {
+    this.svg = svg;
     this.extra = shape("g", { "aria-hidden": "true" });
     this.landmarks = shape("g");
     this.documents = shape("g");
@@ -14,18 +15,21 @@ export class Marks {
     this.known = new Map();
   }
 
-  // One element for each of `list` ({key, kind, …}), in its order; those that stay keep the focus.
-  put(list, describe) {
+  // One element for each of `list` ({key, kind, title, label, …}), in its order; those that stay keep the focus.
+  put(list) {
     const keys = new Set(list.map((one) => one.key));
     for (const [key, element] of this.known) {
       if (!keys.has(key)) {
+        if (element.matches(":focus")) this.svg.focus({ preventScroll: true }); // so that keys are still heard
         element.remove();
         this.known.delete(key);
       }
     }
     for (const one of list) {
-      const element = this.known.get(one.key) ?? this.add(one), [mark] = element.children;
-      set(element, "aria-label", describe(one));
+      const element = this.known.get(one.key) ?? this.add(one);
+      const [title, mark] = element.children;
+      set(element, "aria-label", one.label);
+      if (title.textContent !== one.title) title.textContent = one.title;
       set(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
       set(mark, "fill", one.fill);
       set(mark, "stroke", one.stroke);
@@ -35,7 +39,8 @@ export class Marks {
   }
 
   add(one) {
-    const element = shape("g", { class: `mark ${one.kind}`, tabindex: "0", role: "button" }, shape("path"));
+    const children = [shape("title"), shape("path")];
+    const element = shape("g", { class: `mark ${one.kind}`, tabindex: "0", role: "button" }, ...children);
     element.dataset.key = one.key;
     this.known.set(one.key, element);
     this[one.kind === "landmark" ? "landmarks" : "documents"].append(element);
@@ -50,9 +55,14 @@ export class Marks {
     this.known.get(key)?.focus({ preventScroll: true });
   }
 
-  // The arrow of a linear model from the middle, and a circle where the kernel has fallen to a half.
-  surround({ centre, length, arrow, colour, reach }) {
-    this.extra.replaceChildren();
+  // The arrow of a linear model from the middle, a circle where the kernel has fallen to a half, and over waves
+  // that are drawn on a canvas what they are.
+  surround({ centre, length, arrow, colour, reach, waves }) {
+    this.extra.replaceChildren(...waves.map(({ path, title }) => {
+      const wave = shape("path", { d: path, class: "over" }, shape("title"));
+      wave.firstChild.textContent = title;
+      return wave;
+    }));
     if (arrow && Math.hypot(...arrow) > 0) this.extra.append(...arrowOf(centre, length, arrow, colour));
     if (reach) {
       this.extra.append(shape("circle", { cx: reach.x, cy: reach.y, r: reach.r, class: "reach", stroke: colour }));

@@ -93,13 +93,14 @@ def _landmarks(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
 
 
 def _waves(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
-    """The waves with the largest weights: ω, b, and the weight of their cosine at each step."""
+    """The waves with the largest weights: their numbers, ω, b, and the weight of each at each step."""
     fitted = fit.model.feature_map_
     if not isinstance(fitted, FittedFourier):
         return None
     weights = fit.coefficients
     largest = np.argsort(-np.abs(weights[-1]))[:WAVES]
     return {
+        "numbers": largest.tolist(),
         "omega": _short(fitted.frequencies[:, largest].T),
         "phase": _short(fitted.phases[largest]),
         "weights": _short(weights[steps][:, largest]),

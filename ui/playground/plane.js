@@ -5,11 +5,14 @@
 
 import { made, shape } from "../shared/elements.js";
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
-import { after, clamped, documentsOf, ends, mixed, nextId, pairsOf, surfaces, valueAt } from "./geometry.js";
+import {
+  after, clamped, crests, documentsOf, ends, mixed, nextId, pairsOf, surfaces, tallied, valueAt,
+} from "./geometry.js";
 import { hands } from "./hands.js";
 import { Marks, sizeOf } from "./marks.js";
 import { Player } from "./player.js";
 import { Side } from "./side.js";
+import { labelOf, titleOf, titleOfWave } from "./telling.js";
 import { Toolbar } from "./toolbar.js";
 
 const planes = new WeakMap();
@@ -37,7 +40,7 @@ class Plane {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
     this.strong = made("canvas", { class: "layer" });
-    this.svg = shape("svg", { role: "group", "aria-label": "What can be moved" });
+    this.svg = shape("svg", { role: "group", tabindex: "-1", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
     this.side = new Side();
@@ -45,9 +48,9 @@ class Plane {
     this.toolbar = new Toolbar({
       grade: (grade) => this.paint({ grade }),
       query: (query) => this.paint({ query }),
-      add: () => { this.adding = !this.adding; this.draw(); },
+      add: () => { this.adding = !this.adding; this.choose(null); },
       drop: () => this.drop(),
-      undo: () => this.tell({ kind: "undo" }),
+      undo: () => this.undo(),
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
@@ -62,6 +65,7 @@ class Plane {
   update(data, send) {
     this.send = send;
     const fresh = JSON.stringify(data.model) !== this.sent;
+    if (data.set !== this.data?.set) this.choose(null);
     this.data = data;
     this.rev = Math.max(this.rev, data.rev);
     this.pending = this.pending.filter((change) => change.rev > data.rev);
@@ -103,18 +107,29 @@ class Plane {
     }
     const id = nextId(this.documents, this.data.next);
     this.data.next = id + 1;
-    this.chosen = `d${id}`;
     this.put({ id, x: clamped(x, this.data.edge), y: clamped(y, this.data.edge), ...this.brush });
-    this.marks.focus(this.chosen);
+    this.choose(`d${id}`);
   }
 
   drop() {
-    const at = this.documents.findIndex((one) => `d${one.id}` === this.chosen);
-    if (at < 0) return;
-    const { id } = this.documents[at], next = this.documents[at + 1] ?? this.documents[at - 1];
-    this.chosen = next ? `d${next.id}` : null;
-    this.tell({ kind: "drop", id });
-    this.marks.focus(this.chosen);
+    const gone = this.chosenDocument();
+    if (!gone) return;
+    this.choose(null);
+    this.svg.focus({ preventScroll: true });
+    this.tell({ kind: "drop", id: gone.id });
+  }
+
+  undo() {
+    this.rested?.();
+    this.tell({ kind: "undo" });
+  }
+
+  // The mark of that key, or nothing: the toolbar keeps the grade and the query that it shows.
+  choose(key) {
+    const { grade, query } = this.chosenDocument() ?? this.brush;
+    this.brush = { grade, query };
+    this.chosen = key;
+    this.draw();
   }
 
   // The grade or query of the chosen document, and of those that are added.
@@ -183,6 +198,7 @@ class Plane {
   paintSegments() {
     const { model, colours } = this.data;
     this.pairs = pairsOf(this.documents);
+    this.tallies = model ? tallied(this.pairs, this.scores) : [];
     const drawn = {
       pairs: model ? this.pairs : [],
       places: this.documents.map((one) => ({ x: this.toPixels(one.x), y: this.toPixels(one.y, true) })),
@@ -210,19 +226,20 @@ class Plane {
     const at = ({ x, y }) => ({ x: this.toPixels(x), y: this.toPixels(y, true) });
     const alphas = this.data.model?.landmarks ? this.stepped(this.data.model.landmarks.coefficients) : [];
     const landmarks = this.landmarks.map((one) => ({
-      key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 0.9,
+      key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 1.05,
       fill: alphas[one.number] > 0 ? colours.method : paper, stroke: colours.method,
     }));
     const documents = this.documents.map((one, order) => ({
-      key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], ...at(one),
-      size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
+      key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], tally: this.tallies[order],
+      ...at(one), size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
     }));
     return [...landmarks, ...documents].map((mark) => ({ ...mark, chosen: mark.key === this.chosen }));
   }
 
   paintMarks() {
     const { model, colours } = this.data, found = this.graspable();
-    this.marks.put(found, (mark) => this.describe(mark));
+    this.marks.put(found.map((mark) => ({ ...mark, label: labelOf(mark), title: titleOf(mark) })));
+    if (this.svg.matches(":focus")) this.marks.focus(this.chosen);
     const chosen = found.find((mark) => mark.chosen), scale = this.size / (2 * this.data.extent);
     this.marks.surround({
       centre: this.size / 2,
@@ -230,14 +247,18 @@ class Plane {
       arrow: model?.arrow ? this.stepped(model.arrow) : null,
       colour: colours.method,
       reach: chosen && model?.reach ? { ...chosen, r: model.reach * scale } : null,
+      waves: model?.waves ? this.overWaves(model) : [],
     });
+    this.side.tell(chosen ? titleOf(chosen) : "");
   }
 
-  describe({ kind, one, alpha, score }) {
-    const place = `at ${one.x.toFixed(2)}, ${one.y.toFixed(2)}`.replaceAll("-", "−");
-    const signed = (v) => v.toPrecision(3).replace("-", "−");
-    if (kind === "landmark") return `Landmark ${one.number + 1}, ${place}, coefficient ${signed(alpha)}`;
-    return `Document of query ${one.query + 1}, grade ${one.grade}, ${place}, score ${signed(score)}`;
+  overWaves({ waves, extent }) {
+    const point = (x, y) => `${this.toPixels(x)} ${this.toPixels(y, true)}`, weights = this.stepped(waves.weights);
+    return waves.omega.map((omega, at) => ({
+      path: crests(omega, waves.phase[at], extent, Math.sign(weights[at]))
+        .map(([a, b, c, d]) => `M${point(a, b)}L${point(c, d)}`).join(""),
+      title: titleOfWave(waves.numbers[at], weights[at]),
+    }));
   }
 
   paintWords() {
@@ -266,6 +287,7 @@ class Plane {
       ["tint", colours.method, "The stronger, the higher the score"],
       ["circle", this.style.ink, "The larger, the higher the grade"],
       ...own,
+      ...(words.side.labels.length > 1 ? [["box", colours.below, "In K̃: below 0"]] : []),
     ];
   }
 }

@@ -6,13 +6,21 @@ import { drawMatrix, rgb } from "./draw.js";
 
 export class Side {
   constructor() {
+    this.goal = made("p", { class: "goal" });
     this.key = made("ul", { class: "key" });
     this.matrices = made("div", { class: "matrices" });
     this.note = made("p", { class: "note" });
-    this.element = made("div", { class: "side" }, this.key, this.matrices, this.note);
+    this.told = made("p", { class: "note" });
+    this.element = made("div", { class: "side" }, this.goal, this.key, this.matrices, this.note, this.told);
   }
 
-  show({ lines, kernels, labels, note, ink, below }) {
+  // What is chosen, for those who do not hover.
+  tell(text) {
+    this.told.textContent = text && `Chosen: ${text}`;
+  }
+
+  show({ goal, lines, kernels, labels, note, ink, below }) {
+    this.goal.textContent = goal;
     this.key.replaceChildren(...lines.map(([kind, colour, text]) => {
       const swatch = made("i", { class: kind, "aria-hidden": "true" });
       swatch.style.setProperty("--colour", colour);

@@ -15,7 +15,7 @@ export class Toolbar {
     });
     this.add = button("Add", "Then click into the plane; or double-click it", does.add);
     this.drop = button("Delete", "Take the chosen document away (Delete)", does.drop);
-    this.undo = button("Undo", "Take the last change back", does.undo);
+    this.undo = button("Undo", "Take the last change back (Ctrl+Z)", does.undo);
     this.reset = button("Reset", "Take all changes by hand back", does.reset);
     this.pairs = made("select", { "aria-label": "Pairs that are drawn", onchange: () => does.pairs(this.pairs.value) },
       ...Object.entries(PAIRS).map(([value, text]) => made("option", { value }, text)));

@@ -25,9 +25,11 @@ ABOUT = (
     "Each mark is a document: its two features are where it lies, its shape says its query, its colour and "
     "size its grade. Training sees nothing but pairs of documents of one query with different grades. The "
     "colour of the plane is the score that the model gives to a document at that place, with lines of equal "
-    "score. Drag documents and landmarks; a second click chooses what lies below the first. Tab goes from "
-    "one to the next, arrow keys move it, 0 to 4 set a document's grade, Q its query, Delete takes it away, "
-    "Esc leaves the plane. The model is trained when something is dropped, until then the old one is shown."
+    "score. Drag documents and landmarks; a landmark below its document is taken by its points, or by a "
+    "second click, which chooses what lies below the first. Tab goes from one to the next, arrow keys move "
+    "it, 0 to 4 set a document's grade, Q its query, Delete takes it away, Esc leaves the plane, Ctrl+Z "
+    "takes the last change back. The model is trained when something is dropped, until then the old one is "
+    "shown."
 )
 
 
@@ -88,22 +90,23 @@ def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict
     ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
     return packed(scene, fit) | {
         "rev": held.seen,
+        "set": f"{scene.plane} {scene.each} {scene.seed}",
         "next": max([len(scene.drawn), *(number + 1 for number in scene.changed)]),
         "most": MOST,
         "extent": EXTENT,
         "undo": len(held.before),
         "byHand": scene.by_hand,
         "colours": colours(settings["feature_map"], dark=dark) | ink,
-        "words": _words(scene, fit),
+        "words": _words(scene, fit, dark=dark),
     }
 
 
-def _words(scene: Scene, fit: PlaneFit | None) -> dict[str, Any]:
+def _words(scene: Scene, fit: PlaneFit | None, *, dark: bool) -> dict[str, Any]:
     side: dict[str, Any] = {"own": [], "labels": [], "note": ""}
     if fit is not None:
         side = {"own": words.own_marks(fit), "labels": words.of_kernels(fit), "note": words.note(fit)}
     return {
         "plane": f"The plane: {words.about(scene)}",
         "full": f"There are {MOST} documents, which is the most. Delete one to add another.",
-        "side": side,
+        "side": side | {"goal": words.goal(dark=dark)},
     }

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rankviz.common.numbers import counted
 from rankviz.features import FEATURE_MAPS
-from rankviz.whatif.plane import PlaneFit
+from rankviz.whatif.plane import PlaneFit, has_landmarks
 from ui.playground.packing import WAVES
 from ui.playground.scene import Scene
-from ui.shared.show import capital
 
+TERMS_HERE = (
+    "Kernel",
+    "Kernel approximation K̃",
+    "Landmark",
+    "Random Fourier feature",
+    "Preference pair",
+    "Margin",
+    "Hinge",
+    "Objective",
+    "Newton step",
+    "Weights w",
+    "m",
+    "γ",
+    "C",
+)
+"""Terms of the glossary that the playground uses."""
 EMPTY = "No documents: press Add and click into the plane, or reset it"
 
 
@@ -18,7 +36,7 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
     if n == 0:
         return no_pairs(fit)
     kind, right = FEATURE_MAPS[fit.model.feature_map], fit.n_ordered
-    found = capital(f"{who(fit)} orders {of_pairs(right, n)}")
+    found = f"After training, {who(fit)} orders {of_pairs(right, n)}"
     if kind.is_identity:
         return f"{found}; {_bound(right, direction)}"
     if exact is not None:
@@ -64,7 +82,7 @@ def _bound(right: int, direction: int) -> str:
 def _most(direction: int, n: int) -> str:
     if direction == n:
         return "a single direction can do that too"
-    return f"no single direction orders more than {direction:,}"
+    return f"a single direction at most {direction:,}"
 
 
 def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
@@ -75,7 +93,7 @@ def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
     if not kind.approximates:
         return []
     if kind.expands:
-        return [("diamond", "Landmark, filled where it raises scores")]
+        return [("diamond", "Landmark; filled: its own coefficient is above 0, neighbours may outweigh it")]
     return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
 
 
@@ -95,10 +113,27 @@ def note(fit: PlaneFit) -> str:
     """What the circle and the matrices show."""
     if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
         return "A linear score grows in one direction: its lines of equal score are straight and parallel."
-    return (
+    told = (
         "Rows and columns are documents by query and grade; the stronger, the more alike. The circle around "
         "what is chosen is where the kernel has fallen to a half."
     )
+    if FEATURE_MAPS[fit.model.feature_map].approximates:
+        told += " % off: the Frobenius norm of K − K̃ over that of K."
+    return told
+
+
+def goal(*, dark: bool) -> str:
+    """What a model is for, in the looks of the theme."""
+    higher = "lighter" if dark else "darker"
+    return f"Same shape: one query. Within each, {higher} documents should score higher."
+
+
+def landmarks_there_are(scene: Scene, settings: Mapping[str, Any]) -> str:
+    """That there are fewer landmarks than were asked for, where there are."""
+    places = len({(one.x, one.y) for one in scene.documents.values()})
+    if not 0 < places < settings.get("n_components", 0) or not has_landmarks(settings["feature_map"]):
+        return ""
+    return f" · only {counted(places, 'landmark')}: {counted(places, 'different document')}"
 
 
 def about(scene: Scene) -> str:

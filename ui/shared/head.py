@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,12 +13,15 @@ from ui.shared.foreign import describe
 from ui.shared.terms import offer_terms
 
 
-def head(title: str, about: str = "") -> DeltaGenerator:
-    """Title, the glossary beside it on every page, and what is shown; returns the row that they stand in."""
+def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGenerator:
+    """Title, the glossary beside it on every page, and what is shown; returns the row that they stand in.
+
+    `first` are terms with which the glossary begins on a page.
+    """
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     with row:
-        offer_terms()
+        offer_terms(first)
     if about:
         row.caption(about, width="content")
     return row

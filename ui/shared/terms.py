@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -65,6 +66,34 @@ TERMS = {
         "A training document, or a point somebody put, that others are compared with: its kernel values are "
         "their features.",
         "williams2001",
+    ),
+    "Kernel": Term(
+        r"\bkernels?\b(?! approximation)",
+        "How alike two documents are, as a number; most kernels fall with the distance between the two.",
+    ),
+    "Kernel approximation K̃": Term(
+        r"\b[Kk]ernel approximation|K̃",
+        "The matrix of products of documents' m features, which stands in for the kernel's own matrix K.",
+        "chen2017",
+    ),
+    "Hinge": Term(
+        r"\bhinge\b",
+        "The loss of a pair: what its margin lacks of 1, or the square of that, and 0 from a margin of 1 on.",
+        "chapelle2010",
+    ),
+    "Objective": Term(
+        r"\bobjective\b",
+        "What training makes small: the size of the weights, and C times the losses of all pairs.",
+        "joachims2002",
+    ),
+    "Newton step": Term(
+        r"\bNewton steps?\b",
+        "A move of the weights towards the lowest point of a bowl that is like the objective where they are.",
+        "chapelle2010",
+    ),
+    "Weights w": Term(
+        r"\bweights w\b",
+        "A number for each feature, which training finds: a score is the sum of features times weights.",
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
@@ -163,11 +192,11 @@ PAPERS = {
 """Of docs/references.md, those that pages and `TERMS` name."""
 
 
-def glossary() -> str:
-    """All terms, then all papers, as Markdown."""
-    terms = (
-        f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in TERMS.items()
-    )
+def glossary(first: Collection[str] = ()) -> str:
+    """All terms, those of some names first, then all papers, as Markdown."""
+    names = [*first, *(name for name in TERMS if name not in first)]
+    found = ((name, TERMS[name]) for name in names)
+    terms = (f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in found)
     papers = (f"**{key}**: {work}" for key, work in PAPERS.items())
     return "\n\n".join([*terms, "---", *papers])
 
@@ -190,7 +219,7 @@ def meaning(name: str) -> str | None:
     return found.meaning if found else None
 
 
-def offer_terms() -> None:
-    """A button that shows the glossary."""
+def offer_terms(first: Collection[str] = ()) -> None:
+    """A button that shows the glossary, which begins with the terms of some names."""
     place = st.popover("Terms", type="tertiary", key="terms", help="The words of these pages, and papers.")
-    place.markdown(glossary())
+    place.markdown(glossary(first))
