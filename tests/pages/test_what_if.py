@@ -348,3 +348,12 @@ def test_of_a_list_from_a_link_the_last_change_can_be_undone(open_page: Opener) 
     app.button(key="what-if-undo").click().run()
     assert "changes" not in app.query_params
     assert app.button(key="what-if-undo").disabled
+
+
+def test_what_one_visitor_calls_features_no_other_sees(open_page: Opener) -> None:
+    open_page("what_if", m=50, query=1, changes="x_2", names="1: mine|3: mine too")
+    other = open_page("what_if", m=50, query=1, changes="x_2")
+    other.session_state["what-if-edit"] = other.session_state["what-if-leave out"] = True
+    other.run()
+    for key in ("edit-feature", "out-feature"):
+        assert other.selectbox(key=key).options[:3] == ["feature 1", "feature 2", "feature 3"]

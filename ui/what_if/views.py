@@ -87,7 +87,8 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # forgotten since: the whole page makes it again
         st.rerun()
-    return Page(spec, record, fold, asked(record, fold), part, query, state.lines(fold))
+    # the models that are asked are all visitors', and so know nothing of what one calls the features
+    return Page(spec, record, fold, asked(record, normalised(spec)), part, query, state.lines(fold))
 
 
 @st.fragment

@@ -15,7 +15,6 @@ from rankviz.models.ranker import Ranker
 from rankviz.whatif.crossings import POINTS, Swap, crossings, margin_along, swaps
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.margins import MarginExplanation, explain_margin
-from ui.shared.feature_names import in_their_words
 from ui.shared.runs import normalised
 from ui.what_if.fitted import asked
 from ui.why.choices import Pair
@@ -93,7 +92,7 @@ def without_queries(pair: Pair) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=64, show_spinner="Training again without single queries …")
 def _without_queries(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
-    asking = asked(_pair.record, in_their_words(spec, normalised(spec)))
+    asking = asked(_pair.record, normalised(spec))
     return asking.margins_without_queries(_pair.a, _pair.b, MOST_REFITS, MOST_SECONDS)
 
 
