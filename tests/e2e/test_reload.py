@@ -14,7 +14,11 @@ from ui.shared.navigation import ENTRIES
 PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
 OWN_DATA = {entry.file for entry in ENTRIES if entry.own}
 OHSUMED = {"data": "OHSUMED", "m": "100", "c": "-7", "g": "-6", "clin": "-13"}
-SMALLER = {"ndcg_vs_m": {"upto": "100"}, "kernel_approximation": {"draws": "2", "errupto": "100"}}
+SMALLER = {
+    "ndcg_vs_m": {"upto": "100"},
+    "kernel_approximation": {"draws": "2", "errupto": "100"},
+    "influence": {"scope": "this fold"},
+}
 """Settings that keep the pages with a curve over m short on the real folds."""
 
 STATES = [
