@@ -17,6 +17,7 @@ from rankviz.experiments.jobs import JobStatus, JobStore
 from rankviz.experiments.processes import start
 from rankviz.experiments.run_folder import RunFolder
 from ui.shared import watching
+from ui.shared.jobs import _slow
 
 Opener = Callable[..., AppTest]
 
@@ -213,6 +214,11 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     assert [button.label for button in app.button if "job" in button.label] == ["Delete the job"]
     assert not figures(app)
     assert any("in the background" in button.label for button in app.button)
+    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
+    _slow().clear()
+    app.query_params.clear()
+    app.switch_page("pages/why.py").run()
+    assert figures(app), "on another page a short run is made at once"
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000])

@@ -89,7 +89,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
     let_go(known)
-    named = _named_job()  # before the records are looked for: what it has finished by now is found
+    named = _named_job(title)  # before the records are looked for: what it has finished by now is found
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     job = _job_for(missing, named) if missing else None
@@ -193,11 +193,16 @@ def _shape(digest: str, _spec: RunSpec) -> Shape:
     return Shape.of(fold_of(_spec))
 
 
-def _named_job() -> JobStatus | None:
-    """The job in the address of the page, if there is one, else the one that was stopped here last."""
-    for name in (st.query_params.get(PARAMETER, ""), st.session_state.get(STOPPED, "")):
-        with suppress(JobError):  # it was deleted
-            return store().status(name)
+def _named_job(title: str) -> JobStatus | None:
+    """The job in the address of the page, if there is one, else that of its title that was stopped last.
+
+    On other pages a stopped job says nothing: runs of it that are short are made there at once.
+    """
+    with suppress(JobError):  # there is none, or it was deleted
+        return store().status(st.query_params.get(PARAMETER, ""))
+    with suppress(JobError):
+        stopped = store().status(st.session_state.get(STOPPED, ""))
+        return stopped if stopped.title == title else None
     return None
 
 

@@ -11,7 +11,6 @@ from rankviz.common.numbers import with_minus
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import left_out_queries
 from rankviz.whatif.changes import QueryOut
-from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
@@ -71,7 +70,7 @@ def show(pair: Pair, current: RunSpec) -> None:
 
 def _leave_out(spec: RunSpec, query: object) -> None:
     """Add it to the changes of What if and go there (a callback)."""
-    fold = in_their_words(spec, normalised(spec))
+    fold = normalised(spec)
     state.lines(fold)
     state.add([QueryOut(query)], fold)
     go_to("what_if")
