@@ -22,7 +22,8 @@ from rankviz.experiments.processes import ProcessId, can_start, reap, start
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
-from rankviz.store.queue import host, new_name, reclaim
+from rankviz.store.leases import host, reclaim
+from rankviz.store.queue import new_name
 from rankviz.store.runs import RunStore
 from rankviz.store.study import QUEUED, RUNNING, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers

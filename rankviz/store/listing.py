@@ -104,7 +104,7 @@ class Listing:
             columns = (runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
             for number, spec, seconds, names, means in connection.execute(
                 select(*columns).where(runs.c.id.in_(portion))
-            ).tuples():
+            ):
                 new[number] = _Fixed(_flat(spec), seconds, names, means)
         made = {number for number, state in wanted if state == DONE}
         with self._lock:
@@ -117,9 +117,7 @@ class Listing:
         missing = wanted - self._names.keys() - {None}
         if missing:
             asked = select(metric_sets.c.id, metric_sets.c.names).where(metric_sets.c.id.in_(missing))
-            self._names |= {
-                number: tuple(json.loads(text)) for number, text in connection.execute(asked).tuples()
-            }
+            self._names |= {number: tuple(json.loads(text)) for number, text in connection.execute(asked)}
         return self._names
 
 
@@ -150,7 +148,7 @@ def _shared_by_others(owner: str) -> Select[Any]:
 def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     asked = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner).order_by(tags.c.tag)
-    for run, tag in connection.execute(asked).tuples():
+    for run, tag in connection.execute(asked):
         found[run] = (*found.get(run, ()), tag)
     return found
 

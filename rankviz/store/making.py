@@ -19,7 +19,8 @@ from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.work import Folds
 from rankviz.store.errors import StoreOutOfReach
-from rankviz.store.queue import RENEW_SECONDS, Lease, Queue
+from rankviz.store.leases import RENEW_SECONDS
+from rankviz.store.queue import Lease, Queue
 from rankviz.store.runs import RunStore
 
 TELL_SECONDS = 0.5

@@ -9,25 +9,20 @@ from __future__ import annotations
 
 import json
 import secrets
-import socket
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
+from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.study import CANCELLED, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
+from rankviz.store.leases import LEASE_SECONDS, RENEW_SECONDS, held, host, is_over, let_go, reclaim
+from rankviz.store.study import LEASED, QUEUED, RUNNING
 from rankviz.store.tables import families, members, runs, studies, workers
-
-LEASE_SECONDS = 20.0
-"""A lease ends after this, unless it is renewed."""
-RENEW_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
@@ -53,12 +48,6 @@ class Lease:
     roots: tuple[str, ...]
     threads: int
     worker: str
-
-
-@cache
-def host() -> str:
-    """The name of this machine, beside the numbers of its processes."""
-    return socket.gethostname()
 
 
 def new_name() -> str:
@@ -106,7 +95,7 @@ class Queue:
     def idle(self, worker: str) -> bool:
         """Whether there is something for a worker that has nothing to do, who is noted as there."""
         with self._database.reading() as connection:
-            wanted = _next(connection) is not None or any(map(_is_over, connection.execute(_held())))
+            wanted = _next(connection) is not None or any(map(is_over, connection.execute(held())))
             until = connection.execute(select(workers.c.until).where(workers.c.id == worker)).scalar()
         if until is not None and until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
             with self._database.writing() as connection:
@@ -141,62 +130,6 @@ class Queue:
             let_go(connection, [lease.family])
 
 
-def reclaim(connection: Connection) -> list[int]:
-    """Take families from workers that are gone; their runs wait again, or are lost; which families."""
-    over = [row for row in connection.execute(_held()) if _is_over(row)]
-    for row in over:
-        given_up = row.attempts + 1 >= row.tries
-        connection.execute(
-            update(families)
-            .where(families.c.id == row.id, families.c.worker == row.worker)
-            .values(
-                worker=None,
-                until=None,
-                waits=time.time(),
-                progress="",
-                attempts=0 if given_up else row.attempts + 1,
-            )
-        )
-        if given_up:
-            _lose(connection, row)
-    connection.execute(workers.delete().where(workers.c.until < time.time()))
-    found = [int(row.id) for row in over]
-    if found:
-        let_go(connection, found)
-    return found
-
-
-def let_go(connection: Connection, held: Sequence[int]) -> None:
-    """Runs that families make wait again; those that no study wants any more are cancelled."""
-    left = (
-        connection.execute(select(runs.c.id).where(runs.c.family.in_(held), runs.c.state == LEASED))
-        .scalars()
-        .all()
-    )
-    if left:
-        connection.execute(update(runs).where(runs.c.id.in_(left)).values(state=QUEUED, family=None))
-        cancel_unwanted(connection, runs.c.id.in_(left))
-    still = exists().where(
-        members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN)
-    )
-    connection.execute(update(families).where(families.c.id.in_(held), ~still).values(done=True))
-
-
-def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Of these runs, those that wait and that no study wants which runs or pauses, are cancelled."""
-    wanted = exists().where(
-        members.c.run == runs.c.id,
-        members.c.study == studies.c.id,
-        studies.c.asked != STOPPED,
-        studies.c.deleted.is_(None),
-    )
-    connection.execute(
-        update(runs)
-        .where(which, runs.c.state == QUEUED, ~wanted)
-        .values(state=CANCELLED, ended=time.time(), reason="Stopped before it was made.")
-    )
-
-
 def present(connection: Connection, worker: str) -> None:
     """Note that a worker is there."""
     connection.execute(
@@ -204,45 +137,9 @@ def present(connection: Connection, worker: str) -> None:
     )
 
 
-def _held() -> Any:
-    return (
-        select(families.c.id, families.c.worker, families.c.until, families.c.attempts, families.c.progress)
-        .add_columns(studies.c.tries, workers.c.process, workers.c.host)
-        .join(studies, studies.c.id == families.c.study)
-        .join(workers, workers.c.id == families.c.worker, isouter=True)
-        .where(families.c.worker.is_not(None))
-    )
-
-
-def _is_over(row: Any) -> bool:
-    """Whether a lease has ended, or its worker, which is known of processes of this machine."""
-    if row.until < time.time():
-        return True
-    if row.host != host() or not row.process:
-        return False
-    return not ProcessId(**json.loads(row.process)).alive()
-
-
 def process_of(process: ProcessId) -> str:
     """A process as the table of workers has it."""
     return json.dumps(asdict(process))
-
-
-def _lose(connection: Connection, row: Any) -> None:
-    """Give up the run that a worker was making when it died; others of its family get new tries."""
-    digest = json.loads(row.progress or "{}").get("digest")
-    current = connection.execute(
-        select(runs.c.id)
-        .where(runs.c.family == row.id, runs.c.state == LEASED)
-        .order_by(runs.c.digest != (digest or ""), runs.c.id)
-        .limit(1)
-    ).scalar()
-    why = f"The workers that made it ended without a word, {row.tries} times; memory may have run out."
-    connection.execute(
-        update(runs)
-        .where(runs.c.id == current)
-        .values(state=LOST, family=None, ended=time.time(), reason=why)
-    )
 
 
 def _next(connection: Connection) -> Any | None:

@@ -14,7 +14,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.marks import mark
-from rankviz.store.rows import ids_of, in_portions, inserting
+from rankviz.store.rows import ids_of, in_portions, inserting, known
 from rankviz.store.study import DONE, FAILED
 from rankviz.store.tables import metric_sets, records, runs
 
@@ -34,14 +34,22 @@ class Records:
         with self._database.writing() as connection:
             return _save(connection, record, content)
 
-    def keep(self, found: Iterable[RunRecord], owner: str) -> None:
-        """Keep records that nobody asked for before, as runs of this visitor's."""
+    def keep(self, found: Iterable[RunRecord], owner: str) -> int:
+        """Keep records that nobody asked for before, as runs of this visitor's; how many are new.
+
+        Those whose specs do not say which data they mean are left out.
+        """
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
         with self._database.writing() as connection:
             ids = ids_of(connection, list(made))
-            for record, content in made.values():
-                _save(connection, record, content)
+            new = sum(_save(connection, record, content) for record, content in made.values())
             mark(connection, owner, list(ids.values()), time.time())
+        return new
+
+    def claim(self, digests: Sequence[str], owner: str) -> None:
+        """Have runs that there are be this visitor's too."""
+        with self._database.writing() as connection:
+            mark(connection, owner, list(known(connection, digests).values()), time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
         """Note that a run cannot be made, and why."""
@@ -63,12 +71,21 @@ class Records:
                     .join(records, records.c.run == runs.c.id)
                     .where(runs.c.digest.in_(portion), runs.c.state == DONE)
                 )
-                for digest, content in rows.tuples():
+                for digest, content in rows:
                     try:
                         found[wanted[digest]] = RunRecord.from_bytes(content)
                     except DataError:
                         continue
         return found
+
+    def content(self, digest: str) -> bytes:
+        """The record of a run as it is kept; KeyError where there is none."""
+        asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
+        with self._database.reading() as connection:
+            found = connection.execute(asked.where(runs.c.digest == digest)).scalar()
+        if found is None:
+            raise KeyError(digest)
+        return bytes(found)
 
     def made(self, digests: Sequence[str]) -> set[str]:
         """Of these runs those that were made."""

@@ -53,5 +53,5 @@ def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for portion in in_portions(digests):
         rows = connection.execute(select(runs.c.digest, runs.c.id).where(runs.c.digest.in_(portion)))
-        found |= {digest: int(number) for digest, number in rows.tuples()}
+        found |= {digest: int(number) for digest, number in rows}
     return found

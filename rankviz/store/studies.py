@@ -16,8 +16,8 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families as families_of
 from rankviz.store.database import Database
 from rankviz.store.errors import NoSuchStudy, NotYours
+from rankviz.store.leases import cancel_unwanted
 from rankviz.store.marks import mark
-from rankviz.store.queue import cancel_unwanted
 from rankviz.store.rows import ids_of, in_portions
 from rankviz.store.study import (
     CANCELLED,
