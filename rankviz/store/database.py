@@ -65,10 +65,11 @@ class Database:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
         self.engine = self._opened()
-        with self.told_without_address():
-            from rankviz.store.migrate import bring_up_to_date
-
-            bring_up_to_date(self.engine)
+        try:
+            self._bring_up_to_date()
+        except BaseException:
+            self.close()
+            raise
 
     def __repr__(self) -> str:
         return f"<{self.kind.label} database of runs>"
@@ -82,6 +83,12 @@ class Database:
     def file(self) -> Path | None:
         """The file of SQLite's; None where it is another kind."""
         return Path(str(self._url.database)) if self.kind is KINDS["sqlite"] else None
+
+    def _bring_up_to_date(self) -> None:
+        from rankviz.store.migrate import bring_up_to_date
+
+        with self.told_without_address():
+            bring_up_to_date(self.engine)
 
     def _opened(self) -> Engine:
         from sqlalchemy import create_engine, event

@@ -44,7 +44,6 @@ metric_sets = Table(
     Column("id", ID, primary_key=True),
     Column("names", Text, nullable=False),
     UniqueConstraint("names"),
-    comment="Names of metrics, as JSON, for whose means runs have numbers",
 )
 
 families = Table(
@@ -52,13 +51,13 @@ families = Table(
     metadata,
     Column("id", ID, primary_key=True),
     Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
-    Column("done", Boolean, nullable=False, comment="none of its runs waits or is made any more"),
-    Column("worker", String(80), comment="who holds it; NULL: nobody"),
-    Column("until", Double, comment="the end of the lease"),
-    Column("since", Double, comment="when the worker took it"),
-    Column("waits", Double, nullable=False, comment="since when it has waited, for turns among visitors"),
-    Column("attempts", Integer, nullable=False, default=0, comment="leases that were lost"),
-    Column("progress", Text, nullable=False, default="", comment="the latest news, as JSON"),
+    Column("done", Boolean, nullable=False, doc="none of its runs waits or is made any more"),
+    Column("worker", String(80), doc="who holds it; NULL: nobody"),
+    Column("until", Double, doc="the end of the lease"),
+    Column("since", Double, doc="when the worker took it"),
+    Column("waits", Double, nullable=False, doc="since when it has waited, for turns among visitors"),
+    Column("attempts", Integer, nullable=False, default=0, doc="leases that were lost"),
+    Column("progress", Text, nullable=False, default="", doc="the latest news, as JSON"),
     Index("ix_families_study", "study", "done", "waits"),
     Index("ix_families_worker", "worker"),
 )
@@ -67,17 +66,17 @@ runs = Table(
     "runs",
     metadata,
     Column("id", ID, primary_key=True),
-    Column("digest", String(16), nullable=False, comment="of the spec"),
+    Column("digest", String(16), nullable=False, doc="of the spec"),
     Column("spec", Text, nullable=False),
     Column("state", String(9), nullable=False, index=True),
-    Column("reason", Text, nullable=False, default="", comment="why it failed or was lost, as a sentence"),
-    Column("family", ID, index=True, comment="the one that makes it now; no key, for studies know runs"),
+    Column("reason", Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
+    Column("family", ID, index=True, doc="the one that makes it now; no key, for studies know runs"),
     Column("created", Double, nullable=False),
     Column("ended", Double),
-    Column("seconds", Double, comment="of training alone"),
-    Column("status", Text, comment="how training ended, as a sentence"),
+    Column("seconds", Double, doc="of training alone"),
+    Column("status", Text, doc="how training ended, as a sentence"),
     Column("metric_set", ID, ForeignKey("metric_sets.id")),
-    Column("means", LargeBinary, comment="float64, the means of metric_set's metrics"),
+    Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
     UniqueConstraint("digest"),
 )
 
@@ -85,7 +84,7 @@ records = Table(
     "records",
     metadata,
     Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("content", LargeBinary, nullable=False, comment="npz: metrics by query, scores, weights, trace"),
+    Column("content", LargeBinary, nullable=False, doc="npz: metrics by query, scores, weights, trace"),
 )
 
 studies = Table(
@@ -95,10 +94,10 @@ studies = Table(
     Column("owner", String(80), nullable=False, index=True),
     Column("title", Text, nullable=False),
     Column("kind", String(20), nullable=False),
-    Column("design", Text, nullable=False, default="", comment="what it was made of, as JSON"),
-    Column("roots", Text, nullable=False, comment="folders in which its data are looked up, as JSON"),
-    Column("asked", String(9), nullable=False, comment="running, paused or stopped"),
-    Column("tries", Integer, nullable=False, comment="leases that a family may lose before its run is lost"),
+    Column("design", Text, nullable=False, default="", doc="what it was made of, as JSON"),
+    Column("roots", Text, nullable=False, doc="folders in which its data are looked up, as JSON"),
+    Column("asked", String(9), nullable=False, doc="running, paused or stopped"),
+    Column("tries", Integer, nullable=False, doc="leases that a family may lose before its run is lost"),
     Column("threads", Integer, nullable=False),
     Column("shared", Boolean, nullable=False),
     Column("note", Text, nullable=False, default=""),
@@ -127,7 +126,6 @@ marks = Table(
     Column("shared", Boolean, nullable=False, default=False),
     Column("deleted", Double),
     Index("ix_marks_run", "run"),
-    comment="What a visitor has to do with a run: it was made for them, what they say of it",
 )
 
 tags = Table(
@@ -142,7 +140,7 @@ workers = Table(
     "workers",
     metadata,
     Column("id", String(80), primary_key=True),
-    Column("process", Text, nullable=False, default="", comment="number and start of it, as JSON"),
+    Column("process", Text, nullable=False, default="", doc="number and start of it, as JSON"),
     Column("host", Text, nullable=False),
-    Column("until", Double, nullable=False, comment="gone, unless it says before then that it is there"),
+    Column("until", Double, nullable=False, doc="gone, unless it says before then that it is there"),
 )

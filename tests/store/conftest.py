@@ -43,10 +43,11 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def store(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
     """An empty store; whatever worker works on it is ended afterwards."""
     monkeypatch.setenv(ENVIRONMENT, address)
     monkeypatch.setenv(WORKERS_ENVIRONMENT, "2")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
     store = RunStore()
     yield store
     for process in at_work(store):
