@@ -24,6 +24,7 @@ LAYERS = (
     {"models"},
     {"whatif"},
     {"experiments"},
+    {"store"},
     {"analysis"},
     {"plots"},
     {"__main__"},

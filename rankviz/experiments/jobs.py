@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -205,6 +205,12 @@ class JobStore:
                         found[spec] = record
                         break
         return found
+
+    def finished(self) -> Iterator[tuple[str, tuple[RunSpec, ...], Callable[[int], RunRecord | None]]]:
+        """Of every job its owner, its specs, and what gives the record of the spec at an index."""
+        for run in self._runs():
+            job = job_of(run.path)
+            yield job.owner, job.specs, run.record
 
     def stop(self, job_id: str, owner: str) -> None:
         """End a job and keep the records that are finished; `NotTheOwner` for anybody else."""
