@@ -62,7 +62,7 @@ class JobStore:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
-        self.folder = _default_folder() if folder is None else Path(folder)
+        self.folder = default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
         self._threads = Lock()
         self._places, self._dispatcher, self._advanced = Places(), Dispatcher(self.workers), -math.inf
@@ -313,7 +313,8 @@ def _known(path: Path) -> bool:
         return False
 
 
-def _default_folder() -> Path:
+def default_folder() -> Path:
+    """RANKVIZ_RUNS from the environment, or "runs" in the user's data folder."""
     chosen = os.environ.get(FOLDER_ENVIRONMENT)
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("rankviz")) / "runs"
 

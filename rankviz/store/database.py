@@ -1,4 +1,4 @@
-"""The database of a run store: SQLite in the user's data folder, or PostgreSQL by its address.
+"""The database of a run store: SQLite in the folder of the user's runs, or PostgreSQL by its address.
 
 RANKVIZ_STORE names another one: a file, or an address such as postgresql://user@host/name. An address may
 hold a password, so it is told to nobody: neither errors nor logs nor pages have it, only `Database.kind`.
@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import platformdirs
-
+from rankviz.experiments.jobs import default_folder
 from rankviz.store.errors import StoreOutOfReach
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ Result = TypeVar("Result")
 
 
 def default_url() -> str:
-    """RANKVIZ_STORE from the environment, or runs.sqlite in the user's data folder."""
-    return os.environ.get(ENVIRONMENT) or str(Path(platformdirs.user_data_dir("rankviz")) / "runs.sqlite")
+    """RANKVIZ_STORE from the environment, or runs.sqlite in the folder of the user's runs."""
+    return os.environ.get(ENVIRONMENT) or str(default_folder() / "runs.sqlite")
 
 
 @dataclass(frozen=True)
