@@ -25,6 +25,7 @@ LAYERS = (
     {"whatif"},
     {"experiments"},
     {"analysis"},
+    {"sweeps"},
     {"plots"},
     {"__main__"},
 )
