@@ -119,9 +119,7 @@ def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float 
     """The cells on the axes that have runs in the table, always in one order; None for incomplete ones."""
     column = metric_column(table, metric)
     axes = {axis.setting: axis for axis in design.axes}
-    rows = {tuple(zip(axes, key, strict=True)) for key in keys_of(table, axes)}
-    cells = [tuple((k, v) for k, v in row if v is not None or _within(axes[k], v)) for row in rows]
-    cells = sorted((c for c in cells if all(_within(axes[k], v) for k, v in c)), key=repr)
+    cells = _cells_of(table, axes)
     if not cells:
         return {}
     tried = replace(design, kind="given", points=0, draw=0, given=tuple(cells))
@@ -132,10 +130,23 @@ def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float 
     return {key: None if pd.isna(value) else float(value) for key, value in found.items()}
 
 
-def _within(axis: Axis, value: Any) -> bool:
+def _cells_of(table: pd.DataFrame, axes: dict[str, Axis]) -> list[Key]:
+    """The settings on the axes that runs of the table have, those whose values lie on them, in order."""
+    found = set()
+    for values in keys_of(table, axes):
+        row = [(name, value, *_on(axes[name], value)) for name, value in zip(axes, values, strict=True)]
+        if all(own or value is None for _, value, *own in row):
+            found.add(tuple((name, own[0]) for name, _, *own in row if own))
+    return sorted(found, key=repr)
+
+
+def _on(axis: Axis, value: Any) -> tuple[Any, ...]:
+    """The value as the axis has it, tables hold whole numbers as floats; nothing where it lies beyond."""
     if isinstance(axis, Values):
-        return value in axis.values
-    return isinstance(value, int | float) and axis.low <= value <= axis.high
+        return tuple(own for own in axis.values if own == value)
+    if not _is_number(value) or not axis.low <= value <= axis.high:
+        return ()
+    return (type(axis.low)(value),) if value == type(axis.low)(value) else ()
 
 
 def _ordered(axis: Axis) -> Axis:

@@ -78,9 +78,8 @@ class Design:
     def settings(self) -> dict[str, Setting]:
         """The settings that an axis may be over, by name."""
         method = self.base.kind
-        found = {setting.name: setting for setting in reversed(every(method.settings))}
-        # a name may belong to several choices: that of the base is meant
-        return {name: s for name, s in found.items() if s not in method.left_out} | self.base.declared()
+        found = {s.name: s for s in every(method.settings) if s not in method.left_out}
+        return found | self.base.declared()  # where choices share a name, that of the base is meant
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -6,10 +6,8 @@ came about, not how good it is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rankviz.common.settings import one_of
@@ -42,10 +40,9 @@ def worth(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
     rows = [
         (name, level, group["value"].max(), group["value"].mean(), len(group))
         for name in design.names
-        for level, group in cells.groupby(_levels(design, cells, name), sort=False, dropna=False)
+        for level, group in _groups(design, cells, name)
     ]
-    found = pd.DataFrame(rows, columns=["setting", "value", "best", "mean", "cells"])
-    return found.astype({"value": object}).assign(value=[_none(value) for value in found["value"]])
+    return pd.DataFrame(rows, columns=["setting", "value", "best", "mean", "cells"]).astype({"value": object})
 
 
 def shares(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -68,8 +65,8 @@ def curves(
     """The metric against one setting, a line for each value of another, all other settings at their best.
 
     A row a value of both: setting, lines (where asked for), mean over folds of the best cell there, low and
-    high (its least and greatest fold), cell (its number) and cells (how many it is the best of). Raises
-    `SettingError` for what is no axis.
+    high (its least and greatest fold), cell (its number) and cells (how many it is the best of). Cells that
+    do not read a setting, or have None for it, have no place. Raises `SettingError` for what is no axis.
     """
     for name in filter(None, (setting, lines)):
         one_of("setting", name, design.names)
@@ -82,7 +79,8 @@ def curves(
         told = (group[column][best] for column in ("value", "low", "high"))
         rows.append((*place, *told, best, len(group)))
     found = pd.DataFrame(rows, columns=[*names, "mean", "low", "high", "cell", "cells"])
-    return found.sort_values(names[::-1], key=_order, kind="stable", ignore_index=True)
+    places = pd.DataFrame({name: _places(design, name, found[name]) for name in reversed(names)})
+    return found.loc[places.sort_values(list(places.columns)).index].reset_index(drop=True)
 
 
 def _folds(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -110,11 +108,16 @@ def _share(values: pd.Series[float], levels: pd.Series[Any], exact: bool) -> flo
     return share if exact else max(0.0, 1 - (1 - share) * (n - 1) / (n - k))
 
 
-def _none(value: Hashable) -> Any:
-    return None if isinstance(value, float) and np.isnan(value) else value
+def _groups(design: Design, cells: pd.DataFrame, name: str) -> list[tuple[Any, pd.DataFrame]]:
+    """The cells with each value of a setting, in the order of its axis; those without one come last."""
+    levels = _levels(design, cells, name)
+    groups = [(level, cells[levels == level]) for level in levels.dropna().unique()]
+    places = _places(design, name, pd.Series([level for level, _ in groups], dtype=object))
+    found = [groups[row] for row in places.sort_values().index]
+    return found + ([(None, cells[levels.isna()])] if levels.isna().any() else [])
 
 
-def _order(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Numbers by size, after them names in the order in which they come."""
-    numbers = pd.to_numeric(values, errors="coerce")
-    return numbers if numbers.notna().any() else pd.Series(pd.factorize(values)[0], index=values.index)
+def _places(design: Design, name: str, values: pd.Series[Any]) -> pd.Series[Any]:
+    """What orders the values of a setting: their place on its axis, numbers by their size on a range."""
+    axis = next(axis for axis in design.axes if axis.setting == name)
+    return values.astype(float) if isinstance(axis, Range) else values.map(axis.values.index)
