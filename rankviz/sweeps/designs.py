@@ -86,6 +86,11 @@ class Design:
         """Names of the settings that vary, in the order of the axes."""
         return tuple(axis.setting for axis in self.axes)
 
+    def axis(self, name: str) -> Axis:
+        """The axis of a setting; `SettingError` where it has none."""
+        one_of("setting", name, self.names)
+        return next(axis for axis in self.axes if axis.setting == name)
+
     @cached_property
     def plan(self) -> Plan:
         """Its cells and runs, and what became of other points; `SettingError` where they are too many."""

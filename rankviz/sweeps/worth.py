@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from rankviz.common.settings import one_of
 from rankviz.sweeps.axes import Range
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
@@ -21,12 +20,14 @@ BINS = 6
 
 
 def cell_values(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """A row a complete cell: its settings, then "value", the mean over folds, and its least and greatest.
+    """A row a complete cell: its settings, then "value", the mean over folds, and "low" and "high" of them.
 
-    Columns "value", "low", "high". Raises `SettingError` for a metric that the table has not.
+    Folds are moved to one level for low and high, each by its mean over all complete cells: that one fold is
+    harder than another says nothing of a cell. Raises `SettingError` for a metric that the table has not.
     """
-    folds = _folds(design, table, metric)
-    spread = {"value": folds.mean(axis=1), "low": folds.min(axis=1), "high": folds.max(axis=1)}
+    folds = by_fold(results(design, table), metric_column(table, metric)).dropna()
+    level = folds - folds.mean() + folds.to_numpy().mean() if len(folds) else folds
+    spread = {"value": folds.mean(axis=1), "low": level.min(axis=1), "high": level.max(axis=1)}
     return settings_of(design).loc[folds.index].assign(**spread)
 
 
@@ -65,11 +66,9 @@ def curves(
     """The metric against one setting, a line for each value of another, all other settings at their best.
 
     A row a value of both: setting, lines (where asked for), mean over folds of the best cell there, low and
-    high (its least and greatest fold), cell (its number) and cells (how many it is the best of). Cells that
-    do not read a setting, or have None for it, have no place. Raises `SettingError` for what is no axis.
+    high (of its folds, see `cell_values`), cell (its number) and cells (how many it is the best of). Cells
+    that do not read a setting, or have None for it, have no place. `SettingError` for what is no axis.
     """
-    for name in filter(None, (setting, lines)):
-        one_of("setting", name, design.names)
     cells = cell_values(design, table, metric)
     names = [name for name in (setting, lines) if name]
     levels = pd.DataFrame({name: _levels(design, cells, name) for name in names}, index=cells.index)
@@ -83,13 +82,9 @@ def curves(
     return found.loc[places.sort_values(list(places.columns)).index].reset_index(drop=True)
 
 
-def _folds(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return by_fold(results(design, table), metric_column(table, metric)).dropna()
-
-
 def _levels(design: Design, cells: pd.DataFrame, name: str) -> pd.Series[Any]:
     """The value of a setting in each cell; of a range, the median of the group it is put into."""
-    axis, values = next(axis for axis in design.axes if axis.setting == name), cells[name]
+    axis, values = design.axis(name), cells[name]
     if not isinstance(axis, Range) or values.nunique() <= BINS:
         return values
     numbers = values.astype(float)
@@ -119,5 +114,5 @@ def _groups(design: Design, cells: pd.DataFrame, name: str) -> list[tuple[Any, p
 
 def _places(design: Design, name: str, values: pd.Series[Any]) -> pd.Series[Any]:
     """What orders the values of a setting: their place on its axis, numbers by their size on a range."""
-    axis = next(axis for axis in design.axes if axis.setting == name)
+    axis = design.axis(name)
     return values.astype(float) if isinstance(axis, Range) else values.map(axis.values.index)
