@@ -18,7 +18,7 @@ from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
 
 Names = tuple[str, str]
 """The settings along x and y."""
-CLIPPED, STEP = 0.25, 0.01
+CLIPPED, STEP = 0.25, 0.005
 """A quarter of the cells shares the lowest colour: what matters is how the better ones differ."""
 TEXT_CELLS = 40
 """Up to so many cells have their value written in."""

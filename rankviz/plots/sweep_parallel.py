@@ -70,7 +70,8 @@ def _ticks(design: Design, name: str) -> list[tuple[float, str]]:
         return [(float(place), words) for place, words in zip(*told.values(), strict=True)]
     low, high = on_a_scale(design, name, [axis.low, axis.high])
     if not is_logarithmic(setting):
-        return [(place, value_words(setting, type(axis.low)(place))) for place in np.linspace(low, high, 5)]
+        places = sorted({type(axis.low)(place) for place in np.linspace(low, high, 5)})
+        return [(float(place), value_words(setting, place)) for place in places]
     exponents = np.arange(math.ceil(low), math.floor(high) + 1)
     if len(exponents) < 2:
         return [(place, value_words(setting, 2.0**place)) for place in (low, high)]
