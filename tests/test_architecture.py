@@ -26,6 +26,7 @@ LAYERS = (
     {"experiments"},
     {"store"},
     {"analysis"},
+    {"sweeps"},
     {"plots"},
     {"__main__"},
 )

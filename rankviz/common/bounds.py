@@ -32,6 +32,8 @@ class Bounds:
         Seconds that a job may work; it then ends with the records that it has.
     turn_seconds : float
         Seconds after which a job lets those of other visitors go first, between families of runs.
+    sweep_runs : int
+        Runs of one sweep.
     kept_jobs, kept_jobs_each : int
         Ended jobs that are kept: of all visitors, of one.
     run_bytes : int
@@ -54,6 +56,7 @@ class Bounds:
     live_jobs_each: int = 8
     job_seconds: float = 12 * 3600.0
     turn_seconds: float = 5.0
+    sweep_runs: int = 20_000
     kept_jobs: int = 1000
     kept_jobs_each: int = 30
     run_bytes: int = 10 * GB
@@ -79,6 +82,7 @@ SETS = {
         live_jobs_each=2,
         job_seconds=600.0,
         turn_seconds=3.0,
+        sweep_runs=2_000,
         kept_jobs=600,
         kept_jobs_each=10,
         upload_bytes_each=GB // 2,

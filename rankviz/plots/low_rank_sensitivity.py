@@ -165,10 +165,12 @@ def figure_of_weights(
     return finished(fig, height=420, margin={"l": 60, "r": 10, "t": 30, "b": 55})
 
 
-def colour_range(values: pd.Series[float]) -> list[float]:
-    """The values between which colours run, from the quantile `CLIPPED` to the largest, on whole steps."""
-    low = float(values.quantile(CLIPPED, "higher"))
-    return snapped_range(low, float(values.max()), COLOUR_STEP)
+def colour_range(
+    values: pd.Series[float], clipped: float = CLIPPED, step: float = COLOUR_STEP
+) -> list[float]:
+    """The values between which colours run, from the quantile `clipped` to the largest, on whole steps."""
+    low = float(values.quantile(clipped, "higher"))
+    return snapped_range(low, float(values.max()), step)
 
 
 def _cell(value: float, zero: bool) -> str:

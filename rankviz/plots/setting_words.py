@@ -1,0 +1,74 @@
+"""How settings and their values stand on axes of figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.numbers import power_of_two
+from rankviz.common.settings import Powers, Setting
+from rankviz.plots.labels import harmless
+from rankviz.sweeps.axes import Range, is_logarithmic
+from rankviz.sweeps.designs import Design
+
+MOST_TICKS = 10
+NOTHING = "–"
+"""The value of a setting that is not read, or is None."""
+
+
+def value_words(setting: Setting, value: Any) -> str:
+    """A value alone, for ticks: "2⁻⁷", "RBF", "500"."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NOTHING
+    if isinstance(value, str) and value in setting.options:
+        return harmless(str(setting.options[value].label))
+    if isinstance(value, float):
+        power = isinstance(setting.offer, Powers) and math.frexp(value)[0] == 0.5
+        return power_of_two(value) if power else f"{value:.3g}"
+    return harmless(str(value))
+
+
+def setting_words(setting: Setting) -> str:
+    """What axes and legends call it: its symbol, what is chosen by name in full."""
+    return setting.label if setting.options else setting.symbol
+
+
+def on_a_scale(design: Design, name: str, values: Iterable[Any]) -> pd.Series[float]:
+    """Numbers that stand for the values of an axis: log₂ where it is walked so, their place for a list.
+
+    NaN for a cell that does not read the setting.
+    """
+    axis = design.axis(name)
+    if isinstance(axis, Range):
+        numbers = pd.Series(list(values), dtype=object).astype(float)
+        by_powers = is_logarithmic(design.settings[name])
+        return numbers.map(math.log2, na_action="ignore") if by_powers else numbers
+    places = {value: float(place) for place, value in enumerate(listed(design, name))}
+    return pd.Series([places.get(value, math.nan) for value in values], dtype=float)
+
+
+def listed(design: Design, name: str) -> list[Any]:
+    """The values of an axis that lists them, numbers by size; empty for a range."""
+    axis = design.axis(name)
+    if isinstance(axis, Range):
+        return []
+    numbers = all(isinstance(value, int | float) for value in axis.values)
+    return sorted(axis.values) if numbers else list(axis.values)
+
+
+def scale_title(design: Design, name: str) -> str:
+    """The title of an axis whose values are those of `on_a_scale`."""
+    setting = design.settings[name]
+    by_powers = isinstance(design.axis(name), Range) and is_logarithmic(setting)
+    return f"log₂ {setting.symbol}" if by_powers else setting_words(setting)
+
+
+def ticks(design: Design, name: str) -> dict[str, Any]:
+    """Ticks of such an axis: where values are listed, at most ten of them by name."""
+    values, setting = listed(design, name), design.settings[name]
+    shown = range(0, len(values), max(math.ceil(len(values) / MOST_TICKS), 1))
+    words = [value_words(setting, values[place]) for place in shown]
+    return {"tickvals": list(shown), "ticktext": words} if values else {}

@@ -1,0 +1,147 @@
+"""A metric over two settings of a sweep, cell by cell as they come in: γ and C, as chen2017 chose them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.plots.low_rank_sensitivity import colour_range
+from rankviz.plots.setting_words import listed, on_a_scale, scale_title, ticks, value_words
+from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
+
+Names = tuple[str, str]
+"""The settings along x and y."""
+CLIPPED, STEP = 0.25, 0.005
+"""A quarter of the cells shares the lowest colour: what matters is how the better ones differ."""
+TEXT_CELLS = 40
+"""Up to so many cells have their value written in."""
+WAITING = "#8a8a8a"
+"""Of the marks of cells that are not complete: they show on light and dark pages."""
+
+
+def data(design: Design, table: pd.DataFrame, metric: str, x: str = "C", y: str = "gamma") -> pd.DataFrame:
+    """One row a cell that reads both settings: x, y, value, runs, done, best.
+
+    value is the mean on validation over folds, NaN until all runs of the cell are done; runs and done count
+    them; best marks the largest value. Raises `SettingError` for a metric that the table has not.
+    """
+    runs, column = results(design, table), metric_column(table, metric)
+    counted = np.isfinite(runs[column]).groupby(runs["cell"]).agg(["size", "sum"])
+    cells = settings_of(design)[[x, y]].set_axis(["x", "y"], axis=1)
+    cells["value"] = by_fold(runs, column).mean(axis=1, skipna=False)
+    cells["runs"], cells["done"] = counted["size"], counted["sum"]
+    cells = cells.dropna(subset=["x", "y"]).rename_axis("cell").reset_index()
+    return cells.assign(best=cells.index == (cells["value"].idxmax() if cells["value"].notna().any() else -1))
+
+
+def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: str = "gamma") -> go.Figure:
+    """The map: complete cells in colour, the best ringed; the others empty, with a dot once they have begun.
+
+    Where several cells have one place, for other settings vary too, the best of them is shown. Settings that
+    are drawn from ranges are points in the plane.
+    """
+    fig = go.Figure()
+    known = table.dropna(subset=["value"])
+    ends = colours_between(known["value"])
+    bar = {"title": {"text": f"mean {metric}", "side": "top"}, "thickness": 10, "xpad": 4, "nticks": 6}
+    colours = {"colorscale": LOW_TO_HIGH, "colorbar": bar | {"tickformat": "~g"}}
+    if listed(design, x) and listed(design, y):
+        _add_cells(fig, table, design, metric, (x, y), {"zmin": ends[0], "zmax": ends[1]} | colours)
+    else:
+        _add_points(fig, known, design, metric, (x, y), {"cmin": ends[0], "cmax": ends[1]} | colours)
+    _mark(fig, _placed(table[table["value"].isna() & (table["done"] > 0)], design, (x, y)), "begun", size=4)
+    _mark(fig, _placed(table[table["best"]], design, (x, y)), "best", size=17)
+    _axes(fig, design, (x, y))
+    return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 40, "b": 55})
+
+
+def colours_between(values: pd.Series[float]) -> list[float]:
+    """The values between which colours of cells run."""
+    return colour_range(values, CLIPPED, STEP) if len(values) else [0.0, 1.0]
+
+
+def _add_cells(
+    fig: go.Figure,
+    table: pd.DataFrame,
+    design: Design,
+    metric: str,
+    names: Names,
+    look: dict[str, Any],
+) -> None:
+    x, y = (listed(design, name) for name in names)
+    best = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
+    at = {(row.x, row.y): float(str(row.value)) for row in best.itertuples()}
+    values = [[at.get((one, other), math.nan) for one in x] for other in y]
+    words = _words(design, names, (x, y))
+    few = len(x) * len(y) <= TEXT_CELLS
+    fig.add_heatmap(
+        x=list(range(len(x))),
+        y=list(range(len(y))),
+        z=values,
+        customdata=[[[one, other] for one in words[0]] for other in words[1]],
+        texttemplate="%{z:.3f}" if few else None,
+        hovertemplate=_hover(design, names) + f"{metric} %{{z:.4f}}<extra></extra>",
+        hoverongaps=False,
+        xgap=2,
+        ygap=2,
+        **look,
+    )
+
+
+def _add_points(
+    fig: go.Figure,
+    known: pd.DataFrame,
+    design: Design,
+    metric: str,
+    names: Names,
+    look: dict[str, Any],
+) -> None:
+    placed = _placed(known, design, names)
+    words = _words(design, names, (known["x"], known["y"]))
+    fig.add_scatter(
+        x=placed["x"],
+        y=placed["y"],
+        mode="markers",
+        showlegend=False,
+        customdata=np.array([*words, known["value"]], dtype=object).T,
+        marker={"size": 11, "color": known["value"], "line": {"width": 0.5, "color": WAITING}} | look,
+        hovertemplate=_hover(design, names) + f"{metric} %{{customdata[2]:.4f}}<extra></extra>",
+    )
+
+
+def _placed(table: pd.DataFrame, design: Design, names: Names) -> pd.DataFrame:
+    x, y = (on_a_scale(design, name, table[column]) for name, column in zip(names, "xy", strict=True))
+    return pd.DataFrame({"x": x, "y": y})
+
+
+def _mark(fig: go.Figure, placed: pd.DataFrame, name: str, size: int) -> None:
+    if not len(placed):
+        return
+    ring = {"symbol": "circle-open", "color": CHOSEN_COLOUR, "line": {"width": 3}}
+    marker = {"size": size} | (ring if name == "best" else {"color": WAITING})
+    fig.add_scatter(x=placed["x"], y=placed["y"], mode="markers", name=name, marker=marker, hoverinfo="skip")
+
+
+def _words(design: Design, names: Names, values: tuple[Iterable[Any], Iterable[Any]]) -> list[list[str]]:
+    """Values of both settings in words."""
+    pairs = zip(names, values, strict=True)
+    return [[value_words(design.settings[name], value) for value in own] for name, own in pairs]
+
+
+def _axes(fig: go.Figure, design: Design, names: Names) -> None:
+    for name, update in zip(names, (fig.update_xaxes, fig.update_yaxes), strict=True):
+        values = listed(design, name)
+        update(title_text=scale_title(design, name), showgrid=not values, zeroline=False)
+        update(ticks(design, name) | ({"range": [-0.5, len(values) - 0.5]} if values else {}))
+
+
+def _hover(design: Design, names: Names) -> str:
+    symbols = (design.settings[name].symbol for name in names)
+    return ", ".join(f"{symbol} = %{{customdata[{k}]}}" for k, symbol in enumerate(symbols)) + "<br>"

@@ -1,0 +1,83 @@
+"""What each setting of a sweep is worth: best and mean of the cells at each value, a panel a setting."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.plots.style import DATA_COLOUR, finished
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.worth import shares, worth
+
+COLUMNS = 2
+ROW = 220
+"""Pixels of a row of panels."""
+
+
+def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The table of `rankviz.sweeps.worth.worth` with the setting's share of the variance: share, exact.
+
+    Settings with the largest share come first. Raises `SettingError` for a metric that the table has not.
+    """
+    told = shares(design, table, metric)
+    joined = worth(design, table, metric).merge(told, on="setting", how="left")
+    order = told.sort_values("share", ascending=False, kind="stable")["setting"].tolist()
+    return joined.sort_values(
+        "setting", key=lambda names: names.map(order.index), kind="stable", ignore_index=True
+    )
+
+
+def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
+    """Filled: the best cell with the value. Hollow: their mean. All panels have one scale."""
+    names = list(dict.fromkeys(table["setting"]))
+    columns = min(COLUMNS, max(len(names), 1))
+    rows = max(math.ceil(len(names) / columns), 1)
+    titles = [_title(table, design, name) for name in names]
+    fig = make_subplots(
+        rows,
+        columns,
+        shared_yaxes="all",
+        subplot_titles=titles,
+        vertical_spacing=0.35 / rows,
+        horizontal_spacing=0.04,
+    )
+    for place, name in enumerate(names):
+        own, at = table[table["setting"] == name], {"row": place // columns + 1, "col": place % columns + 1}
+        words = [value_words(design.settings[name], value) for value in own["value"]]
+        for column, symbol in (("best", "circle"), ("mean", "circle-open")):
+            fig.add_scatter(
+                x=words,
+                y=own[column],
+                name=f"{column} of the cells with this value",
+                legendgroup=column,
+                showlegend=place == 0,
+                mode="lines+markers",
+                line={"color": DATA_COLOUR, "width": 1.5, "dash": "solid" if column == "best" else "dot"},
+                marker={"symbol": symbol, "size": 9, "color": DATA_COLOUR},
+                customdata=own["cells"],
+                hovertemplate=f"{setting_words(design.settings[name])} = %{{x}}: {column} {metric} %{{y:.4f}}"
+                " of %{customdata} cells<extra></extra>",
+                **at,
+            )
+        fig.update_xaxes(type="category", nticks=10, **at)
+    for row in range(1, rows + 1):
+        fig.update_yaxes(title_text=f"mean {metric}", tickformat=".3f", row=row, col=1)
+    return finished(
+        fig,
+        height=110 + ROW * rows,
+        margin={"l": 60, "r": 10, "t": 80, "b": 40},
+        legend={"y": 1.0 + 0.16 / rows},
+    )
+
+
+def _title(table: pd.DataFrame, design: Design, name: str) -> str:
+    """The setting and its share of the variance."""
+    row = table[table["setting"] == name].iloc[0]
+    symbol = setting_words(design.settings[name])
+    if math.isnan(row["share"]):
+        return symbol
+    return f"{symbol}: {'' if row['exact'] else 'about '}{100 * row['share']:.0f} % of the variance"

@@ -1,0 +1,190 @@
+"""What to try next: the tree-structured Parzen estimator (TPE) of Optuna, asked anew each time.
+
+Its study lives in memory and is rebuilt from the table of runs, which stays the truth: equal rows and an
+equal seed give equal advice, whoever made the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting
+from rankviz.sweeps.axes import Axis, Range, Values, is_logarithmic
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.kinds import Cell
+from rankviz.sweeps.table import by_fold, keys_of, metric_column, results
+
+TRIES = 20
+"""Proposals for each cell that is asked for: a proposal may be one that has been made."""
+MISSING = (
+    'advice needs Optuna, which is not installed here: pip install "rankviz[advise]", or take a grid, '
+    "random or Sobol points"
+)
+
+Key = tuple[tuple[str, Any], ...]
+
+
+def advise(design: Design, table: pd.DataFrame, metric: str, n: int, seed: int = 0) -> list[Cell]:
+    """At most n cells on the design's axes that have not been made and that TPE expects most of.
+
+    It learns from every complete cell on these axes in the table, whether the design has it or not, by the
+    mean of the metric on validation over folds and seeds; of fewer than ten it learns nothing and draws at
+    random. Fewer than n are given where the axes have no others. `design.extended(cells)` makes them a
+    design. Raises `SettingError` where Optuna is not installed, for n < 1, and for a metric that the table
+    has not.
+    """
+    if n < 1:
+        raise SettingError(f"n={n!r} must be at least 1")
+    optuna = _optuna()
+    known = _known(design, table, metric) if len(table) else {}
+    with _quiet(optuna):
+        study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False)
+        )
+        space = _Space(design, optuna)
+        study.add_trials([space.trial(dict(key), value) for key, value in known.items() if value is not None])
+        return _asked(study, space, known, n)
+
+
+class _Space:
+    """The axes of a design as Optuna's distributions."""
+
+    def __init__(self, design: Design, optuna: ModuleType) -> None:
+        self._design, self._optuna, known = design, optuna, design.settings
+        self._axes = {axis.setting: _ordered(axis) for axis in design.axes}
+        self._of = {name: _distribution(axis, known[name], optuna) for name, axis in self._axes.items()}
+
+    def trial(self, cell: Cell, value: float) -> Any:
+        """A finished trial."""
+        read = {name: self._encoded(name, cell[name]) for name in cell}
+        return self._optuna.trial.create_trial(
+            params=read, distributions={name: self._of[name] for name in read}, value=value
+        )
+
+    def cell(self, trial: Any) -> Cell:
+        """The settings that a trial proposes: those that are read with what it has proposed before."""
+        base, before, found = self._design.base, self._design.base.declared(), Cell()
+
+        def value_of(setting: Setting) -> Any:
+            if setting.name in self._axes:
+                found[setting.name] = self._proposed(trial, setting.name)
+                return found[setting.name]
+            return base.get(setting.name) if before.get(setting.name) is setting else setting.default
+
+        values = {setting.name: value for setting, value in base.kind.active(value_of)}
+        base.kind.check(values)
+        return found
+
+    def _encoded(self, name: str, value: Any) -> Any:
+        axis = self._axes[name]
+        return axis.values.index(value) if isinstance(axis, Values) else value
+
+    def _proposed(self, trial: Any, name: str) -> Any:
+        axis, of = self._axes[name], self._of[name]
+        if isinstance(axis, Values) and not hasattr(of, "low"):
+            return axis.values[trial.suggest_categorical(name, of.choices)]
+        suggest = trial.suggest_int if isinstance(of.low, int) else trial.suggest_float
+        proposed = suggest(name, of.low, of.high, log=of.log)
+        return axis.values[proposed] if isinstance(axis, Values) else proposed
+
+
+def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) -> list[Cell]:
+    """New cells, one proposal after another; what is known is told again, what cannot be made has failed."""
+    found: dict[Key, Cell] = {}
+    for _ in range(TRIES * n):
+        trial = study.ask()
+        try:
+            cell = space.cell(trial)
+        except SettingError:
+            study.tell(trial, state=space._optuna.trial.TrialState.FAIL)
+            continue
+        key = tuple(sorted(cell.items()))
+        if known.get(key) is not None:
+            study.tell(trial, known[key])
+        elif key not in known:
+            found.setdefault(key, cell)
+        if len(found) == n:
+            break
+    return list(found.values())
+
+
+def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float | None]:
+    """The cells on the axes that have runs in the table, always in one order; None for incomplete ones."""
+    column = metric_column(table, metric)
+    axes = {axis.setting: axis for axis in design.axes}
+    cells = _cells_of(table, axes)
+    if not cells:
+        return {}
+    tried = replace(design, kind="given", points=0, draw=0, given=tuple(cells))
+    runs = results(tried, table)
+    begun = set(runs.loc[runs["digest"].notna(), "cell"])
+    means = by_fold(runs, column).mean(axis=1, skipna=False)
+    found = {tuple(sorted(cell.items())): means[k] for k, cell in enumerate(tried.plan.cells) if k in begun}
+    return {key: None if pd.isna(value) else float(value) for key, value in found.items()}
+
+
+def _cells_of(table: pd.DataFrame, axes: dict[str, Axis]) -> list[Key]:
+    """The settings on the axes that runs of the table have, those whose values lie on them, in order."""
+    found = set()
+    for values in keys_of(table, axes):
+        row = [(name, value, *_on(axes[name], value)) for name, value in zip(axes, values, strict=True)]
+        if all(own or value is None for _, value, *own in row):
+            found.add(tuple((name, own[0]) for name, _, *own in row if own))
+    return sorted(found, key=repr)
+
+
+def _on(axis: Axis, value: Any) -> tuple[Any, ...]:
+    """The value as the axis has it, tables hold whole numbers as floats; nothing where it lies beyond."""
+    if isinstance(axis, Values):
+        return tuple(own for own in axis.values if own == value)
+    if not _is_number(value) or not axis.low <= value <= axis.high:
+        return ()
+    return (type(axis.low)(value),) if value == type(axis.low)(value) else ()
+
+
+def _ordered(axis: Axis) -> Axis:
+    """Numbers by size, so that neighbours are alike."""
+    if isinstance(axis, Values) and all(map(_is_number, axis.values)):
+        return replace(axis, values=tuple(sorted(axis.values)))
+    return axis
+
+
+def _distribution(axis: Axis, setting: Setting, optuna: ModuleType) -> Any:
+    of = optuna.distributions
+    if isinstance(axis, Range):
+        if isinstance(setting.checked(axis.low), int):
+            return of.IntDistribution(axis.low, axis.high)
+        return of.FloatDistribution(axis.low, axis.high, log=is_logarithmic(setting))
+    if all(map(_is_number, axis.values)):
+        return of.IntDistribution(0, len(axis.values) - 1)
+    return of.CategoricalDistribution(range(len(axis.values)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _optuna() -> ModuleType:
+    try:
+        import optuna
+    except ImportError as error:
+        raise SettingError(MISSING) from error
+    return optuna
+
+
+@contextmanager
+def _quiet(optuna: ModuleType) -> Iterator[None]:
+    """Without its messages of studies and trials."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)

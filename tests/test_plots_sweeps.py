@@ -1,0 +1,169 @@
+"""Figures of sweeps: tables first, then that the figure shows them; what is not there yet looks so."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_sweeps import GRID, SPEC, bowl, made_up
+
+from rankviz import RunSpec
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting
+from rankviz.plots import setting_words, sweep_curves, sweep_map, sweep_parallel, sweep_worth
+from rankviz.plots.style import style_of
+from rankviz.sweeps import Design, Range, Values, powers
+
+MIXED = Design(
+    SPEC,
+    (
+        Values("feature_map", ("linear", "nystroem")),
+        Range("C", 2.0**-6, 2.0**6),
+        Range("gamma", 2.0**-6, 1.0),
+        Range("n_components", 5, 20),
+    ),
+    kind="sobol",
+    points=16,
+    folds=("a", "b"),
+)
+FIGURES = {
+    "map": (sweep_map, ()),
+    "parallel": (sweep_parallel, ()),
+    "curves": (sweep_curves, ("C", "gamma")),
+    "worth": (sweep_worth, ()),
+}
+
+
+def unfinished() -> pd.DataFrame:
+    """Fold a is done; of the others, those of C = 0.25."""
+    table = made_up(GRID, bowl)
+    return table[(table["fold"] == "a") | (table["C"] == 0.25)]
+
+
+def test_the_map_has_a_value_where_all_runs_are_done_and_none_elsewhere() -> None:
+    table = sweep_map.data(GRID, unfinished(), "MAP")
+    assert table["value"].notna().tolist() == [True, True, False, False, False, False]
+    assert table["done"].tolist() == [3, 3, 1, 1, 1, 1]
+    assert (table["runs"] == 3).all()
+    assert table.loc[table["best"], ["x", "y"]].to_numpy().tolist() == [[0.25, 0.5]]
+
+
+def test_cells_that_are_not_there_yet_are_empty_and_not_zero() -> None:
+    begun = unfinished().iloc[:-1]  # the last row lies in the last cell
+    table = sweep_map.data(GRID, begun, "MAP")
+    assert table["done"].tolist()[-1] == 0
+    fig = sweep_map.figure(table, GRID, "MAP")
+    cells, marks, best = fig.data
+    values = np.array(cells.z, dtype=float)
+    assert np.isnan(values[:, 1:]).all()
+    assert np.isfinite(values[:, 0]).all()
+    assert not cells.hoverongaps
+    assert (marks.name, len(marks.x)) == ("begun", 3)  # one has not begun: no mark at all
+    assert (best.name, list(best.x), list(best.y)) == ("best", [0], [0])
+
+
+def test_a_map_of_nothing_done_has_no_best() -> None:
+    table = sweep_map.data(GRID, made_up(GRID, lambda spec: math.nan), "MAP")
+    assert not table["best"].any()
+    assert [trace.type for trace in sweep_map.figure(table, GRID, "MAP").data] == ["heatmap"]
+
+
+def test_where_several_cells_have_one_place_the_best_is_shown() -> None:
+    design = Design(SPEC, (*GRID.axes, Values("n_components", (10, 20))))
+
+    def value(spec: RunSpec) -> float:
+        return spec.C + spec.n_components / 100
+
+    fig = sweep_map.figure(sweep_map.data(design, made_up(design, value), "MAP"), design, "MAP")
+    assert np.array(fig.data[0].z)[0].tolist() == pytest.approx([0.45, 1.2, 4.2])
+
+
+def test_values_of_ranges_are_points_by_their_powers() -> None:
+    table = sweep_map.data(MIXED, made_up(MIXED, bowl), "MAP")
+    assert set(table["x"]) == {cell["C"] for cell in MIXED.cells() if "gamma" in cell}
+    fig = sweep_map.figure(table, MIXED, "MAP")
+    assert fig.data[0].type == "scatter"
+    assert list(fig.data[0].x) == pytest.approx([math.log2(C) for C in table["x"]])
+    assert fig.layout.xaxis.title.text == "log₂ C"
+
+
+def test_parallel_coordinates_have_every_complete_cell_and_its_settings_in_words() -> None:
+    table = sweep_parallel.data(MIXED, made_up(MIXED, bowl), "MAP")
+    assert len(table) == 16
+    assert table["value"].is_monotonic_increasing
+    lines = sweep_parallel.figure(table, MIXED, "MAP").data[0]
+    assert [axis.label for axis in lines.dimensions] == ["Feature map", "C", "γ", "m", "MAP"]
+    assert lines.dimensions[0].ticktext == ("linear", "Nyström")
+    gamma = lines.dimensions[2]
+    assert gamma.ticktext[0] == setting_words.NOTHING
+    assert set(gamma.ticktext[1:]) == {"2⁻⁶", "2⁻⁵", "2⁻⁴", "2⁻³", "2⁻²", "2⁻¹", "2⁰"}
+    unread = [value == gamma.tickvals[0] for value in gamma.values]
+    assert unread == (table["feature_map"] == "linear").tolist()
+    assert gamma.tickvals[0] < min(v for v, none in zip(gamma.values, unread, strict=True) if not none)
+    assert list(lines.line.color) == table["value"].tolist()
+
+
+def test_curves_keep_the_lines_that_come_highest() -> None:
+    design = Design(SPEC, (Values("C", powers(-1, 1)), Values("gamma", powers(-9, 0))), folds=("a", "b"))
+    table = sweep_curves.data(design, made_up(design, bowl), "MAP", "C", "gamma")
+    assert sorted(set(table["gamma"])) == list(powers(-5, 0))
+    assert set(table.loc[table["best"], "gamma"]) == {0.25}
+    fig = sweep_curves.figure(table, design, "MAP", "C", "gamma")
+    assert len(fig.data) == 1 + 6 + 1
+    line = next(trace for trace in fig.data if trace.name == "γ = 2⁻²")
+    assert list(line.y) == table.loc[table["best"], "mean"].tolist()
+    assert fig.data[-1].name == "best"
+    assert fig.layout.xaxis.ticktext == ("2⁻¹", "2⁰", "2¹")
+
+
+def test_feature_maps_have_their_own_colours() -> None:
+    table = sweep_curves.data(MIXED, made_up(MIXED, bowl), "MAP", "C", "feature_map")
+    fig = sweep_curves.figure(table, MIXED, "MAP", "C", "feature_map")
+    line = next(trace for trace in fig.data if trace.name == "Feature map = Nyström")
+    red, green, blue = (int(style_of("nystroem").colour[k : k + 2], 16) for k in (1, 3, 5))
+    assert line.line.color == f"rgb({red}, {green}, {blue})"
+
+
+def test_what_settings_are_worth_begins_with_the_largest_share() -> None:
+    table = sweep_worth.data(GRID, made_up(GRID, bowl), "MAP")
+    shares = table.drop_duplicates("setting")["share"]
+    assert shares.is_monotonic_decreasing
+    assert shares.sum() == pytest.approx(1.0)
+    fig = sweep_worth.figure(table, GRID, "MAP")
+    titles = [note.text for note in fig.layout.annotations]
+    first = table["setting"][0]
+    assert titles[0] == f"{GRID.settings[first].symbol}: {100 * shares[0]:.0f} % of the variance"
+    assert list(fig.data[0].y) == table.loc[table["setting"] == first, "best"].tolist()
+    holes = sweep_worth.figure(sweep_worth.data(MIXED, made_up(MIXED, bowl), "MAP"), MIXED, "MAP")
+    assert all(": about " in note.text for note in holes.layout.annotations)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_before_a_cell_is_complete(name: str) -> None:
+    module, more = FIGURES[name]
+    table = made_up(GRID, bowl)
+    table = table[table["fold"] == "a"]
+    fig = module.figure(module.data(GRID, table, "MAP", *more), GRID, "MAP", *more)
+    assert fig.layout.height
+    with pytest.raises(SettingError, match="no run is done yet"):
+        module.data(GRID, pd.DataFrame(), "MAP", *more)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("C", 2.0**-7, "2⁻⁷"),
+        ("C", 0.012345, "0.0123"),
+        ("tol", 1e-06, "1e-06"),
+        ("kernel", "rbf", "RBF"),
+        ("gamma", "scale", "scale"),
+        ("n_components", 500, "500"),
+        ("rank", None, "–"),
+        ("gamma", math.nan, "–"),
+    ],
+)
+def test_values_in_words(name: str, value: object, words: str) -> None:
+    setting: Setting = GRID.settings[name]
+    assert setting_words.value_words(setting, value) == words
