@@ -24,8 +24,7 @@ def slow(d: np.ndarray) -> np.ndarray:
     left, found, last = sorted(range(d.shape[1]), key=lambda j: -seen[j]), np.ones(d.shape[1]), 0.0
     while left:
         largest = [
-            t(np.array(signs)[:, None] * d)[left].max()
-            for signs in itertools.product((1, -1), repeat=len(d))
+            t(np.array(signs)[:, None] * d)[left].max() for signs in itertools.product((1, -1), repeat=len(d))
         ]
         last = max(last, float(np.mean(np.array(largest) >= seen[left[0]] * (1 - 1e-9))))
         found[left.pop(0)] = last
@@ -33,12 +32,12 @@ def slow(d: np.ndarray) -> np.ndarray:
 
 
 def alike(rng: np.random.Generator, n: int, k: int, own: float) -> np.ndarray:
-    """Differences of k candidates to a baseline that differ from one another by a share of noise of their own."""
+    """Differences of k candidates to a baseline: noise that they share, and some of their own."""
     return rng.laplace(size=(n, 1)) + own * rng.laplace(size=(n, k))
 
 
 def test_of_few_queries_all_signs_are_gone_through() -> None:
-    d = alike(np.random.default_rng(3), 8, 3, 0.7) + [0.8, 0.0, -0.3]
+    d = alike(np.random.default_rng(3), 8, 3, 0.7) + np.array([0.8, 0.0, -0.3])
     assert max_statistic(d) == pytest.approx(slow(d), abs=1e-12)
 
 
@@ -50,7 +49,7 @@ def test_of_one_candidate_it_is_the_randomisation_test_of_its_differences() -> N
 
 
 def test_drawn_signs_come_near_to_all_signs() -> None:
-    d = alike(np.random.default_rng(4), 11, 4, 0.5) + [0.5, 0.2, 0.0, 0.3]
+    d = alike(np.random.default_rng(4), 11, 4, 0.5) + np.array([0.5, 0.2, 0.0, 0.3])
     exact, drawn = max_statistic(d), max_statistic(d, n_resamples=2000)
     assert np.abs(exact - drawn).max() < 4 * math.sqrt(0.25 / 2000)
     assert (max_statistic(d, n_resamples=2000) == drawn).all(), "drawn from the same seed"
@@ -74,7 +73,7 @@ def test_the_best_by_itself_looks_better_too_often() -> None:
 
 
 def test_candidates_that_are_alike_are_told_from_the_baseline_where_holm_does_not() -> None:
-    """Of neighbouring C, k tests are hardly more than one: never above Holm's p, and below it for all here."""
+    """Of neighbouring C, k tests are hardly more than one: never above Holm's p."""
     d = alike(np.random.default_rng(8), 12, 9, 0.1) + 0.75
     alone = np.array([max_statistic(column[:, None])[0] for column in d.T])
     together, by_holm = max_statistic(d), holm(alone)

@@ -13,6 +13,20 @@ from rankviz.models.settings import FEATURE_MAP
 _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 
+def look_of(spec: RunSpec) -> str:
+    """The name of a run's look: a method keeps its colour on every page, RankSVM that of its feature map."""
+    return str(spec.feature_map) if spec.method == USUAL else spec.method
+
+
+def short_labels(specs: Sequence[RunSpec]) -> list[str]:
+    """One label a spec: method and m; among those that look alike, all that varies too."""
+    alike: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        alike.setdefault(look_of(spec), []).append(spec)
+    found = {look: iter(distinct_labels(group)) for look, group in alike.items()}
+    return [next(found[look_of(spec)]) for spec in specs]
+
+
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
     """One label a spec: method and m, and of the other settings what varies."""
     return [", ".join(parts) for parts in distinct_parts(specs)]

@@ -1,7 +1,7 @@
 """Several candidates against one baseline on the same queries: what the best of them is worth.
 
-Of many candidates that are as good as the baseline, the best one looks better by chance. The test here asks how
-good the best would look, whichever it is; it knows that candidates are alike, as models of neighbouring C
+Of many candidates that are as good as the baseline, the best one looks better by chance. The test here asks
+how good the best would look, whichever it is; it knows that candidates are alike, as models of neighbouring C
 are, where Holm's correction reckons with the worst.
 """
 
@@ -24,10 +24,10 @@ def max_statistic(differences: ArrayLike, *, n_resamples: int = 9999, seed: int 
     """p-values (k,) of k candidates by their differences (Q, k) to a baseline, each adjusted for all others.
 
     With T_j = |Σ_q d_qj| / √(Σ_q d_qj²), which rises with Student's |t|, the signs of whole rows are drawn
-    anew, for under the null hypothesis a query's differences are as likely turned round, all at once. The p of
-    the largest T is the share of draws whose largest T* reaches it; of the next, that of the
-    largest T* of it and those below; and p never falls from one to the next (westfall1993 algorithm 4.1,
-    where romano2005 show that at most a share α of such families has one that is wrongly below α). Two-sided.
+    anew, for under the null hypothesis a query's differences are as likely turned round, all at once. The p
+    of the largest T is the share of draws whose largest T* reaches it; of the next, that of the largest T* of
+    it and those below; and p never falls from one to the next (westfall1993 algorithm 4.1; romano2005 show
+    that a share α of such families at most has one that is wrongly below α). Two-sided.
     Of few queries all signs are gone through; else the draw that was seen counts as one of them. Queries with
     NaN for every candidate are left out; a candidate that is even on every query has p = 1; with fewer than
     two queries all are NaN.
@@ -79,7 +79,8 @@ def _shares(unit: FloatArray, seen: FloatArray, n_resamples: int, seed: int) -> 
 
 def _all_signs(n: int) -> Iterator[FloatArray]:
     """Every row of n signs, at once."""
-    yield 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    yield np.where(bits, -1.0, 1.0)
 
 
 def _drawn_signs(n: int, n_resamples: int, seed: int) -> Iterator[FloatArray]:

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.experiments.labels import short_labels
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
-from rankviz.plots.labels import short_labels
 from rankviz.plots.style import finished, line_of, look_of, second_tone, style_of
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.labels import look_of as look_of
 from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.risk.losses import LOSSES
@@ -77,11 +77,6 @@ def loss_line(name: str) -> tuple[str, str]:
         return LOSS_LINES[name]
     others = [loss for loss in LOSSES if loss not in LOSS_LINES]
     return SPARE_LINES[others.index(name) % len(SPARE_LINES)]
-
-
-def look_of(spec: RunSpec) -> str:
-    """The name of a run's look: a method keeps its colour on every page, RankSVM that of its feature map."""
-    return str(spec.feature_map) if spec.method == USUAL else spec.method
 
 
 def style_of(look: str) -> MethodStyle:
