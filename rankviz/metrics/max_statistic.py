@@ -87,4 +87,5 @@ def _drawn_signs(n: int, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Rows of n signs (s, n), some at a time."""
     rng = np.random.default_rng(seed)
     for start in range(0, n_resamples, _BATCH):
-        yield rng.choice((-1.0, 1.0), (min(_BATCH, n_resamples - start), n))
+        bits = rng.integers(0, 2, (min(_BATCH, n_resamples - start), n), dtype=np.int8)
+        yield np.where(bits, -1.0, 1.0)

@@ -24,7 +24,7 @@ METHOD = "percentile bootstrap over queries, widened for small samples"
 
 _BATCH = 500  # resamples at a time: half the seconds and a twentieth of the memory of all at once
 _KEPT = 2_500_000  # shares of resamples that are kept, 20 MB: of up to 250 queries with the usual 9,999
-_ROUNDING = 1e-12  # metrics lie in [0, 1]: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more
+ROUNDING = 1e-12  # metrics lie in [0, 1]: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Interval:
 
     def __str__(self) -> str:
         if self.n_queries < 2:
-            return f"{_number(self.mean)} ({_queries(self.n_queries)}: no interval)"
+            return f"{_number(self.mean)} ({queries_in_words(self.n_queries)}: no interval)"
         return (
             f"{_number(self.mean)} ({_percent(self.confidence)} interval "
-            f"[{_number(self.low)}, {_number(self.high)}], {_queries(self.n_queries)})"
+            f"[{_number(self.low)}, {_number(self.high)}], {queries_in_words(self.n_queries)})"
         )
 
 
@@ -109,7 +109,7 @@ class Comparison:
 
     def sentence(self, name_a: str, name_b: str, metric: str) -> str:
         """Say in words whether a is better or worse than b, by how much, or that it cannot be told."""
-        queries, level = _queries(self.n_queries), _percent(self.interval.confidence)
+        queries, level = queries_in_words(self.n_queries), _percent(self.interval.confidence)
         if self.n_queries < self.n_needed:
             verb = "is" if self.n_queries == 1 else "are"
             return (
@@ -170,7 +170,7 @@ def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
             "computed by the same definition on the same data."
         )
     differences = first - second
-    differences[np.abs(differences) < _ROUNDING] = 0.0
+    differences[np.abs(differences) < ROUNDING] = 0.0
     return differences
 
 
@@ -263,7 +263,8 @@ def _some(queries: pd.Index) -> str:
     return f"{shown}, …" if len(queries) > 3 else shown or "none"
 
 
-def _queries(n: int) -> str:
+def queries_in_words(n: int) -> str:
+    """A number of queries: "1 query", "3,000 queries"."""
     return "1 query" if n == 1 else f"{n:,} queries"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -98,30 +98,27 @@ class Contestant:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Metrics that all its runs have."""
-        names = self.runs[0].per_query.columns
-        return tuple(name for name in names if all(name in run.per_query for run in self.runs))
+        return tuple(map(str, self.frame.columns))
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Metrics of all its runs: index fold, seed, query. `DataError` for a query that comes twice."""
+        tables = {(run.spec.fold, run.draw): run.per_query for run in self.runs}
+        found = pd.concat(tables, names=["fold", "seed", "query"], join="inner")
+        if not found.index.is_unique:
+            fold, _, query = found.index[found.index.duplicated()][0]
+            raise DataError(
+                f"query {query} twice in {self.label} on {fold}",
+                expected="one value for each query of a run",
+                remedy="Evaluate the run again: its metrics are not those of one part.",
+            )
+        return found
 
     def values(self, metric: str) -> pd.Series[float]:
-        """A metric of every run: index fold, query, seed.
-
-        Raises `SettingError` for a metric that a run does not have, `DataError` for a query that comes twice.
-        """
+        """A metric of every run: index fold, seed, query. `SettingError` for one that a run does not have."""
         if metric not in self.metrics:
             raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
-        found = []
-        for run in self.runs:
-            own = run.per_query[metric].astype(float)
-            if not own.index.is_unique:
-                twice = own.index[own.index.duplicated()][0]
-                raise DataError(
-                    f"query {twice} twice in {self.label} on {run.spec.fold}",
-                    expected="one value for each query of a run",
-                    remedy="Evaluate the run again: its metrics are not those of one part.",
-                )
-            keys = [(run.spec.fold, query, run.draw) for query in own.index]
-            index = pd.MultiIndex.from_tuples(keys, names=["fold", "query", "seed"])
-            found.append(pd.Series(own.to_numpy(), index=index, name=metric))
-        return pd.concat(found)
+        return self.frame[metric]
 
     def by_query(self, metric: str) -> pd.Series[float]:
         """A metric by query: the mean over its seeds, then over the folds whose part it is in.
@@ -140,10 +137,11 @@ class Contestant:
             )
         return mean_over_seeds(values).groupby(level="query", sort=False).mean()
 
-    def restricted(self, queries: pd.Index) -> Self:
-        """The same with some of its queries only."""
+    def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
+        """The same with some queries of each fold only."""
         kept = (
-            Run(run.spec, run.per_query[run.per_query.index.isin(queries)], run.seconds) for run in self.runs
+            replace(run, per_query=run.per_query[run.per_query.index.isin(queries[run.spec.fold])])
+            for run in self.runs
         )
         return type(self)(self.label, tuple(kept))
 
