@@ -141,5 +141,10 @@ def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
 
 def translucent(look: str, share: float = 0.18) -> str:
     """A method's colour for bands behind its line."""
-    red, green, blue = _rgb(style_of(look).colour)
+    return see_through(style_of(look).colour, share)
+
+
+def see_through(colour: str, share: float) -> str:
+    """A colour that lets most of what is behind it through."""
+    red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"

@@ -6,7 +6,6 @@ import pandas as pd
 
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.errors import SettingError
-from rankviz.experiments.labels import look_of
 from rankviz.metrics.significance import interval
 
 
@@ -25,6 +24,6 @@ def cutoffs(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
         for name, table in tables.items():
             found = interval(table[one.label])
             k = int(name.removeprefix(f"{metric}@"))
-            rows.append((look_of(one.spec), one.label, k, found.mean, found.low, found.high))
+            rows.append((matched.looks[one.label], one.label, k, found.mean, found.low, found.high))
     table = pd.DataFrame(rows, columns=["method", "label", "k", "value", "low", "high"])
     return table.sort_values("k", kind="stable", ignore_index=True)

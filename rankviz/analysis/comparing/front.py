@@ -11,7 +11,6 @@ from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
-from rankviz.experiments.labels import look_of
 from rankviz.metrics.significance import interval
 
 
@@ -66,7 +65,7 @@ def front(matched: Matched, metric: str) -> Front:
     rows = []
     for one in matched.contestants:
         found = interval(values[one.label])
-        rows.append((look_of(one.spec), one.label, one.seconds, found.mean, found.low, found.high))
+        rows.append((matched.looks[one.label], one.label, one.seconds, found.mean, found.low, found.high))
     table = pd.DataFrame(rows, columns=["method", "label", "seconds", "mean", "low", "high"])
     best = str(table["label"][table["mean"].argmax()])
     behind = values[best].to_numpy()[:, None] - values[list(table["label"])].to_numpy()

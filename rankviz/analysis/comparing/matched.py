@@ -11,6 +11,7 @@ import pandas as pd
 from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets.normalise import NORMALISATIONS
+from rankviz.experiments.labels import look_of
 from rankviz.metrics.significance import queries_in_words
 
 
@@ -58,6 +59,11 @@ class Matched:
         return tuple(one.label for one in self.contestants)
 
     @property
+    def looks(self) -> dict[str, str]:
+        """What each looks like in figures, by its label (see `look_of`)."""
+        return {one.label: look_of(one.spec) for one in self.contestants}
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """Metrics that all of them have."""
         first, *others = self.contestants
@@ -87,6 +93,14 @@ class Matched:
                 remedy="Evaluate all models by the same definition.",
             )
         return found.dropna().reindex(self.queries.intersection(found.dropna().index, sort=False))
+
+    def pair(self, metric: str, label: str, baseline: str) -> pd.DataFrame:
+        """A metric of one contestant (new) beside the baseline's (old): columns query, old, new.
+
+        `rankviz.plots.query_differences` draws wins and losses of it. Raises as `named` and `by_query`.
+        """
+        found = self.by_query(metric)[[self.named(baseline).label, self.named(label).label]]
+        return found.set_axis(["old", "new"], axis=1).rename_axis("query").reset_index()
 
 
 def _check_names(given: Sequence[Contestant]) -> None:
