@@ -27,7 +27,8 @@ def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: A
     rows = {panel: int((table["panel"] == panel).sum()) for panel in panels}
     height = 110 + sum(ROW * n + HEAD for n in rows.values())
     figure, ends = go.Figure(), _domains([rows[panel] for panel in panels])
-    axes: dict[str, Any] = {"xaxis": {"title": title, "zeroline": False} | layout.pop("xaxis", {})}
+    below = {"anchor": f"y{len(panels)}" if len(panels) > 1 else "y"}
+    axes: dict[str, Any] = {"xaxis": {"title": title, "zeroline": False} | below | layout.pop("xaxis", {})}
     for number, (panel, end) in enumerate(zip(panels, ends, strict=True), start=1):
         own = table[table["panel"] == panel].reset_index()
         suffix = "" if number == 1 else str(number)

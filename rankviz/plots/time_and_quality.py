@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -38,8 +39,11 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
         line={"color": EVEN_COLOUR, "width": 1.5, "shape": "hv"},
         hoverinfo="skip",
     )
+    middle = math.sqrt(table["seconds"].min() * table["seconds"].max())
     for _, row in table.iterrows():
-        fig.add_trace(_point(row, metric, named=bool(row["efficient"]) or len(table) <= MOST_NAMED))
+        named = bool(row["efficient"]) or len(table) <= MOST_NAMED
+        side = "bottom right" if row["seconds"] < middle else "bottom left"
+        fig.add_trace(_point(row, metric, side if named else ""))
     cheapest = table[table["chosen"] == "cheapest"]
     cheapest = cheapest if len(cheapest) else table[table["chosen"] == "best"]
     fig.add_scatter(
@@ -58,15 +62,16 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
     )
 
 
-def _point(row: pd.Series, metric: str, *, named: bool) -> go.Scatter:
+def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:
+    """A contestant, its name on that side where one is given."""
     style, label = style_of(str(row["method"])), harmless(str(row["label"]))
     bar: dict[str, Any] = {"array": [row["se"] if pd.notna(row["se"]) else 0.0], "arrayminus": [0.0]}
     return go.Scatter(
         x=[row["seconds"]],
         y=[row["mean"]],
-        mode="markers+text" if named else "markers",
+        mode="markers+text" if side else "markers",
         text=[label],
-        textposition="bottom center",
+        textposition=side or None,
         showlegend=False,
         error_y=bar | {"symmetric": False, "color": style.colour, "thickness": 1.5, "width": 3},
         marker={"color": style.colour, "symbol": style.symbol, "size": 11},
