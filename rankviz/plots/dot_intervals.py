@@ -91,6 +91,7 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         "width": 0,
         "color": style.colour,
     }
+    outline = {"width": 2, "color": style.colour}
     symbol = style.symbol if row["full"] else f"{style.symbol}-open"
     return go.Scatter(
         x=[row["value"]],
@@ -99,6 +100,11 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         name=harmless(str(row["label"])),
         mode="markers",
         error_x=reach,
-        marker={"color": style.colour, "symbol": symbol, "size": 10, "line": {"width": 2}},
+        marker={
+            "color": style.colour,
+            "symbol": symbol,
+            "size": 10,
+            "line": {"width": 2, "color": style.colour},
+        },
         hovertemplate=f"{hover}<extra></extra>",
     )

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from rankviz.experiments.labels import short_labels
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
+from rankviz.plots.labels import harmless
 from rankviz.plots.style import finished, line_of, look_of, second_tone, see_through, style_of
 
 _DASHES = ("dashdot", "dash", "dot", "longdash")
@@ -43,9 +44,9 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
         fig.add_scatter(
             x=rows["k"],
             y=rows["value"],
-            name=label,
+            name=harmless(label),
             mode="lines+markers",
-            hovertemplate=f"{label}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{harmless(label)}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
             **drawn,
         )
     bottom, top = ("low", "high") if banded else ("value", "value")

@@ -39,10 +39,10 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
         line={"color": EVEN_COLOUR, "width": 1.5, "shape": "hv"},
         hoverinfo="skip",
     )
-    middle = math.sqrt(table["seconds"].min() * table["seconds"].max())
+    low, high = math.log10(table["seconds"].min()), math.log10(table["seconds"].max())
     for _, row in table.iterrows():
         named = bool(row["efficient"]) or len(table) <= MOST_NAMED
-        side = "bottom right" if row["seconds"] < middle else "bottom left"
+        side = "bottom right" if math.log10(row["seconds"]) < (low + high) / 2 else "bottom left"
         fig.add_trace(_point(row, metric, side if named else ""))
     cheapest = table[table["chosen"] == "cheapest"]
     cheapest = cheapest if len(cheapest) else table[table["chosen"] == "best"]
@@ -57,9 +57,17 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
     return finished(
         fig,
         height=440,
-        xaxis={"title": "training seconds (log scale)", "type": "log", "dtick": "D2", "tickformat": "~g"},
+        xaxis=_seconds(low, high),
         yaxis={"title": f"mean {metric} over queries", "tickformat": ".3~f"},
     )
+
+
+def _seconds(low: float, high: float) -> dict[str, Any]:
+    """The axis of seconds between two powers of ten: some room beside them, a tick for every digit of few."""
+    room = max(0.1, 0.08 * (high - low))
+    dtick = "D1" if high - low < 1 else "D2"
+    ends = {"range": [low - room, high + room], "dtick": dtick, "tickformat": "~g"}
+    return {"title": "training seconds (log scale)", "type": "log"} | ends
 
 
 def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:

@@ -13,6 +13,9 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
 from rankviz.metrics.significance import interval
 
+DIGITS = 12
+"""Means that differ by less are equal: two ways to sum one differ by 1e-15."""
+
 
 @dataclass(frozen=True, eq=False)
 class Front:
@@ -26,7 +29,8 @@ class Front:
         over runs), mean, low, high, behind (the best's mean less its own), se (standard error of that
         difference over queries), efficient (no other is as cheap and better, or as good and cheaper).
     best, cheapest : str
-        Labels: of the highest mean, and of the cheapest that is within one standard error of it.
+        Labels: of the highest mean, the cheapest of those that have it, and of the cheapest that is within one
+        standard error of it.
     """
 
     metric: str
@@ -67,12 +71,13 @@ def front(matched: Matched, metric: str) -> Front:
         found = interval(values[one.label])
         rows.append((matched.looks[one.label], one.label, one.seconds, found.mean, found.low, found.high))
     table = pd.DataFrame(rows, columns=["method", "label", "seconds", "mean", "low", "high"])
-    best = str(table["label"][table["mean"].argmax()])
+    table = table.sort_values(["seconds", "mean"], ascending=[True, False], ignore_index=True)
+    quality = table["mean"].to_numpy().round(DIGITS)
+    best = str(table["label"][quality.argmax()])
     behind = values[best].to_numpy()[:, None] - values[list(table["label"])].to_numpy()
     table["behind"] = behind.mean(axis=0)
     table["se"] = behind.std(axis=0, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else np.nan
-    table["efficient"] = efficient(table["seconds"].to_numpy(), table["mean"].to_numpy())
-    table = table.sort_values(["seconds", "mean"], ascending=[True, False], ignore_index=True)
+    table["efficient"] = efficient(table["seconds"].to_numpy(), quality)
     near = table[(table["behind"] <= table["se"]) | (table["label"] == best)]
     return Front(metric, table, best, str(near["label"].iloc[0]))
 
