@@ -100,11 +100,6 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         name=harmless(str(row["label"])),
         mode="markers",
         error_x=reach,
-        marker={
-            "color": style.colour,
-            "symbol": symbol,
-            "size": 10,
-            "line": {"width": 2, "color": style.colour},
-        },
+        marker={"color": style.colour, "symbol": symbol, "size": 10, "line": outline},
         hovertemplate=f"{hover}<extra></extra>",
     )

@@ -44,9 +44,9 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
         fig.add_scatter(
             x=rows["k"],
             y=rows["value"],
-            name=harmless(label),
+            name=harmless(str(label)),
             mode="lines+markers",
-            hovertemplate=f"{harmless(label)}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{harmless(str(label))}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
             **drawn,
         )
     bottom, top = ("low", "high") if banded else ("value", "value")

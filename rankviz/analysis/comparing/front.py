@@ -29,8 +29,8 @@ class Front:
         over runs), mean, low, high, behind (the best's mean less its own), se (standard error of that
         difference over queries), efficient (no other is as cheap and better, or as good and cheaper).
     best, cheapest : str
-        Labels: of the highest mean, the cheapest of those that have it, and of the cheapest that is within one
-        standard error of it.
+        Labels: of the highest mean, the cheapest of those that have it, and of the cheapest that is within
+        one standard error of it.
     """
 
     metric: str
