@@ -92,9 +92,9 @@ def test_contestants_that_are_none() -> None:
     with pytest.raises(SettingError, match="two runs of the same fold and seed"):
         Contestant("a", (run(LINEAR, [0.1]), run(LINEAR.but(C=2.0), [0.1])))
     with pytest.raises(SettingError, match=r"a has no NDCG@10; it has MAP"):
-        single("a", [0.1]).values("NDCG@10")
+        single("a", [0.1]).by_query("NDCG@10")
     with pytest.raises(DataError, match="query 3 twice in a on Fold1"):
-        Contestant("a", (run(LINEAR, [0.1, 0.2], [3, 3]),)).values("MAP")
+        Contestant("a", (run(LINEAR, [0.1, 0.2], [3, 3]),)).by_query("MAP")
 
 
 def test_metrics_are_those_that_every_run_has() -> None:

@@ -55,6 +55,13 @@ def test_drawn_signs_come_near_to_all_signs() -> None:
     assert (max_statistic(d, n_resamples=2000) == drawn).all(), "drawn from the same seed"
 
 
+def test_of_many_queries_signs_are_not_kept_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    d = alike(np.random.default_rng(5), 40, 3, 1.0) + 0.3
+    kept = max_statistic(d, n_resamples=700)
+    monkeypatch.setattr("rankviz.metrics.max_statistic._KEPT", 0)
+    assert (max_statistic(d, n_resamples=700) == kept).all()
+
+
 @pytest.mark.parametrize("own", [0.2, 2.0])
 def test_of_candidates_that_are_as_good_one_family_in_twenty_looks_better(own: float) -> None:
     rng, families = np.random.default_rng(6), 400

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.array_checks import real_array
 
+Signs = NDArray[np.int8]
+"""1 and −1."""
+
 _BATCH = 500  # draws at a time
+_KEPT = 10_000_000  # signs that are kept, 10 MB: of up to 1,000 queries with the usual 9,999 draws
 _ROUNDING = 1e-9  # of a statistic: sums of the same numbers in another order tie
 
 
@@ -65,27 +70,41 @@ def _checked(differences: ArrayLike) -> FloatArray:
 
 def _shares(unit: FloatArray, seen: FloatArray, n_resamples: int, seed: int) -> FloatArray:
     """For columns from the largest statistic down: how often the largest of it and all below comes so far."""
-    uneven = unit[unit.any(axis=1)]
-    exact = 2 ** len(uneven) <= n_resamples
-    draws = _all_signs(len(uneven)) if exact else _drawn_signs(len(uneven), n_resamples, seed)
+    uneven = unit.any(axis=1)
+    exact = 2 ** int(uneven.sum()) <= n_resamples
+    if exact:
+        unit, blocks = unit[uneven], iter([_all_signs(int(uneven.sum()))])
+    else:
+        blocks = _drawn_signs(len(unit), n_resamples, seed)
     count, total = np.zeros(len(seen)), 0
-    for signs in draws:
-        drawn = np.abs(signs @ uneven)
+    for signs in blocks:
+        drawn = np.abs(signs.astype(np.float64) @ unit)
         largest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         count += (largest >= seen - _ROUNDING).sum(axis=0)
         total += len(signs)
     return count / total if exact else (count + 1) / (total + 1)
 
 
-def _all_signs(n: int) -> Iterator[FloatArray]:
-    """Every row of n signs, at once."""
+def _all_signs(n: int) -> Signs:
+    """Every row of n signs."""
     bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    yield np.where(bits, -1.0, 1.0)
+    return (1 - 2 * bits).astype(np.int8)
 
 
-def _drawn_signs(n: int, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Rows of n signs (s, n), some at a time."""
+def _drawn_signs(n: int, n_resamples: int, seed: int) -> Iterator[Signs]:
+    """Rows of n signs (s, n), some at a time: of as many queries, always the same."""
+    if n * n_resamples <= _KEPT:
+        return iter(_kept_signs(n, n_resamples, seed))
+    return _new_signs(n, n_resamples, seed)
+
+
+def _new_signs(n: int, n_resamples: int, seed: int) -> Iterator[Signs]:
     rng = np.random.default_rng(seed)
     for start in range(0, n_resamples, _BATCH):
-        bits = rng.integers(0, 2, (min(_BATCH, n_resamples - start), n), dtype=np.int8)
-        yield np.where(bits, -1.0, 1.0)
+        yield np.asarray(1 - 2 * rng.integers(0, 2, (min(_BATCH, n_resamples - start), n), dtype=np.int8))
+
+
+@lru_cache(maxsize=2)
+def _kept_signs(n: int, n_resamples: int, seed: int) -> list[Signs]:
+    """All that is drawn: pages ask for dozens of tests on the same few queries."""
+    return list(_new_signs(n, n_resamples, seed))

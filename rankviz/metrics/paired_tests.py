@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,9 @@ from scipy import stats
 from rankviz.common.arrays import FloatArray
 from rankviz.metrics.max_statistic import max_statistic
 from rankviz.metrics.significance import ROUNDING, Interval, differences_of, interval
+
+Values = TypeVar("Values", "pd.Series[float]", pd.DataFrame)
+"""One metric, or a column for each of several."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def paired_tests(
     )
 
 
-def mean_over_seeds(values: pd.Series[float]) -> pd.Series[float]:
+def mean_over_seeds(values: Values) -> Values:
     """One value for each query of values by fold, query and seed (levels of these names, seed perhaps).
 
     Seeds of a query are no further queries: they are averaged first. Queries of folds stand beside one

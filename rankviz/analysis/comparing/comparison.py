@@ -153,7 +153,7 @@ def compare(
 def _standing(one: Contestant, metric: str, table: pd.DataFrame) -> dict[str, object]:
     """A row of `Comparison.standings`."""
     over = interval(table[one.label])
-    by_run = one.values(metric).groupby(level=["fold", "seed"], sort=False).mean().dropna()
+    by_run = one.by_run[metric].dropna()
     return {
         "label": one.label,
         "metric": metric,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
+import numpy as np
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
@@ -103,8 +104,11 @@ class Contestant:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """Metrics of all its runs: index fold, seed, query. `DataError` for a query that comes twice."""
-        tables = {(run.spec.fold, run.draw): run.per_query for run in self.runs}
-        found = pd.concat(tables, names=["fold", "seed", "query"], join="inner")
+        found = pd.concat([run.per_query for run in self.runs], join="inner")
+        sizes = [len(run.per_query) for run in self.runs]
+        folds = np.repeat([run.spec.fold for run in self.runs], sizes)
+        draws = np.repeat([run.draw for run in self.runs], sizes)
+        found.index = pd.MultiIndex.from_arrays([folds, draws, found.index], names=["fold", "seed", "query"])
         if not found.index.is_unique:
             fold, _, query = found.index[found.index.duplicated()][0]
             raise DataError(
@@ -114,28 +118,39 @@ class Contestant:
             )
         return found
 
-    def values(self, metric: str) -> pd.Series[float]:
-        """A metric of every run: index fold, seed, query. `SettingError` for one that a run does not have."""
-        if metric not in self.metrics:
-            raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
-        return self.frame[metric]
+    @cached_property
+    def by_run(self) -> pd.DataFrame:
+        """Mean metrics of each run: index fold, seed."""
+        return self.frame.groupby(level=["fold", "seed"], sort=False).mean()
+
+    @cached_property
+    def _queries(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """By query: metrics, the mean over seeds and then over folds, and the share of runs that have one."""
+        means = mean_over_seeds(self.frame).groupby(level="query", sort=False).mean()
+        return means, self.frame.notna().groupby(level="query", sort=False).mean()
 
     def by_query(self, metric: str) -> pd.Series[float]:
         """A metric by query: the mean over its seeds, then over the folds whose part it is in.
 
         So a query counts once, however many runs have it: training parts share most queries of a set.
         A query without a value, which the definition leaves out, is NaN in all runs; else `DataError`.
+        Raises `SettingError` for a metric that a run does not have.
         """
-        values = self.values(metric)
-        known = values.notna().groupby(level="query", sort=False)
-        partly = known.any() & ~known.all()
-        if partly.any():
+        self.check(metric)
+        means, known = self._queries
+        partly = known.index[(known[metric] > 0) & (known[metric] < 1)]
+        if len(partly):
             raise DataError(
-                f"query {partly.index[partly][0]} has {metric} in some runs of {self.label} only",
+                f"query {partly[0]} has {metric} in some runs of {self.label} only",
                 expected="a value in all of them, or in none",
                 remedy="Evaluate all runs by the same definition.",
             )
-        return mean_over_seeds(values).groupby(level="query", sort=False).mean()
+        return means[metric]
+
+    def check(self, metric: str) -> None:
+        """Raise `SettingError` for a metric that a run does not have."""
+        if metric not in self.frame:
+            raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
 
     def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
         """The same with some queries of each fold only."""
