@@ -18,6 +18,8 @@ from rankviz.solvers.result import Status
 FORMAT = 2
 READABLE = (1, 2)
 """Format 1 had flat specs."""
+NOT_TRAINING = ("data", "evaluate")
+"""Stages of a run that are no part of its training."""
 PARTS = ("train", "vali", "test")
 SOLUTION = "solution_"
 RECORD = "run record"
@@ -150,6 +152,11 @@ class RunRecord:
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise unreadable(path, RECORD, str(error)) from error
+
+
+def training_seconds(record: RunRecord) -> float:
+    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
+    return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
 _PLAIN = ("status", "n_components", "n_pairs", "seconds", "versions")
