@@ -71,13 +71,15 @@ class Listing:
 
     def every(self) -> pd.DataFrame:
         """All runs, whoever asked for them, the latest first: for who may read the database itself."""
-        return self._table(_rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc()), "")
+        asked = _rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc())
+        return self._table(("every",), asked, "")
 
     def of_studies(self, wanted: Sequence[str]) -> pd.DataFrame:
         """The runs of studies, in their order, as `every` does."""
         asked = _rows().join(members, members.c.run == runs.c.id).join(marks, _own(""), isouter=True)
         places = members.c.study, members.c.position
-        return self._table(asked.where(members.c.study.in_(wanted)).order_by(*places), "")
+        asked = asked.where(members.c.study.in_(wanted)).order_by(*places)
+        return self._table(("studies", *wanted), asked, "")
 
     def specs(self, digests: Sequence[str]) -> list[RunSpec]:
         """The specs of runs that there are, in the order of their digests."""
