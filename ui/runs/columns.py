@@ -60,9 +60,10 @@ class Columns:
     def _differs(self, name: str, table: pd.DataFrame) -> bool:
         """Whether runs differ in a setting; one that only some have does not count."""
         values = table[name].map(repr).where(table[name].notna()) if _mixed(table[name]) else table[name]
-        found = values.dropna().unique()
-        gaps = self.setting(name).default is None and bool(values.isna().any())  # none of it is a value then
-        return len(found) + gaps > 1
+        found = values.unique()
+        gaps = int(pd.isna(found).sum())
+        none_is_a_value = gaps and self.setting(name).default is None
+        return len(found) - gaps + none_is_a_value > 1
 
     def told(self, name: str, value: Any) -> str:
         """A value as captions tell it: "C = 2⁻⁷"."""
@@ -112,10 +113,13 @@ class Columns:
 
     def in_words(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
         """A column as texts, None where a run does not have the setting."""
-        plain = table[name].map(repr) if _mixed(table[name]) else table[name]
-        first = dict(zip(plain, table[name], strict=True))
-        words = {text: None if is_none(value) else self.alone(name, value) for text, value in first.items()}
-        return plain.map(words).astype(object)
+        values = table[name]
+        if not _mixed(values):
+            words = {value: self.alone(name, value) for value in values.dropna().unique()}
+            return values.map(words).astype(object)
+        first = dict(zip(values.map(repr), values, strict=True))
+        told = {text: None if is_none(value) else self.alone(name, value) for text, value in first.items()}
+        return values.map(repr).map(told).astype(object)
 
 
 def _mixed(values: pd.Series[Any]) -> bool:

@@ -47,11 +47,14 @@ class Shown:
         How many there are without filters.
     metric : str
         The metric that runs are judged by, "" where none was computed.
+    differing : list of str
+        The settings that are not the same in all of them.
     """
 
     table: pd.DataFrame
     total: int
     metric: str
+    differing: list[str]
 
 
 def metric_chosen(table: pd.DataFrame) -> str:
@@ -107,8 +110,8 @@ def searched(table: pd.DataFrame, columns: Columns, text: str) -> pd.Series[bool
     wanted, found = text.casefold().split(), pd.Series(True, index=table.index)
     for word in wanted:
         here = table["note"].str.casefold().str.contains(word, regex=False)
-        here |= [any(word in tag.casefold() for tag in tags) for tags in table["tags"]]
-        here |= table.index.str.startswith(word)
+        here |= table["tags"].map(lambda tags, word=word: any(word in tag.casefold() for tag in tags))
+        here |= pd.Series(table.index.str.startswith(word), table.index)
         for name in PHRASES:
             if name in table:
                 here |= _has(table[name], columns, name, word)
@@ -199,7 +202,7 @@ def _by_settings(found: pd.DataFrame, table: pd.DataFrame, columns: Columns) -> 
 
 
 def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -> pd.Series[bool]:
-    """Which values lie between the two ends of a slider; runs without the setting only while none is moved."""
+    """Which values lie between the two ends of a slider; runs without the setting while neither is moved."""
     stops = stops_of(values)
     if len(stops) < 2:
         return values == values

@@ -49,7 +49,7 @@ def cells(
     if table["shared"].any() or not table["own"].all():
         pairs = zip(table["own"], table["shared"], strict=True)
         found["whose"] = pd.Series([WHOSE[bool(own), bool(shared)] for own, shared in pairs], table.index)
-    found["made"] = _times(table["ended"].fillna(table["created"]))
+    found["made"] = times(table)
     return pd.DataFrame(found, index=table.index)
 
 
@@ -73,11 +73,11 @@ def _written(columns: Columns, name: str, table: pd.DataFrame) -> pd.Series[Any]
     return table[name] if numeric else columns.in_words(name, table)
 
 
-def _times(seconds: pd.Series[float]) -> pd.Series[Any]:
-    """Times in the visitor's zone."""
-    times = pd.to_datetime(seconds, unit="s", utc=True)
+def times(table: pd.DataFrame) -> pd.Series[Any]:
+    """When runs ended, or were asked for, in the visitor's zone."""
+    found = pd.to_datetime(table["ended"].fillna(table["created"]), unit="s", utc=True)
     zone = st.context.timezone
-    return times.dt.tz_convert(zone) if zone else times
+    return found.dt.tz_convert(zone) if zone else found
 
 
 def formats(

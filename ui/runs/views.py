@@ -91,7 +91,7 @@ def filtered(columns: Columns) -> filters.Shown:
     with own_place():
         metric = filters.metric_chosen(known)
         found = filters.draw(known, columns, metric)
-    return filters.Shown(found, len(known), metric)
+    return filters.Shown(found, len(known), metric, columns.differing(found))
 
 
 def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
@@ -115,7 +115,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     if column not in found or found[column].notna().sum() < 2:
         show_answer(answer)
         return
-    x, title, kind = _axes(found, columns)[what.against]
+    x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
     data = many_runs.data(found, list(x), column)
     drawn = many_runs.thinned(data)
     some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
@@ -130,25 +130,25 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     )
 
 
-def _axes(found: pd.DataFrame, columns: Columns) -> dict[str, tuple[Any, str, str]]:
-    """What runs may be drawn against: values, title and type of the axis, by the words of the menu."""
-    made = pd.to_datetime(found["ended"].fillna(found["created"]), unit="s", utc=True)
-    zone = st.context.timezone
-    times = made.dt.tz_convert(zone).dt.tz_localize(None) if zone else made.dt.tz_localize(None)
-    axes: dict[str, tuple[Any, str, str]] = {
-        MADE: (times, MADE, "date"),
-        SECONDS: (found["seconds"], f"{SECONDS} (log scale)", "log"),
-    }
-    for name in columns.differing(found):
-        setting = columns.setting(name)
-        if columns.by_powers(name, found):
-            powers = columns.exponents(name, found)
-            axes[setting.label] = powers, f"log{_SUB[columns.base(name)]} {setting.symbol}", "linear"
-        elif pd.api.types.is_numeric_dtype(found[name]):
-            axes[setting.label] = found[name], setting.symbol, "linear"
-        else:
-            axes[setting.label] = columns.in_words(name, found), setting.label, "category"
-    return axes
+def _axes(shown: filters.Shown, columns: Columns) -> dict[str, str]:
+    """What runs may be drawn against: columns, by the words of the menu."""
+    settings = {columns.setting(name).label: name for name in shown.differing}
+    return {MADE: "ended", SECONDS: "seconds"} | settings
+
+
+def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[Any], str, str]:
+    """Values, title and type of the axis of a column."""
+    if name == "ended":
+        return table.times(found).dt.tz_localize(None), MADE, "date"
+    if name == "seconds":
+        return found["seconds"], f"{SECONDS} (log scale)", "log"
+    setting = columns.setting(name)
+    if columns.by_powers(name, found):
+        title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
+        return columns.exponents(name, found), title, "linear"
+    if pd.api.types.is_numeric_dtype(found[name]):
+        return found[name], setting.symbol, "linear"
+    return columns.in_words(name, found), setting.label, "category"
 
 
 _SUB = {2: "₂", 10: "₁₀"}
@@ -168,7 +168,7 @@ def _table(
             "left. What you choose by “All” is all of them."
         )
     told.caption(words)
-    wanted = columns.names if what.everything else columns.differing(found)
+    wanted = columns.names if what.everything else shown.differing
     table.show(rows.head(MOST_LISTED), columns, wanted, of_parts(what.metrics, what.parts, rows))
     with row:
         _actions(found, table.chosen_of(found))
@@ -191,7 +191,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     """Controls of the figure's axis, the order and the columns."""
     found = shown.table
     with st.popover("Show", icon=":material/view_column:", help="Columns, their order, the figure's axis."):
-        axes, known = list(_axes(found, columns)), metrics(found.columns)
+        axes, known = list(_axes(shown, columns)), metrics(found.columns)
         orders = [LATEST, BEST, QUICKEST]
         bound = {"bind": "query-params"}
         against = st.selectbox("Figure against", axes, place(AGAINST, axes, MADE), key=AGAINST, **bound)

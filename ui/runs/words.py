@@ -27,19 +27,13 @@ def best_of(shown: Shown, columns: Columns) -> str:
     value = here[column].max()
     best = here[here[column] == value]
     (spec,) = run_store().listing.specs([best.index[0]])
-    of = (
-        f"{counted(len(here), 'run')} on {data_words(spec)}"
-        if len(here) < len(found)
-        else counted(len(here), "run")
-    )
+    measured = f"validation {shown.metric}"
     others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
-    where = "" if len(here) < len(found) else f" on {data_words(spec)}"
+    name = name_of(spec, columns, here)
     if len(here) == 1:
-        return f"{name_of(spec, columns, found)} has validation {shown.metric} {value:.4f} on {data_words(spec)}."
-    return (
-        f"Of {of}, {name_of(spec, columns, here)} has the best validation {shown.metric}{where}: "
-        f"{value:.4f}{others}."
-    )
+        return f"{name} has {measured} {value:.4f} on {data_words(spec)}."
+    of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
+    return f"{of}, {name} has the best {measured}: {value:.4f}{others}."
 
 
 def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
