@@ -81,10 +81,16 @@ def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
 
 def reset() -> None:
     """Take all filters away (a callback)."""
-    for key in [key for key in st.session_state if is_a_filter(str(key))]:
-        del st.session_state[key]
-    for key in [key for key in st.query_params if is_a_filter(key)]:
+    state = st.session_state
+    for key in [str(key) for key in state if is_a_filter(str(key))]:
+        if not isinstance(state[key], tuple):  # sliders go with what they were asked for by
+            state[key] = ALL if key == WHOSE else _NOTHING[type(state[key])]
+    for key in [key for key in st.query_params if is_a_filter(key) and key not in state]:
         del st.query_params[key]
+
+
+_NOTHING: dict[type, Any] = {str: "", list: [], bool: False, float: 0.0}
+"""What widgets hold that filter nothing, by the type of what they hold."""
 
 
 def is_a_filter(key: str) -> bool:

@@ -18,12 +18,8 @@ CHOSEN = "runs-chosen"
 """Where the session has the digests of the runs that are chosen."""
 _LISTED, _VERSION = "runs-listed", "runs-version"
 HEIGHT = 390
-WHOSE = {
-    (True, False): "own",
-    (True, True): "own, shared",
-    (False, False): "others'",
-    (False, True): "others'",
-}
+WHOSE = {(True, False): "own", (True, True): "own, shared", (False, False): "of others"}
+"""Whose a run is, by whether it is one's own, and whether one shares it."""
 
 
 def cells(

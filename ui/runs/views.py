@@ -17,6 +17,7 @@ from ui.runs.columns import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, found_words
 from ui.shared.controls import place
 from ui.shared.foreign import escaped
+from ui.shared.reveal import note_looks
 from ui.shared.run_store import run_store
 from ui.shared.show import show_answer, show_figure
 from ui.shared.sidebar import own_place
@@ -82,6 +83,7 @@ def nothing_yet() -> None:
         show_answer("No runs yet.")
         st.markdown("Whatever a page trains for you is kept here: its settings, its metrics, its seconds.")
         st.page_link("pages/train.py", label="Train one", icon=":material/model_training:")
+    actions.say_what_is_gone()
     travel.bring()
 
 
@@ -99,6 +101,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
     if shown.table.empty:
         show_answer(f"None of {counted(shown.total, 'run')} is like that.")
         st.button("Show all", on_click=filters.reset, key="show-all-again")
+        actions.say_what_is_gone()
         travel.bring()
         return
     top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
@@ -204,7 +207,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
             format_func=PARTS.__getitem__,
             key=SHOWN_PARTS,
             help="Choose settings on the validation part; every look at the test part that leads to another "
-            "choice makes its figures less honest.",
+            "choice makes its figures less honest, and is counted.",
             **bound,
         )
         others = [name for name in known if name != shown.metric]
@@ -212,6 +215,8 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
         everything = st.toggle(
             "All settings", key=EVERYTHING, help="Also those that are the same in all runs.", **bound
         )
+    if "test" in parts:
+        note_looks(found.index)
     named = [*filter(None, [shown.metric]), *names]
     return What(str(against), str(first), tuple(parts), tuple(named), bool(everything))
 
