@@ -30,18 +30,21 @@ class Run:
         Metrics of one part, index query id.
     seconds : float
         Of training; NaN where nobody counted.
+    stopped : bool
+        Whether training was stopped before its end.
     """
 
     spec: RunSpec
     per_query: pd.DataFrame
     seconds: float = math.nan
+    stopped: bool = False
 
     @classmethod
     def of(cls, record: RunRecord, part: str) -> Self:
         """What a record holds of a part; `SettingError` where it has none of that name."""
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
-        return cls(record.spec, record.metrics[part], training_seconds(record))
+        return cls(record.spec, record.metrics[part], training_seconds(record) or math.nan, record.stopped)
 
     @property
     def draw(self) -> str:
@@ -69,7 +72,7 @@ class Contestant:
         if not self.runs:
             raise SettingError(f"{self.label} has no runs: nothing to compare")
         if len({(run.spec.fold, run.draw) for run in self.runs}) < len(self.runs):
-            raise SettingError(f"{self.label} has two runs of the same fold and seed: give each run once")
+            raise SettingError(f"{self.label} has two runs of the same fold and seed: keep one of them")
 
     @property
     def spec(self) -> RunSpec:
