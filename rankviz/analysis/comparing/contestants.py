@@ -17,6 +17,7 @@ from rankviz.experiments.labels import short_labels
 from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.paired_tests import mean_over_seeds
+from rankviz.whatif.samples import SETTINGS
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,9 @@ class Run:
     @property
     def draw(self) -> str:
         """Which draw of its model it is, in words: "seed 3"; "" where nothing is drawn."""
-        told = [s.told(self.spec.get(name)) for name, s in self.spec.declared().items() if s.draws]
-        return ", ".join((*told, *([f"draw {self.spec.draw}"] if self.spec.sample.drawn else [])))
+        own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
+        sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
+        return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +184,8 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
 
 def _undrawn(spec: RunSpec) -> RunSpec:
     """The spec with the default of all that only draws, on no fold in particular."""
-    drawn = {name: s.default for name, s in spec.declared().items() if s.draws}
-    return spec.but(fold="", digest="", draw=0, **drawn)
+    drawn = {s.name: s.default for s in (*spec.declared().values(), *SETTINGS) if s.draws}
+    return spec.but(fold="", digest="", **drawn)
 
 
 def _model(spec: RunSpec) -> Hashable:
