@@ -109,9 +109,9 @@ def compare(
 ) -> Comparison:
     """Compare contestants with the one of them that is labelled `baseline`, by several metrics.
 
-    A query is what counts: seeds and folds that it was scored with are averaged first, and do not narrow
-    an interval. Raises `SettingError` for what cannot be compared (see `Matched.of`), `DataError` for a
-    query that has a value for some models only.
+    A query is what counts: seeds and folds that it was scored with are averaged first, and do not narrow an
+    interval. How other seeds would come out, `seed_sd` tells and intervals do not. Raises `SettingError` for
+    what cannot be compared (see `Matched.of`), `DataError` for a query that has a value for some models only.
 
     Examples
     --------
