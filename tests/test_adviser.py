@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 
@@ -125,6 +126,31 @@ def test_without_optuna_it_says_what_to_install(no_optuna: None) -> None:
 def test_a_number_of_cells_below_one_is_refused(n: int) -> None:
     with pytest.raises(SettingError, match=f"n={n} must be at least 1"):
         advise(GRID, made_up(GRID, bowl), "MAP", n)
+
+
+IN_ANOTHER_PROCESS = """
+from conftest_sweeps import SPEC, bowl, made_up
+from rankviz.sweeps import Design, Range, Values
+from rankviz.sweeps.adviser import advise
+axes = (Values("feature_map", ("linear", "nystroem")), Range("C", 0.01, 1.0))
+design = Design(SPEC, axes, kind="random", points=30, folds=("a",))
+print(advise(design, made_up(design, bowl), "MAP", 5))
+"""
+
+
+def test_advice_is_the_same_in_every_process() -> None:
+    """Python orders sets of texts anew in each."""
+    told = set()
+    for number in "12":
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", IN_ANOTHER_PROCESS],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": number, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        told.add(run.stdout)
+    assert len(told) == 1
 
 
 def test_optuna_is_imported_when_it_is_asked_only() -> None:

@@ -62,6 +62,16 @@ def test_seeds_are_averaged() -> None:
     assert found.validation == pytest.approx(0.6)
 
 
+def test_a_cell_that_lacks_a_seed_on_one_fold_cannot_be_chosen() -> None:
+    """Its best cell is best by the seeds that are there, too."""
+    design = Design(SPEC, GRID.axes, folds=("a", "b"), seeds=(0, 1))
+    table = without(made_up(design, bowl), C=1.0, gamma=0.5, fold="b", seed=1)
+    found = select(design, table, "MAP")
+    assert found.settings["a"] == {"C": 0.25, "gamma": 0.5}
+    assert found.left_out == 1
+    assert select(design, table, "MAP", per_fold=True).settings["a"] == {"C": 1.0, "gamma": 0.5}
+
+
 @pytest.mark.parametrize("how", ["missing", "NaN", "infinite"])
 def test_a_cell_that_lacks_a_run_cannot_be_chosen_and_is_told(how: str) -> None:
     """The best cell lacks its lowest fold: the mean over the other two would be the best by far."""
@@ -145,6 +155,17 @@ def test_given_by_query_one_fold_has_a_standard_error() -> None:
         GRID, made_up(GRID, bowl), "MAP", per_query=dict.fromkeys(made_up(GRID, bowl).index, queries)
     )
     assert more.chosen["error"].tolist() == pytest.approx([0.1 / math.sqrt(3)] * 3)
+
+
+def test_given_by_query_for_some_runs_only_there_is_no_standard_error() -> None:
+    table, queries = made_up(GRID, bowl), pd.Series([0.1, 0.5, 0.3])
+    known = table[~((table["C"] == 1.0) & (table["gamma"] == 0.5) & (table["fold"] == "b"))]
+    per_query = dict.fromkeys(known.index, queries)
+    found = select(GRID, table, "MAP", per_query=per_query)
+    assert found.settings["a"] == {"C": 1.0, "gamma": 0.5}
+    assert found.chosen["error"].isna().all()
+    with pytest.raises(SettingError, match="there is no one standard error"):
+        select(GRID, table, "MAP", rule="one_standard_error", per_query=per_query)
 
 
 def test_runs_of_other_settings_or_data_are_not_taken_for_the_designs_own() -> None:
