@@ -75,7 +75,7 @@ class Comparison:
         return int(self.deltas[self.test].notna().sum())
 
     def answer(self, metric: str) -> str:
-        """Say by a metric who is better or worse than the baseline after Holm's correction, the rest by number.
+        """Say who is better or worse than the baseline by a metric after Holm's correction, others by number.
 
         Raises `SettingError` for a metric that was not compared.
         """
