@@ -19,12 +19,13 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
+.PHONY: help install app test test-postgres coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
 	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
 	@echo 'make test              tests of core and pages; RANKVIZ_LETOR=folder adds the real folds'
+	@echo 'make test-postgres     tests of the run store on PostgreSQL, which they start (Debian package postgresql)'
 	@echo 'make coverage          tests of the core, counting the lines that they run'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
@@ -62,6 +63,9 @@ app: install
 test: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
+
+test-postgres: install
+	$(BIN)/python -m tools.postgres -n 2 -k postgresql tests/store $(ARGS)
 
 # Lines are counted in the core's own tests only: a core that only pages try would not be tried. Counting makes
 # tests half as slow again, so it is asked for by itself.

@@ -24,9 +24,11 @@ LAYERS = (
     {"models"},
     {"whatif"},
     {"experiments"},
+    {"store"},
     {"analysis"},
     {"sweeps"},
     {"plots"},
+    {"command"},
     {"__main__"},
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""

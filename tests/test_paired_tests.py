@@ -33,6 +33,15 @@ def test_randomisation_goes_through_all_signs_of_few_queries() -> None:
     assert found.effect == pytest.approx(values.mean() / values.std(ddof=1))
 
 
+def test_randomisation_is_that_of_scipy() -> None:
+    values = np.random.default_rng(2).laplace(0.01, 0.05, size=60)
+    expected = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=9999, vectorized=True, batch=500, rng=3
+    ).pvalue
+    p = paired_tests(*pair(values)).randomisation
+    assert abs(p - expected) < 4 * math.sqrt(2 * p * (1 - p) / 9999), "both are draws of the same share"
+
+
 def test_of_many_queries_signs_are_drawn_and_say_about_what_t_says() -> None:
     values = np.random.default_rng(1).normal(0.02, 0.1, size=200)
     found = paired_tests(*pair(values))
@@ -62,6 +71,9 @@ def test_even_models_and_single_queries() -> None:
     same = paired_tests(*pair([0.25] * 4))
     assert same.t == 0.0, "no spread at all: any other mean is impossible under t"
     assert same.randomisation == pytest.approx(2 / 16)
+    rounded = paired_tests(pd.Series([0.1, 0.3, 0.5, 0.5]), pd.Series([0.2, 0.4, 0.6, 0.6]))
+    assert rounded.t == 0.0, "a spread of 1e-17 is rounding"
+    assert math.isnan(rounded.effect)
     a, b = pair([0.1, 0.2])
     with pytest.raises(ValueError, match="The queries differ"):
         paired_tests(a, b.drop(1))

@@ -9,8 +9,8 @@ import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
+from rankviz.experiments.labels import distinct_labels
 from rankviz.plots import convergence, convergence_words
-from rankviz.plots.labels import distinct_labels
 from rankviz.solvers.result import Status
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)

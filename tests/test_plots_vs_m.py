@@ -11,6 +11,7 @@ import pytest
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import objective_table, ranking_error_table
 from rankviz.datasets import make_fold
+from rankviz.experiments.record import training_seconds
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 
 SPEC = RunSpec("demo", n_components=5, C=0.1, gamma=0.1)
@@ -49,13 +50,13 @@ def test_curves_are_means_and_ranges_over_runs(records: list[RunRecord]) -> None
     row = curves.loc[("fourier", 20)]
     assert row["mean"] == pytest.approx(np.mean(values))
     assert (row["low"], row["high"], row["runs"]) == (min(values), max(values), 2)
-    assert row["seconds"] == pytest.approx(np.median([metric_vs_m.training_seconds(r) for r in runs]))
+    assert row["seconds"] == pytest.approx(np.median([training_seconds(r) for r in runs]))
     assert list(curves.loc[["linear", "exact"]].index.get_level_values("m")) == [0, 0]
 
 
 def test_training_seconds_leave_out_data_and_evaluation(records: list[RunRecord]) -> None:
     seconds = {"data": 100.0, "features": 1.0, "pairs": 2.0, "start": 3.0, "newton": 4.0, "evaluate": 50.0}
-    assert metric_vs_m.training_seconds(replace(records[0], seconds=seconds)) == 10.0
+    assert training_seconds(replace(records[0], seconds=seconds)) == 10.0
 
 
 @pytest.mark.parametrize("x", ["m", "seconds"])
@@ -75,7 +76,7 @@ def test_levels_and_lines_of_a_figure(records: list[RunRecord], x: str) -> None:
     assert named[1].customdata[0][0] == exact.spec.hash
     assert len(named) == 8, "two panels"
     if x == "seconds":
-        assert named[1].x[1] == pytest.approx(metric_vs_m.training_seconds(exact))
+        assert named[1].x[1] == pytest.approx(training_seconds(exact))
         assert named[2].error_y.visible
         assert not [t for t in figure.data if t.fill == "toself"]
     else:

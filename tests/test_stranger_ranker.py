@@ -23,13 +23,13 @@ from rankviz.experiments import work
 from rankviz.experiments.description import describe, in_a_sentence, method_label
 from rankviz.experiments.estimate import check_budget, estimate, total_in_words, total_seconds
 from rankviz.experiments.rates import LAPTOP
+from rankviz.experiments.record import training_seconds
 from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.sweep import families
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.offers import Offers
 from rankviz.models.ranker import Ranker
-from rankviz.plots.metric_vs_m import training_seconds
 
 POWER = Setting(
     name="power",

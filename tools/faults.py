@@ -80,12 +80,15 @@ def app(scratch: Path, runs: Path, **environment: str) -> Iterator[Server]:
 
 
 def press_until(page: Page, name: str, heard: Callable[[], bool]) -> None:
-    """Press a button until that is heard: one that is drawn anew meanwhile takes no click."""
+    """Press a button until that is heard: one that is drawn anew meanwhile takes no click.
+
+    It is not waited for until it is at rest, for on a busy machine the page is not before the job has ended.
+    """
     for _ in range(20):
         if heard():
             return
         with suppress(Late):
-            page.get_by_role("button", name=name).click(timeout=5000)
+            page.get_by_role("button", name=name).click(timeout=5000, force=True)
         page.wait_for_timeout(2000)
 
 

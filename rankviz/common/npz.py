@@ -5,6 +5,7 @@ Files are written aside and renamed, so that they are complete or absent; sizes 
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -32,14 +33,14 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
 
     Raises ValueError for an array of Python objects, which NumPy would pickle.
     """
-    text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
+    content = npz_bytes(meta, arrays)
     try:
         handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:  # it names the temporary file, which nobody asked for
         raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, meta=text, **_plain_arrays(arrays))
+            file.write(content)
             sync(file)
         replace(Path(aside), path)
     except BaseException:
@@ -48,20 +49,43 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     return path
 
 
+def npz_bytes(meta: dict[str, Any], arrays: Arrays) -> bytes:
+    """What `write_npz` writes, as bytes; ValueError as there."""
+    text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
+    file = io.BytesIO()
+    np.savez(file, meta=text, **_plain_arrays(arrays))
+    return file.getvalue()
+
+
 def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            _check_claims(path, what, archive)
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
-        meta = json.loads(arrays.pop("meta").tobytes().decode())
-    except DataError:
-        raise
+        with path.open("rb") as file:
+            return _read(file, path.stat().st_size, what, path)
     except FileNotFoundError as error:
         raise DataError(
             "no such file", expected=f"a {what} file that rankviz wrote", remedy="Check the path.", path=path
         ) from error
+    except OSError as error:
+        raise unreadable(path, what, str(error)) from error
+
+
+def read_npz_bytes(content: bytes, what: str) -> tuple[dict[str, Any], Arrays]:
+    """Read what `npz_bytes` gave; `what` names it in the `DataError` for anything else."""
+    return _read(io.BytesIO(content), len(content), what, None)
+
+
+def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dict[str, Any], Arrays]:
+    """Description and arrays in a file of so many bytes."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check_claims(path, what, archive, held)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
+        meta = json.loads(arrays.pop("meta").tobytes().decode())
+    except DataError:
+        raise
     except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
         raise unreadable(path, what, str(error) or type(error).__name__) from error
     if not isinstance(meta, dict):
@@ -77,9 +101,9 @@ def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
     return arrays
 
 
-def _check_claims(path: Path, what: str, archive: zipfile.ZipFile) -> None:
+def _check_claims(path: Path | None, what: str, archive: zipfile.ZipFile, held: int) -> None:
     """Raise `DataError` where arrays claim more than the file holds: `write_npz` does not compress."""
-    claimed, held = sum(entry.file_size for entry in archive.infolist()), path.stat().st_size
+    claimed = sum(entry.file_size for entry in archive.infolist())
     if claimed > min(MAX_BYTES, held):
         raise unreadable(path, what, f"its arrays claim {claimed} bytes, in a file of {held}")
     for entry in archive.infolist():
@@ -104,7 +128,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{value!r} cannot be written as JSON")
 
 
-def unreadable(path: Path, what: str, why: str) -> DataError:
+def unreadable(path: Path | None, what: str, why: str) -> DataError:
     """The error for a file that is not what it should be."""
     return DataError(
         f"not a readable {what} ({why})",

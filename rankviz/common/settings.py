@@ -230,6 +230,9 @@ class Setting:
         Whether captions put it beside the name of what it belongs to: "Nyström m = 500".
     how : bool
         Whether it changes the way only, and not what is minimised: a solver, a tolerance.
+    draws : bool
+        Whether it only says which draw is taken, as a seed does: runs that differ in nothing else are draws
+        of one model.
     parameter : str or None
         The estimator's parameter, where it is called something else; None where the estimator has none.
     """
@@ -247,6 +250,7 @@ class Setting:
     quiet: bool = False
     named: bool = False
     how: bool = False
+    draws: bool = False
     parameter: str | None = field(default="")
 
     def __post_init__(self) -> None:
@@ -343,5 +347,6 @@ SEED = Setting(
     key="seed",
     offer=Typed(0, LARGEST_SEED),
     caption=lambda seed: f"seed {seed}",
+    draws=True,
     parameter="random_state",
 )

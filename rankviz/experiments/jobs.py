@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -62,7 +62,7 @@ class JobStore:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
-        self.folder = _default_folder() if folder is None else Path(folder)
+        self.folder = default_folder() if folder is None else Path(folder)
         self.workers = _default_workers() if workers is None else max(1, workers)
         self._threads = Lock()
         self._places, self._dispatcher, self._advanced = Places(), Dispatcher(self.workers), -math.inf
@@ -206,6 +206,12 @@ class JobStore:
                         break
         return found
 
+    def finished(self) -> Iterator[tuple[str, tuple[RunSpec, ...], Callable[[int], RunRecord | None]]]:
+        """Of every job its owner, its specs, and what gives the record of the spec at an index."""
+        for run in self._runs():
+            job = job_of(run.path)
+            yield job.owner, job.specs, run.record
+
     def stop(self, job_id: str, owner: str) -> None:
         """End a job and keep the records that are finished; `NotTheOwner` for anybody else."""
         run = self._owned(job_id, owner)
@@ -307,7 +313,8 @@ def _known(path: Path) -> bool:
         return False
 
 
-def _default_folder() -> Path:
+def default_folder() -> Path:
+    """RANKVIZ_RUNS from the environment, or "runs" in the user's data folder."""
     chosen = os.environ.get(FOLDER_ENVIRONMENT)
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("rankviz")) / "runs"
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.npz import Arrays, read_npz, unreadable, write_npz
+from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.experiments.spec import RunSpec
 from rankviz.solvers.result import Status
 
 FORMAT = 2
 READABLE = (1, 2)
 """Format 1 had flat specs."""
+NOT_TRAINING = ("data", "evaluate")
+"""Stages of a run that are no part of its training."""
 PARTS = ("train", "vali", "test")
 SOLUTION = "solution_"
+RECORD = "run record"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,14 @@ class RunRecord:
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
+        return write_npz(Path(path), *self._content())
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        return npz_bytes(*self._content())
+
+    def _content(self) -> tuple[dict[str, Any], Arrays]:
+        """Its description and arrays."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
         meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
         for name in _PERHAPS:  # JSON has no NaN
@@ -108,13 +119,21 @@ class RunRecord:
                 f"queries_{part}": frame.index.to_numpy(),
             }
             arrays[f"scores_{part}"] = self.scores[part]
-        return write_npz(Path(path), meta, arrays)
+        return meta, arrays
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a record that `save` wrote; `DataError` for anything else."""
         path = Path(path)
-        meta, arrays = read_npz(path, "run record")
+        return cls._of(*read_npz(path, RECORD), path)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """Read what `to_bytes` gave; `DataError` for anything else."""
+        return cls._of(*read_npz_bytes(content, RECORD), None)
+
+    @classmethod
+    def _of(cls, meta: dict[str, Any], arrays: Arrays, path: Path | None) -> Self:
         try:
             if meta["format"] not in READABLE:
                 raise ValueError(f"format {meta['format']}; this version reads up to {FORMAT}")
@@ -132,7 +151,12 @@ class RunRecord:
                 **{name: meta[name] for name in _PLAIN},
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise unreadable(path, "run record", str(error)) from error
+            raise unreadable(path, RECORD, str(error)) from error
+
+
+def training_seconds(record: RunRecord) -> float:
+    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
+    return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
 _PLAIN = ("status", "n_components", "n_pairs", "seconds", "versions")

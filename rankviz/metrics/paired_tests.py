@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rankviz.common.arrays import FloatArray
-from rankviz.metrics.significance import Interval, differences_of, interval
+from rankviz.metrics.max_statistic import max_statistic
+from rankviz.metrics.significance import ROUNDING, Interval, differences_of, interval
+
+Values = TypeVar("Values", "pd.Series[float]", pd.DataFrame)
+"""One metric, or a column for each of several."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,10 @@ def paired_tests(
     values = differences_of(a, b)
     values = values[~np.isnan(values)]
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    spread = 0.0 if spread < ROUNDING else spread
     return PairedTests(
         interval(values, n_resamples=n_resamples, seed=seed),
-        randomisation=_randomisation(values, n_resamples, seed),
+        randomisation=float(max_statistic(values[:, None], n_resamples=n_resamples, seed=seed)[0]),
         wilcoxon=_p_of(values, lambda moved: float(stats.wilcoxon(moved).pvalue)),
         t=_p_of(values, lambda _: float(stats.ttest_1samp(values, 0.0).pvalue) if spread > 0 else 0.0),
         effect=float(values.mean()) / spread if spread > 0 else math.nan,
@@ -84,7 +90,7 @@ def paired_tests(
     )
 
 
-def mean_over_seeds(values: pd.Series[float]) -> pd.Series[float]:
+def mean_over_seeds(values: Values) -> Values:
     """One value for each query of values by fold, query and seed (levels of these names, seed perhaps).
 
     Seeds of a query are no further queries: they are averaged first. Queries of folds stand beside one
@@ -127,24 +133,6 @@ def _checked(p: ArrayLike) -> FloatArray:
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
         raise ValueError("p-values are numbers from 0 to 1, in a row")
     return given
-
-
-def _randomisation(values: FloatArray, n_resamples: int, seed: int) -> float:
-    """How often the mean is as far from 0 with signs drawn anew; exact where all can be gone through."""
-
-    def drawn(moved: FloatArray) -> float:
-        found = stats.permutation_test(
-            (moved,),
-            np.mean,
-            vectorized=True,
-            permutation_type="samples",
-            n_resamples=n_resamples,
-            batch=500,
-            rng=np.random.default_rng(seed),
-        )
-        return float(found.pvalue)
-
-    return _p_of(values, drawn)
 
 
 def _p_of(values: FloatArray, test: Callable[[FloatArray], float]) -> float:

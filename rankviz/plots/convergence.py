@@ -11,9 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.experiments.labels import distinct_parts, without_common
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.labels import distinct_parts, without_common
 from rankviz.plots.style import finished, line_of, look_of, style_of
 from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 

@@ -1,19 +1,9 @@
-"""Words in figures: legend entries that tell runs apart by what differs among them, names of documents."""
+"""Words in figures that somebody else wrote: names of documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
-from rankviz.experiments.description import method_label
-from rankviz.experiments.spec import RunSpec
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.plots.style import look_of
-
-_FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 
 def shown_documents(part: RankingData, query: int) -> list[str]:
@@ -27,54 +17,3 @@ def shown_documents(part: RankingData, query: int) -> list[str]:
 def harmless(text: str) -> str:
     """A text that Plotly shows as it is: one of a document, or a name that somebody gave."""
     return text.replace("<", "<\u2060")
-
-
-def short_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m; among those that look alike, all that varies too."""
-    alike: dict[str, list[RunSpec]] = {}
-    for spec in specs:
-        alike.setdefault(look_of(spec), []).append(spec)
-    found = {look: iter(distinct_labels(group)) for look, group in alike.items()}
-    return [next(found[look_of(spec)]) for spec in specs]
-
-
-def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m, and of the other settings what varies."""
-    return [", ".join(parts) for parts in distinct_parts(specs)]
-
-
-def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
-    """The parts of `distinct_labels`."""
-    told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
-    for name in _names(specs):
-        found = [_words(spec, name) for spec in specs]
-        if len({text for text in found if text}) > 1:
-            told = [(*parts, text) if text else parts for parts, text in zip(told, found, strict=True)]
-    return told
-
-
-def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Labels by their parts, without those that all of them begin with; each keeps one at least."""
-    common = 0
-    while all(len(own) > common + 1 and own[common] == labels[0][common] for own in labels):
-        common += 1
-    return [own[common:] for own in labels]
-
-
-def _names(specs: Sequence[RunSpec]) -> list[str]:
-    """Settings that labels may name: what is minimised first, then in the order of captions."""
-    return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))
-
-
-def _words(spec: RunSpec, name: str) -> str:
-    """A setting of a run in words, "" where it has none or its name tells it already."""
-    if name not in spec or name in _in_the_name(spec):
-        return ""
-    return spec.declared()[name].told(spec.get(name))
-
-
-def _in_the_name(spec: RunSpec) -> set[str]:
-    """Settings that `method_label` tells."""
-    if spec.method == USUAL:
-        return {FEATURE_MAP.name, N_COMPONENTS.name}
-    return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

@@ -10,22 +10,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import USUAL
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import approximations, finished, line_of, look_of, style_of, translucent
 
-NOT_TRAINING = ("data", "evaluate")
-"""Stages of a run that are no part of its training."""
 AXES = {"m": "number of features m (log scale)", "seconds": "training seconds (log scale)"}
 _SHORT = {"m": "features m (log)", "seconds": "training seconds (log)"}
 _COLUMNS = ["metric", "method", "label", "m", "fold", "seed", "value", "seconds", "spec"]
-
-
-def training_seconds(record: RunRecord) -> float:
-    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
-    return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:

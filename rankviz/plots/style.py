@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.labels import look_of as look_of
 from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.risk.losses import LOSSES
@@ -82,11 +82,6 @@ def loss_line(name: str) -> tuple[str, str]:
     return SPARE_LINES[others.index(name) % len(SPARE_LINES)]
 
 
-def look_of(spec: RunSpec) -> str:
-    """The name of a run's look: a method keeps its colour on every page, RankSVM that of its feature map."""
-    return str(spec.feature_map) if spec.method == USUAL else spec.method
-
-
 def style_of(look: str) -> MethodStyle:
     """The style of a look; maps and methods without one share out what is spare, always in the same way."""
     if look in STYLES:
@@ -149,5 +144,10 @@ def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
 
 def translucent(look: str, share: float = 0.18) -> str:
     """A method's colour for bands behind its line."""
-    red, green, blue = _rgb(style_of(look).colour)
+    return see_through(style_of(look).colour, share)
+
+
+def see_through(colour: str, share: float) -> str:
+    """A colour that lets most of what is behind it through."""
+    red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"

@@ -54,6 +54,7 @@ DRAW = Setting(
     offer=Typed(0, LARGEST_SEED),
     caption=lambda draw: f"draw {draw}",
     quiet=True,
+    draws=True,
 )
 
 SETTINGS = (QUERY_SHARE, FLIPPED, DRAW)

@@ -22,6 +22,7 @@ from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG
 from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
+from ui.shared.run_store import forget
 from ui.shared.runs import _memory, errors_as_sentences
 from ui.shared.watching import store
 from ui.what_if.fitted import memory
@@ -82,6 +83,7 @@ def own_folders(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
+    forget()
     for kept in (_memory, _slow, store, asked_for, memory):
         kept.cache_clear()
     FOLDS.clear()

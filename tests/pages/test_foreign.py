@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from streamlit.runtime import caching
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
-from ui.shared.foreign import as_csv, escaped, plain
+from ui.shared.foreign import escaped, plain
 from ui.shared.runs import _memory
 
 pytestmark = pytest.mark.usefixtures("every_tab")

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.metric_vs_m import training_seconds
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of, take_turns
 from ui.shared.show import show_table

@@ -13,12 +13,11 @@ from rankviz.common.numbers import power_of_two
 from rankviz.dual.hinge_values import hinge_values
 from rankviz.dual.variables import Duals
 from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.metric_vs_m import training_seconds
 from ui.low_rank import models_words as words
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import small
+from rankviz.common.spreadsheets import as_csv
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
-from ui.shared.foreign import as_csv
 from ui.shared.show import show_table
 
 

@@ -12,12 +12,11 @@ from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_t
 from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
-from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import look_of, style_of
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import agreement, of_look

@@ -10,10 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare
-from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import approximations, look_of, style_of
 from ui.shared.curves import is_curve, listed
 

@@ -12,15 +12,12 @@ import html
 import re
 from dataclasses import replace
 
-import pandas as pd
-
 from rankviz.experiments import description
 from rankviz.experiments.description import Description
 from rankviz.experiments.spec import RunSpec
 
 _SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # within a word _ means nothing
 _ADDRESSES = re.compile(r"(?i)https?:(?=/)|www(?=\.)|ftp:(?=/)|mailto:|xmpp:|@(?=\w)")
-_FORMULA = re.compile(r"[=+\-@\t\r]")
 _JOINER = "\u2060"
 """A sign of no width that no line is broken at: an address with it inside is not made a link of."""
 
@@ -34,16 +31,6 @@ def escaped(text: object) -> str:
 def plain(markdown: str) -> str:
     """What `escaped` was given, where it stands within a text that is no Markdown any more."""
     return html.unescape(markdown).replace(_JOINER, "")
-
-
-def as_csv(table: pd.DataFrame) -> str:
-    """A table as CSV, without its index; an apostrophe stands before texts that a spreadsheet would run."""
-    texts = table.select_dtypes(exclude="number").columns
-    return table.assign(**{name: table[name].map(_in_a_cell) for name in texts}).to_csv(index=False)
-
-
-def _in_a_cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def describe(spec: RunSpec, part: str | None = None) -> Description:

@@ -22,7 +22,9 @@ from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from ui.shared import run_store
 from ui.shared.foreign import escaped
+from ui.shared.run_store import keeper
 from ui.shared.runs import (
     NoTurn,
     TookTooLong,
@@ -100,6 +102,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
     if missing:
         with own:
             found |= _work_on(known, missing, job, title)
+    keeper().keep(visitor(), found.values())
     return [found.get(spec) for spec in known]
 
 
@@ -108,6 +111,8 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]
     for record in store().find_records([*unknown, *twins(unknown)]).values():
+        remember(record)
+    for record in run_store.find([spec for spec in unknown if recall(spec) is None]).values():
         remember(record)
     return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
 

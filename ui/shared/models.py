@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 from rankviz.experiments.description import in_a_sentence
+from rankviz.experiments.labels import distinct_labels, short_labels
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.plots.labels import distinct_labels, short_labels
 from rankviz.plots.style import look_of, style_of
 from ui.shared.approximations import approximate_specs
 from ui.shared.pins import token

@@ -12,10 +12,11 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics import evaluate
-from ui.shared.foreign import as_csv, plain
+from ui.shared.foreign import plain
 from ui.shared.look import ALONE, dressed, is_on
 from ui.shared.pictures import offer
 from ui.shared.terms import papers_in, terms_in

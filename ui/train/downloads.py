@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz import save
+from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import Fold, RankingData, normalise, write_scores
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.record import RunRecord
@@ -18,7 +19,6 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
-from ui.shared.foreign import as_csv
 from ui.shared.runs import fold_later
 
 

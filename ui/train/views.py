@@ -11,7 +11,7 @@ import streamlit as st
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import LINEAR
 from rankviz.features.settings import N_COMPONENTS
@@ -20,7 +20,6 @@ from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list, training_trace
-from rankviz.plots.metric_vs_m import training_seconds
 from rankviz.plots.style import look_of, style_of
 from rankviz.risk.costs import RULES, Costs
 from rankviz.risk.settings import LOSS_WEIGHT

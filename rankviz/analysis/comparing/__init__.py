@@ -1,0 +1,1 @@
+"""Models beside one another: matched on the same queries, tested, cut into slices, in tables."""

@@ -1,0 +1,19 @@
+"""Tables as CSV that a spreadsheet may open: no cell of it is run as a formula."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """A table as CSV, without its index; an apostrophe stands before texts that a spreadsheet would run."""
+    texts = table.select_dtypes(exclude="number").columns
+    return table.assign(**{name: table[name].map(_in_a_cell) for name in texts}).to_csv(index=False)
+
+
+def _in_a_cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

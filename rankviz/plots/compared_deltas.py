@@ -1,0 +1,45 @@
+"""Differences of contestants to a baseline by metrics, with paired intervals; full where they hold."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
+from rankviz.common.numbers import small, with_minus
+from rankviz.plots.dot_intervals import dot_intervals
+from rankviz.plots.labels import harmless
+
+
+def data(comparison: Comparison) -> pd.DataFrame:
+    """`Comparison.deltas` with the method (the look), p of the adjusted test, and whether it holds."""
+    table = comparison.deltas
+    return table.assign(
+        method=table["label"].map(comparison.matched.looks),
+        p=table[comparison.test],
+        holds=table["holm"] <= LEVEL,
+        test=TESTS[comparison.test],
+        baseline=comparison.baseline,
+    )
+
+
+def figure(table: pd.DataFrame) -> go.Figure:
+    """A panel for each metric, a row for each contestant; hollow where it does not hold after correction."""
+    shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
+    baseline = harmless(str(table["baseline"].iloc[0]))
+    return dot_intervals(
+        shown,
+        f"mean difference to {baseline}, 95 % paired interval",
+        shown.apply(_hover, axis=1),
+        xaxis={"tickformat": "+.3~f"},
+    )
+
+
+def _hover(row: pd.Series) -> str:
+    said = (
+        f"{harmless(str(row['label']))}<br>{row['metric']} {with_minus(row['difference'], '+.4f')}, better "
+        f"on {row['better']} of {row['queries']} queries, worse on {row['worse']}"
+    )
+    if pd.isna(row["p"]):
+        return said
+    return f"{said}<br>{row['test']} p = {small(row['p'])}, after Holm's correction {small(row['holm'])}"

@@ -1,0 +1,43 @@
+"""Contestants by metrics: means over queries with bootstrap intervals."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.analysis.comparing.comparison import Comparison
+from rankviz.plots.axes import share_range
+from rankviz.plots.dot_intervals import dot_intervals
+from rankviz.plots.labels import harmless
+
+
+def data(comparison: Comparison) -> pd.DataFrame:
+    """`Comparison.standings` with the method (the look), and whether it is the baseline."""
+    table = comparison.standings
+    looks, first = comparison.matched.looks, comparison.baseline
+    return table.assign(method=table["label"].map(looks), baseline=table["label"] == first)
+
+
+def figure(table: pd.DataFrame) -> go.Figure:
+    """A panel for each metric, a row for each contestant; dashed: the baseline's mean."""
+    levels = table[table["baseline"]].set_index("metric")["mean"]
+    shown = table.assign(
+        panel=table["metric"], value=table["mean"], full=True, reference=table["metric"].map(levels)
+    )
+    ends = (table["low"].min(), table["high"].max()) if table["low"].notna().any() else (0.0, 1.0)
+    return dot_intervals(
+        shown,
+        "mean over queries, 95 % interval",
+        shown.apply(_hover, axis=1),
+        xaxis={"range": share_range(*ends), "tickformat": ".2f"},
+    )
+
+
+def _hover(row: pd.Series) -> str:
+    """What is told of a contestant, spreads where there are any."""
+    text = f"{harmless(str(row['label']))}<br>{row['metric']} {row['mean']:.4f}, {row['queries']} queries"
+    if pd.notna(row["fold_sd"]):
+        text += f"<br>standard deviation of {row['folds']} folds {row['fold_sd']:.4f}"
+    if pd.notna(row["seed_sd"]):
+        text += f"<br>standard deviation of {row['seeds']} seeds on a fold {row['seed_sd']:.4f}"
+    return text

@@ -1,0 +1,90 @@
+"""Training seconds against a metric, with the front of those that nobody beats in both."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.analysis.comparing.front import Front
+from rankviz.plots.labels import harmless
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, style_of
+
+MOST_NAMED = 8
+"""Of more contestants only those on the front are named in the figure."""
+
+
+def data(front: Front) -> pd.DataFrame:
+    """`Front.table`, with chosen: "best", "cheapest" within one standard error of it, or ""."""
+    labels = front.table["label"]
+    chosen = labels.map({front.best: "best"} | {front.cheapest: "cheapest"}).fillna("")
+    return front.table.assign(chosen=chosen.where(labels != front.best, "best"))
+
+
+def figure(table: pd.DataFrame, metric: str) -> go.Figure:
+    """A point for each contestant; dotted: the best mean; bars: one standard error of the distance to it.
+
+    A ring marks the cheapest whose bar reaches the dotted line.
+    """
+    fig, best = go.Figure(), float(table["mean"].max())
+    fig.add_hline(y=best, line={"color": EVEN_COLOUR, "width": 1, "dash": "dot"})
+    on_front = table[table["efficient"]]
+    fig.add_scatter(
+        x=on_front["seconds"],
+        y=on_front["mean"],
+        mode="lines",
+        name="nobody is cheaper and better",
+        line={"color": EVEN_COLOUR, "width": 1.5, "shape": "hv"},
+        hoverinfo="skip",
+    )
+    low, high = math.log10(table["seconds"].min()), math.log10(table["seconds"].max())
+    for _, row in table.iterrows():
+        named = bool(row["efficient"]) or len(table) <= MOST_NAMED
+        side = "bottom right" if math.log10(row["seconds"]) < (low + high) / 2 else "bottom left"
+        fig.add_trace(_point(row, metric, side if named else ""))
+    cheapest = table[table["chosen"] == "cheapest"]
+    cheapest = cheapest if len(cheapest) else table[table["chosen"] == "best"]
+    fig.add_scatter(
+        x=cheapest["seconds"],
+        y=cheapest["mean"],
+        mode="markers",
+        name="cheapest within one standard error of the best",
+        marker={"size": 20, "symbol": "circle-open", "color": CHOSEN_COLOUR, "line": {"width": 2.5}},
+        hoverinfo="skip",
+    )
+    return finished(
+        fig,
+        height=440,
+        xaxis=_seconds(low, high),
+        yaxis={"title": f"mean {metric} over queries", "tickformat": ".3~f"},
+    )
+
+
+def _seconds(low: float, high: float) -> dict[str, Any]:
+    """The axis of seconds between two powers of ten: some room beside them, a tick for every digit of few."""
+    room = max(0.1, 0.08 * (high - low))
+    dtick = "D1" if high - low < 1 else "D2"
+    ends = {"range": [low - room, high + room], "dtick": dtick, "tickformat": "~g"}
+    return {"title": "training seconds (log scale)", "type": "log"} | ends
+
+
+def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:
+    """A contestant, its name on that side where one is given."""
+    style, label = style_of(str(row["method"])), harmless(str(row["label"]))
+    bar: dict[str, Any] = {"array": [row["se"] if pd.notna(row["se"]) else 0.0], "arrayminus": [0.0]}
+    return go.Scatter(
+        x=[row["seconds"]],
+        y=[row["mean"]],
+        mode="markers+text" if side else "markers",
+        text=[label],
+        textposition=side or None,
+        showlegend=False,
+        error_y=bar | {"symmetric": False, "color": style.colour, "thickness": 1.5, "width": 3},
+        marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+        hovertemplate=(
+            f"{label}<br>{metric} {row['mean']:.4f} in %{{x:.3~g}} s<br>behind the best by "
+            f"{row['behind']:.4f}, standard error {row['se']:.4f}<extra></extra>"
+        ),
+    )

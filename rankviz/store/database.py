@@ -1,0 +1,222 @@
+"""The database of a run store: SQLite in the folder of the user's runs, or PostgreSQL by its address.
+
+RANKVIZ_STORE names another one: a file, or an address such as postgresql://user@host/name. An address may
+hold a password, so it is told to nobody: neither errors nor logs nor pages have it, only `Database.kind`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rankviz.experiments.jobs import default_folder
+from rankviz.store.errors import StoreOutOfReach
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+ENVIRONMENT = "RANKVIZ_STORE"
+BUSY_SECONDS = 30.0
+"""So long a transaction waits for the one that writes."""
+Result = TypeVar("Result")
+
+
+def default_url() -> str:
+    """RANKVIZ_STORE from the environment, or runs.sqlite in the folder of the user's runs."""
+    return os.environ.get(ENVIRONMENT) or str(default_folder() / "runs.sqlite")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of database: what SQLAlchemy calls its driver, and what is told of it."""
+
+    label: str
+    driver: str
+    needs: str
+    "What is to be installed where the driver is missing."
+
+
+KINDS = {
+    "sqlite": Kind("SQLite", "sqlite", "Python with sqlite3"),
+    "postgresql": Kind("PostgreSQL", "postgresql+psycopg", 'pip install "rankviz[postgresql]"'),
+}
+
+
+class Database:
+    """A database with the tables of the run store, brought to the version of this code when first opened.
+
+    Parameters
+    ----------
+    url : str or path, optional
+        A file of SQLite's, or an address; by default `default_url()`.
+
+    Raises `StoreOutOfReach` where it cannot be opened.
+    """
+
+    def __init__(self, url: str | os.PathLike[str] | None = None) -> None:
+        self._url = _parsed(default_url() if url is None else os.fspath(url))
+        self.kind = KINDS[self._url.get_backend_name()]
+        self.engine = self._opened()
+        try:
+            self._bring_up_to_date()
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.label} database of runs>"
+
+    @property
+    def address(self) -> str:
+        """The whole address, for processes of our own that shall open the same: to be shown to nobody."""
+        return self._url.render_as_string(hide_password=False)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of SQLite's; None where it is another kind."""
+        return Path(str(self._url.database)) if self.kind is KINDS["sqlite"] else None
+
+    def _bring_up_to_date(self) -> None:
+        from rankviz.store.migrate import bring_up_to_date
+
+        with self.told_without_address():
+            bring_up_to_date(self.engine)
+
+    def _opened(self) -> Engine:
+        from sqlalchemy import create_engine, event
+        from sqlalchemy.exc import ArgumentError
+
+        url, options = self._url.set(drivername=self.kind.driver), dict[str, Any]()
+        if self.file is not None:
+            with contextlib.suppress(OSError):  # what cannot be made is said when it is opened
+                self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            options["connect_args"] = {"timeout": BUSY_SECONDS}
+        else:
+            options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
+        try:
+            engine = create_engine(url, hide_parameters=True, **options)
+        except ModuleNotFoundError as error:
+            raise StoreOutOfReach(
+                f"{self.kind.label} needs {error.name}, which is not installed. Install it: {self.kind.needs}"
+            ) from None
+        except ArgumentError:
+            raise StoreOutOfReach("The address of the database cannot be read.") from None
+        if self.file is not None:
+            event.listen(engine, "connect", _prepare_sqlite)
+            event.listen(engine, "begin", _begin_at_once)
+        return engine
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read by; `StoreOutOfReach` where the database does not answer."""
+        with self.told_without_address(), self.engine.connect().execution_options(reads=True) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction: all of it or nothing; `StoreOutOfReach` where the database does not answer."""
+        with self.told_without_address(), self.engine.begin() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def told_without_address(self) -> Iterator[None]:
+        """Turn what the database says into a sentence without its address, its statement or its values.
+
+        What is a fault of ours, such as a statement that it does not understand, is left as it is.
+        """
+        from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, ProgrammingError
+
+        try:
+            yield
+        except (IntegrityError, ProgrammingError):
+            raise
+        except (DatabaseError, InterfaceError, OSError) as error:
+            cause = getattr(error, "orig", None) or error
+            if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
+                raise
+            raise StoreOutOfReach(self._sentence(cause)) from None
+
+    def _sentence(self, cause: BaseException) -> str:
+        name = str(getattr(cause, "sqlite_errorname", ""))
+        if self.file is not None:
+            return (
+                f"The database of runs cannot be used: {_SQLITE.get(name, str(cause))}. Who runs the app can "
+                f"free space there, or set {ENVIRONMENT} to another file."
+            )
+        return (
+            f"{self.kind.label} does not answer, or refuses what was asked ({type(cause).__name__}). Who "
+            f"runs the app can see whether it runs, and what {ENVIRONMENT} says."
+        )
+
+    def patiently(self, work: Callable[[], Result], seconds: float) -> Result:
+        """Do what may find the database away for a while, again until `seconds` have passed."""
+        deadline, pause = time.monotonic() + seconds, 0.1
+        while True:
+            try:
+                return work()
+            except StoreOutOfReach:
+                if time.monotonic() + pause > deadline:
+                    raise
+            time.sleep(pause * (1 + random.random()))
+            pause = min(2.0, 2 * pause)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.engine.dispose()
+
+
+_SQLITE = {
+    "SQLITE_FULL": "its disk is full",
+    "SQLITE_READONLY": "it may not be written to",
+    "SQLITE_READONLY_DIRECTORY": "its folder may not be written to",
+    "SQLITE_CANTOPEN": "it cannot be opened",
+    "SQLITE_NOTADB": "the file is not a database",
+    "SQLITE_CORRUPT": "the file is damaged",
+    "SQLITE_BUSY": "others write to it all the time",
+    "SQLITE_IOERR_WRITE": "its disk cannot be written to",
+}
+"""What SQLite says, in words."""
+
+
+def _parsed(text: str) -> URL:
+    """An address, or the path of a file."""
+    from sqlalchemy import URL, make_url
+    from sqlalchemy.exc import ArgumentError
+
+    if "://" not in text:
+        return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise StoreOutOfReach(f"{ENVIRONMENT} is neither a file nor an address of a database.") from None
+    if url.get_backend_name() not in KINDS:
+        raise StoreOutOfReach(
+            f"{ENVIRONMENT} names a kind of database that is not one of {', '.join(KINDS)}."
+        )
+    return url
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    """Write-ahead logging: who reads waits for nobody, and a transaction costs no wait for the disk.
+
+    What a crash of the system can lose is the latest transactions, never the database.
+    """
+    connection.isolation_level = None  # transactions begin where we say so
+    with contextlib.closing(connection.cursor()) as cursor:
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        with contextlib.suppress(sqlite3.OperationalError):  # as it is, where it cannot be written to
+            cursor.execute("PRAGMA journal_mode=WAL")
+
+
+def _begin_at_once(connection: Connection) -> None:
+    """Take the right to write at the start: a transaction that read before could not get it any more."""
+    reads = connection.get_execution_options().get("reads", False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

@@ -1,0 +1,208 @@
+"""All runs that a visitor may see, as a table; what never changes of a run is read once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
+
+from rankviz.common.arrays import FloatArray
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.database import Database
+from rankviz.store.rows import in_portions
+from rankviz.store.study import DONE
+from rankviz.store.tables import marks, members, metric_sets, runs, studies, tags
+
+ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
+"""Columns that are about a run: before those of its data and settings, `seconds`, and its metrics."""
+DATA = ("dataset", "fold", "normalisation", "method")
+"""Columns of data before those of settings, which come in the order of their names."""
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """What never changes of a run that was made."""
+
+    settings: dict[str, Any]
+    seconds: float | None
+    metric_set: int | None
+    means: bytes | None
+
+
+class Listing:
+    """Tables of runs: index the digest, columns as `ABOUT`, then data and settings by name, then metrics.
+
+    Metrics are called PART:NAME, such as "vali:NDCG@10", and are means over the part's queries. A setting
+    that a run does not have is None there, a metric that it does not have NaN. Safe among threads.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._lock = database, Lock()
+        self._fixed: dict[int, _Fixed] = {}
+        self._names: dict[int, tuple[str, ...]] = {}
+
+    def seen_by(self, owner: str) -> pd.DataFrame:
+        """Runs that a visitor may see, own ones and those that others share, the latest first."""
+        own, others = _own(owner), _shared_by_others(owner)
+        there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
+        seen = or_(there, and_(marks.c.run.is_(None), runs.c.id.in_(others)))
+        return self._table(
+            _rows().join(marks, own, isouter=True).where(seen).order_by(runs.c.id.desc()), owner
+        )
+
+    def every(self) -> pd.DataFrame:
+        """All runs, whoever asked for them, the latest first: for who may read the database itself."""
+        return self._table(_rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc()), "")
+
+    def of_studies(self, wanted: Sequence[str]) -> pd.DataFrame:
+        """The runs of studies, in their order, as `every` does."""
+        asked = _rows().join(members, members.c.run == runs.c.id).join(marks, _own(""), isouter=True)
+        places = members.c.study, members.c.position
+        return self._table(asked.where(members.c.study.in_(wanted)).order_by(*places), "")
+
+    def specs(self, digests: Sequence[str]) -> list[RunSpec]:
+        """The specs of runs that there are, in the order of their digests."""
+        found: dict[str, RunSpec] = {}
+        with self._database.reading() as connection:
+            for portion in in_portions(digests):
+                asked = select(runs.c.digest, runs.c.spec).where(runs.c.digest.in_(portion))
+                found |= {digest: RunSpec.from_json(text) for digest, text in connection.execute(asked)}
+        return [found[digest] for digest in digests if digest in found]
+
+    def deleted_by(self, owner: str) -> pd.DataFrame:
+        """Runs that a visitor has deleted and may restore, the latest first."""
+        asked = _rows().join(marks, _own(owner)).where(marks.c.deleted.is_not(None))
+        return self._table(asked.order_by(marks.c.deleted.desc()), owner)
+
+    def of_study(self, study: str, owner: str) -> pd.DataFrame:
+        """The runs of a study that a visitor may see, in its order; empty where it is not theirs to see."""
+        seen = or_(studies.c.owner == owner, studies.c.shared)
+        asked = (
+            _rows()
+            .join(members, members.c.run == runs.c.id)
+            .join(studies, studies.c.id == members.c.study)
+            .join(marks, _own(owner), isouter=True)
+            .where(members.c.study == study, seen)
+        )
+        return self._table(asked.order_by(members.c.position), owner)
+
+    def _table(self, asked: Select[Any], owner: str) -> pd.DataFrame:
+        with self._database.reading() as connection:
+            rows = connection.execute(asked).all()
+            given = _tags(connection, owner)
+            fixed = self._read(connection, [(row.id, row.state) for row in rows])
+            names = self._metric_names(connection, {one.metric_set for one in fixed})
+        about = pd.DataFrame(rows, columns=list(asked.selected_columns.keys()))
+        about["own"] = about["own"].notna()
+        for name in ("star", "shared"):
+            about[name] = about[name].fillna(False).astype(bool)
+        about["note"] = about["note"].fillna("")
+        about["tags"] = [given.get(number, ()) for number in about["id"]]
+        index = pd.Index(about["digest"], name="run")
+        parts = [
+            about[list(ABOUT)].set_index(index),
+            _settings([one.settings for one in fixed], index),
+            pd.DataFrame(
+                {"seconds": [np.nan if one.seconds is None else one.seconds for one in fixed]}, index
+            ),
+            _metrics(fixed, names, index),
+        ]
+        return pd.concat(parts, axis=1)
+
+    def _read(self, connection: Connection, wanted: Sequence[tuple[int, str]]) -> list[_Fixed]:
+        """What never changes of runs; of those that were made it is kept."""
+        with self._lock:
+            found = {number: self._fixed[number] for number, _ in wanted if number in self._fixed}
+        new: dict[int, _Fixed] = {}
+        for portion in in_portions([number for number, _ in wanted if number not in found]):
+            columns = (runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
+            for number, spec, seconds, names, means in connection.execute(
+                select(*columns).where(runs.c.id.in_(portion))
+            ):
+                new[number] = _Fixed(_flat(spec), seconds, names, means)
+        made = {number for number, state in wanted if state == DONE}
+        with self._lock:
+            self._fixed |= {number: one for number, one in new.items() if number in made and one.means}
+        found |= new
+        return [found[number] for number, _ in wanted]
+
+    def _metric_names(self, connection: Connection, wanted: set[int | None]) -> dict[int, tuple[str, ...]]:
+        """The names of metrics, by the number of their set."""
+        missing = wanted - self._names.keys() - {None}
+        if missing:
+            asked = select(metric_sets.c.id, metric_sets.c.names).where(metric_sets.c.id.in_(missing))
+            self._names |= {number: tuple(json.loads(text)) for number, text in connection.execute(asked)}
+        return self._names
+
+
+def _rows() -> Select[Any]:
+    return select(
+        runs.c.id,
+        runs.c.digest,
+        runs.c.state,
+        runs.c.reason,
+        runs.c.created,
+        runs.c.ended,
+        marks.c.run.label("own"),
+        marks.c.star,
+        marks.c.note,
+        marks.c.shared,
+    )
+
+
+def _own(owner: str) -> ColumnElement[bool]:
+    return and_(marks.c.run == runs.c.id, marks.c.owner == owner)
+
+
+def _shared_by_others(owner: str) -> Select[Any]:
+    theirs = marks.alias()
+    return select(theirs.c.run).where(theirs.c.shared, theirs.c.owner != owner, theirs.c.deleted.is_(None))
+
+
+def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    asked = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner).order_by(tags.c.tag)
+    for run, tag in connection.execute(asked):
+        found[run] = (*found.get(run, ()), tag)
+    return found
+
+
+def _flat(spec: str) -> dict[str, Any]:
+    """Data and settings of a spec by name."""
+    values = json.loads(spec)
+    flat: dict[str, Any] = values["data"] | {"method": values["method"]} | values["settings"]
+    return flat
+
+
+def _settings(found: Sequence[dict[str, Any]], index: pd.Index[Any]) -> pd.DataFrame:
+    names = sorted({name for values in found for name in values} - {*DATA, "digest"})
+    columns = {name: [values.get(name) for values in found] for name in (*DATA, *names)}
+    return pd.DataFrame({name: _column(values) for name, values in columns.items()}, index=index)
+
+
+def _column(values: list[Any]) -> pd.Series[Any]:
+    """Values of one type as that type; with names that stand for numbers, or gaps, as they are."""
+    kinds = {type(value) for value in values}
+    return pd.Series(values, dtype=None if len(kinds) == 1 else object).array  # type: ignore[return-value]
+
+
+def _metrics(
+    found: Iterable[_Fixed], names: dict[int, tuple[str, ...]], index: pd.Index[Any]
+) -> pd.DataFrame:
+    """Means of metrics: one column for each name of any of the sets."""
+    held = list(found)
+    used = sorted({one.metric_set for one in held if one.metric_set is not None})
+    columns = list(dict.fromkeys(name for number in used for name in names[number]))
+    values: FloatArray = np.full((len(held), len(columns)), np.nan)
+    for number in used:
+        rows = [row for row, one in enumerate(held) if one.metric_set == number]
+        block = np.frombuffer(b"".join(held[row].means or b"" for row in rows), "<f8")
+        places = [columns.index(name) for name in names[number]]
+        values[np.ix_(rows, places)] = block.reshape(len(rows), len(places))
+    return pd.DataFrame(values, index=index, columns=columns)

@@ -1,0 +1,71 @@
+"""Bringing a database to the version of this code, one step of `migrations/versions` after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankviz.store.errors import StoreOutOfReach
+from rankviz.store.tables import HEAD
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from sqlalchemy import Connection, Engine
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Make the tables, or change those of an earlier version; nothing where they are up to date.
+
+    Raises `StoreOutOfReach` where a later version of rankviz has made them.
+    """
+    with engine.connect().execution_options(reads=True) as connection:
+        if version(connection) == HEAD:
+            return
+    with engine.begin() as connection:
+        _lock(connection)
+        found = version(connection)  # another process may have been faster
+        if found != HEAD:
+            _upgrade(connection, found)
+
+
+def version(connection: Connection) -> str | None:
+    """The version of the tables; None where there are none."""
+    from sqlalchemy import inspect, text
+
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _lock(connection: Connection) -> None:
+    """Have others who would do the same wait; SQLite does so anyway."""
+    from sqlalchemy import text
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
+
+
+def _upgrade(connection: Connection, found: str | None) -> None:
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
+    config = configuration(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreOutOfReach(
+            f"The database of runs was made by a later version of rankviz ({found}; this one reads {HEAD}). "
+            "Install that version, or set RANKVIZ_STORE to another database."
+        )
+    command.upgrade(config, "head")
+
+
+def configuration(connection: Connection) -> Config:
+    """Alembic's configuration for our steps, on a connection that is open."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,13 @@
+"""What Alembic runs: the steps, on the connection that `migrate` gave, within its transaction."""
+
+from alembic import context
+
+from rankviz.store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+    transactional_ddl=False,
+)
+context.run_migrations()

@@ -1,0 +1,145 @@
+"""What runs gave: records, the means of their metrics, and why those failed that did."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from sqlalchemy import Connection, insert, select, update
+
+from rankviz.common.errors import DataError
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.database import Database
+from rankviz.store.marks import mark
+from rankviz.store.rows import ids_of, in_portions, inserting, known
+from rankviz.store.study import DONE, FAILED
+from rankviz.store.tables import metric_sets, records, runs
+
+TRAINING = ("features", "pairs", "start", "newton")
+"""Stages that seconds of training are the sum of; what is read and evaluated is apart."""
+
+
+class Records:
+    """The records of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, record: RunRecord) -> bool:
+        """Keep the record of a run that was asked for; False where another worker was faster."""
+        content = record.to_bytes()
+        with self._database.writing() as connection:
+            return _save(connection, record, content)
+
+    def keep(self, found: Iterable[RunRecord], owner: str) -> int:
+        """Keep records that nobody asked for before, as runs of this visitor's; how many are new.
+
+        Those whose specs do not say which data they mean are left out.
+        """
+        made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
+        with self._database.writing() as connection:
+            ids = ids_of(connection, list(made))
+            new = sum(_save(connection, record, content) for record, content in made.values())
+            mark(connection, owner, list(ids.values()), time.time())
+        return new
+
+    def claim(self, digests: Sequence[str], owner: str) -> None:
+        """Have runs that there are be this visitor's too."""
+        with self._database.writing() as connection:
+            mark(connection, owner, list(known(connection, digests).values()), time.time())
+
+    def fail(self, spec: RunSpec, reason: str) -> None:
+        """Note that a run cannot be made, and why."""
+        with self._database.writing() as connection:
+            connection.execute(
+                update(runs)
+                .where(runs.c.digest == spec.hash, runs.c.state != DONE)
+                .values(state=FAILED, reason=reason, ended=time.time(), family=None)
+            )
+
+    def find(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
+        """The records that there are of these specs; one that this version cannot read is as good as none."""
+        wanted = {spec.hash: spec for spec in specs}
+        found: dict[RunSpec, RunRecord] = {}
+        with self._database.reading() as connection:
+            for portion in in_portions(list(wanted)):
+                rows = connection.execute(
+                    select(runs.c.digest, records.c.content)
+                    .join(records, records.c.run == runs.c.id)
+                    .where(runs.c.digest.in_(portion), runs.c.state == DONE)
+                )
+                for digest, content in rows:
+                    try:
+                        found[wanted[digest]] = RunRecord.from_bytes(content)
+                    except DataError:
+                        continue
+        return found
+
+    def content(self, digest: str) -> bytes:
+        """The record of a run as it is kept; KeyError where there is none."""
+        asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
+        with self._database.reading() as connection:
+            found = connection.execute(asked.where(runs.c.digest == digest)).scalar()
+        if found is None:
+            raise KeyError(digest)
+        return bytes(found)
+
+    def made(self, digests: Sequence[str]) -> set[str]:
+        """Of these runs those that were made."""
+        found: set[str] = set()
+        with self._database.reading() as connection:
+            for portion in in_portions(list(digests)):
+                rows = select(runs.c.digest).where(runs.c.digest.in_(portion), runs.c.state == DONE)
+                found |= set(connection.execute(rows).scalars())
+        return found
+
+
+def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
+    """Keep a record in the row of its run, unless one is there."""
+    names, means = _means(record)
+    made = connection.execute(
+        update(runs)
+        .where(runs.c.digest == record.spec.hash, runs.c.state != DONE)
+        .values(
+            state=DONE,
+            reason="",
+            family=None,
+            ended=time.time(),
+            seconds=sum(record.seconds.get(stage, 0.0) for stage in TRAINING),
+            status=record.status,
+            metric_set=_metric_set(connection, names),
+            means=means,
+        )
+        .returning(runs.c.id)
+    ).scalar()
+    if made is None:
+        return False
+    connection.execute(insert(records).values(run=made, content=content))
+    return True
+
+
+def _means(record: RunRecord) -> tuple[tuple[str, ...], bytes]:
+    """Names and means of all metrics, part by part, over the queries that have one."""
+    names, means = list[str](), list[float]()
+    for part, frame in record.metrics.items():
+        values = frame.to_numpy(np.float64)
+        there = ~np.isnan(values)
+        count = there.sum(axis=0)
+        total = np.where(there, values, 0.0).sum(axis=0)
+        means += np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0).tolist()
+        names += [f"{part}:{name}" for name in frame.columns]
+    return tuple(names), np.array(means, "<f8").tobytes()
+
+
+def _metric_set(connection: Connection, names: tuple[str, ...]) -> int:
+    """The id of a list of names."""
+    text = json.dumps(names)
+    asked = select(metric_sets.c.id).where(metric_sets.c.names == text)
+    found = connection.execute(asked).scalar()
+    if found is None:
+        connection.execute(inserting(connection, metric_sets).values(names=text).on_conflict_do_nothing())
+        found = connection.execute(asked).scalar_one()
+    return int(found)

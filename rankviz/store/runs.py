@@ -1,0 +1,65 @@
+"""The run store: every run that was made, what asked for it, and what is still to be made."""
+
+from __future__ import annotations
+
+import os
+
+from rankviz.store.database import Database
+from rankviz.store.listing import Listing
+from rankviz.store.marks import Marks
+from rankviz.store.queue import Queue
+from rankviz.store.records import Records
+from rankviz.store.studies import Studies
+
+
+class RunStore:
+    """A database of runs; each part of it is told in its own module.
+
+    Parameters
+    ----------
+    url : str or path, optional
+        A file of SQLite's, or the address of a PostgreSQL database. Default: RANKVIZ_STORE from the
+        environment, or a file in the user's data folder.
+
+    Attributes
+    ----------
+    studies : Studies
+        What was asked for, and how far that is.
+    queue : Queue
+        What is to be made next, and who makes it.
+    records : Records
+        What runs gave.
+    marks : Marks
+        Stars, tags and notes of visitors.
+    listing : Listing
+        All runs that a visitor may see, as a table.
+
+    Raises `StoreOutOfReach` where the database cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from rankviz import RunSpec, execute
+    >>> from rankviz.datasets import make_fold
+    >>> from rankviz.store import RunStore
+    >>> fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
+    >>> record = execute(RunSpec("made", digest=fold.digest, n_components=20), fold=fold)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = RunStore(Path(folder) / "runs.sqlite")
+    ...     store.records.keep([record], owner="me")
+    ...     again = store.records.find([record.spec])[record.spec]
+    ...     store.close()
+    >>> bool((again.weights == record.weights).all())
+    True
+    """
+
+    def __init__(self, url: str | os.PathLike[str] | None = None) -> None:
+        self.database = Database(url)
+        self.studies, self.queue = Studies(self.database), Queue(self.database)
+        self.records, self.marks = Records(self.database), Marks(self.database)
+        self.listing = Listing(self.database)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.database.close()

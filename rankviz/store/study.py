@@ -1,0 +1,118 @@
+"""A study: runs that somebody asked for together, and how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "failed", "cancelled", "lost"
+STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST)
+"""Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it."""
+OPEN = (QUEUED, LEASED)
+RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What somebody asks for beside the runs themselves.
+
+    Attributes
+    ----------
+    owner : str
+        Whose it is: who may stop, change and delete it, and sees it unless it is `shared`.
+    title : str
+    kind : str
+        What made it, such as "sweep".
+    design : mapping
+        What it was made of, plain values for JSON.
+    roots : tuple of str
+        Data roots in which the specs' data sets are looked up.
+    tries : int
+        So many workers may die of a run before it is lost.
+    threads : int
+        Cores that a worker may use for it.
+    shared : bool
+        Others may see it.
+    """
+
+    owner: str
+    title: str
+    kind: str = "sweep"
+    design: Mapping[str, Any] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
+    tries: int = 3
+    threads: int = 1
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """Status of a study.
+
+    Attributes
+    ----------
+    id : str
+    study : Study
+    asked : str
+        "running", "paused" or "stopped": what its owner wants.
+    counts : mapping
+        Number of runs by state.
+    created : float
+        Seconds since 1970.
+    ended : float or None
+        When the latest run ended, once none is left to be made.
+    news : tuple of mapping
+        What the workers tell that make its runs: stage, fraction, digest.
+    note : str
+    baseline : str
+        Digest of the run that others are compared with; "" for none.
+    """
+
+    id: str
+    study: Study
+    asked: str
+    counts: Mapping[str, int]
+    created: float
+    ended: float | None
+    news: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""
+    baseline: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many runs it has."""
+        return sum(self.counts.values())
+
+    @property
+    def left(self) -> int:
+        """How many are still to be made."""
+        return sum(self.counts.get(state, 0) for state in OPEN)
+
+    @property
+    def done(self) -> int:
+        """How many were made."""
+        return self.counts.get(DONE, 0)
+
+    @property
+    def live(self) -> bool:
+        """Whether runs of it are made, or will be."""
+        return self.left > 0 and (self.asked == RUNNING or self.counts.get(LEASED, 0) > 0)
+
+    @property
+    def in_words(self) -> str:
+        """How far it is, as a sentence."""
+        words = [f"{self.done:,} of {self.total:,} runs made"]
+        for state, said in _SAID.items():
+            if self.counts.get(state):
+                words.append(f"{self.counts[state]:,} {said}")
+        if self.left and self.asked != RUNNING:
+            words.append(self.asked)
+        return ", ".join(words) + "."
+
+
+_SAID = {
+    FAILED: "cannot be made",
+    LOST: "lost, for every worker that tried died of them",
+    CANCELLED: "not made, for it was stopped",
+}

@@ -1,0 +1,146 @@
+"""The tables of the run store, as they are now; `migrations/` has how they came to be so.
+
+A run is what one spec gives, whoever asks for it: there is one row for each digest. A study is what somebody
+asks for, runs in an order; what its runs share makes them families, and a family is what a worker takes. A
+worker holds a family, and the runs that it makes of it, by a lease: a time until which nobody else takes
+them. Times are seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+HEAD = "0001"
+"""The version of the schema that this code reads and writes."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+ID = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts up only what is an INTEGER."""
+
+metric_sets = Table(
+    "metric_sets",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("names", Text, nullable=False),
+    UniqueConstraint("names"),
+)
+
+families = Table(
+    "families",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
+    Column("done", Boolean, nullable=False, doc="none of its runs waits or is made any more"),
+    Column("worker", String(80), doc="who holds it; NULL: nobody"),
+    Column("until", Double, doc="the end of the lease"),
+    Column("since", Double, doc="when the worker took it"),
+    Column("waits", Double, nullable=False, doc="since when it has waited, for turns among visitors"),
+    Column("attempts", Integer, nullable=False, default=0, doc="leases that were lost"),
+    Column("progress", Text, nullable=False, default="", doc="the latest news, as JSON"),
+    Index("ix_families_study", "study", "done", "waits"),
+    Index("ix_families_worker", "worker"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("digest", String(16), nullable=False, doc="of the spec"),
+    Column("spec", Text, nullable=False),
+    Column("state", String(9), nullable=False, index=True),
+    Column("reason", Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
+    Column("family", ID, index=True, doc="the one that makes it now; no key, for studies know runs"),
+    Column("created", Double, nullable=False),
+    Column("ended", Double),
+    Column("seconds", Double, doc="of training alone"),
+    Column("status", Text, doc="how training ended, as a sentence"),
+    Column("metric_set", ID, ForeignKey("metric_sets.id")),
+    Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
+    UniqueConstraint("digest"),
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("content", LargeBinary, nullable=False, doc="npz: metrics by query, scores, weights, trace"),
+)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("owner", String(80), nullable=False, index=True),
+    Column("title", Text, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("design", Text, nullable=False, default="", doc="what it was made of, as JSON"),
+    Column("roots", Text, nullable=False, doc="folders in which its data are looked up, as JSON"),
+    Column("asked", String(9), nullable=False, doc="running, paused or stopped"),
+    Column("tries", Integer, nullable=False, doc="leases that a family may lose before its run is lost"),
+    Column("threads", Integer, nullable=False),
+    Column("shared", Boolean, nullable=False),
+    Column("note", Text, nullable=False, default=""),
+    Column("baseline", ID, ForeignKey("runs.id", ondelete="SET NULL")),
+    Column("created", Double, nullable=False),
+    Column("deleted", Double),
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("run", ID, ForeignKey("runs.id"), nullable=False, index=True),
+    Column("family", ID, ForeignKey("families.id"), index=True),
+)
+
+marks = Table(
+    "marks",
+    metadata,
+    Column("owner", String(80), primary_key=True),
+    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("since", Double, nullable=False),
+    Column("star", Boolean, nullable=False, default=False),
+    Column("note", Text, nullable=False, default=""),
+    Column("shared", Boolean, nullable=False, default=False),
+    Column("deleted", Double),
+    Index("ix_marks_run", "run"),
+)
+
+tags = Table(
+    "tags",
+    metadata,
+    Column("owner", String(80), primary_key=True),
+    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", String(80), primary_key=True),
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("process", Text, nullable=False, default="", doc="number and start of it, as JSON"),
+    Column("host", Text, nullable=False),
+    Column("until", Double, nullable=False, doc="gone, unless it says before then that it is there"),
+)

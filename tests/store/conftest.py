@@ -1,0 +1,77 @@
+"""Fixtures of the tests of the run store: a store on each kind of database, specs of a small fold."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest_jobs import wait_for
+from sqlalchemy import create_engine, make_url, text
+
+from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.datasets import Fold, find_datasets, open_fold
+from rankviz.experiments.desks import WORKERS_ENVIRONMENT
+from rankviz.store import RunStore
+from rankviz.store.database import ENVIRONMENT
+from rankviz.store.execution import at_work
+
+POSTGRES = "RANKVIZ_TEST_POSTGRES"
+"""Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty database of each kind."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "runs.sqlite")
+        return
+    server = os.environ.get(POSTGRES)
+    if not server:
+        pytest.skip(f"{POSTGRES} is not set: make test-postgres starts a server")
+    name = f"rankviz_{secrets.token_hex(6)}"
+    url = make_url(server).set(drivername="postgresql+psycopg")
+    admin = create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    with admin.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    admin.dispose()
+
+
+@pytest.fixture
+def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+    """An empty store; whatever worker works on it is ended afterwards."""
+    monkeypatch.setenv(ENVIRONMENT, address)
+    monkeypatch.setenv(WORKERS_ENVIRONMENT, "2")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
+    store = RunStore()
+    yield store
+    for process in at_work(store):
+        process.terminate()
+        wait_for(lambda process=process: not process.alive())
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def fold(root: Path) -> Fold:
+    return open_fold(find_datasets([root])["small"], "Fold1")
+
+
+@pytest.fixture(scope="module")
+def base(fold: Fold) -> RunSpec:
+    return RunSpec("small", digest=fold.digest, feature_map="nystroem", n_components=10)
+
+
+@pytest.fixture(scope="module")
+def specs(base: RunSpec) -> list[RunSpec]:
+    """Two families of three."""
+    return [base.but(C=C, seed=seed) for seed in (0, 1) for C in (0.25, 0.5, 1.0)]
+
+
+@pytest.fixture(scope="module")
+def made(specs: list[RunSpec], fold: Fold) -> dict[RunSpec, RunRecord]:
+    return dict(execute_all(specs, fold=fold))

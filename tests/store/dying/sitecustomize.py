@@ -1,0 +1,15 @@
+"""A worker with this folder on its path dies, without a word, where it would begin to make a run."""
+
+import os
+import signal
+import sys
+
+if "rankviz.store.worker" in " ".join(sys.orig_argv):
+    from rankviz.store.making import Keeper
+
+    begin = Keeper.begin
+
+    def die(self: Keeper, spec: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Keeper.begin = die

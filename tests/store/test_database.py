@@ -1,0 +1,120 @@
+"""What happens where the database is not what it should be, and that its address is told to nobody."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from rankviz import RunRecord, RunSpec
+from rankviz.store import Database, RunStore, StoreOutOfReach, default_url
+from rankviz.store.database import ENVIRONMENT
+
+SECRET = "postgresql://walter:hunter2@127.0.0.1:1/runs"
+
+
+def test_the_environment_names_the_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "mine.sqlite"))
+    assert default_url() == str(tmp_path / "mine.sqlite")
+    RunStore().close()
+    assert (tmp_path / "mine.sqlite").is_file()
+    monkeypatch.delenv(ENVIRONMENT)
+    assert default_url().endswith("runs.sqlite")
+
+
+def test_no_error_has_the_address(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(StoreOutOfReach, match="PostgreSQL does not answer") as caught:
+        Database(SECRET)
+    said = repr(caught.value) + caplog.text
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert not any(word in said for word in ("hunter2", "walter", "127.0.0.1"))
+
+
+def test_a_store_is_shown_without_its_address(tmp_path: Path) -> None:
+    database = Database(tmp_path / "runs.sqlite")
+    assert str(tmp_path) not in repr(database)
+    assert str(tmp_path) not in str(vars(database)["kind"])
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://host/runs", "not one of sqlite, postgresql"),
+        ("://", "neither a file nor an address"),
+    ],
+)
+def test_other_addresses_are_refused(url: str, said: str) -> None:
+    with pytest.raises(StoreOutOfReach, match=said):
+        Database(url)
+
+
+def test_a_file_that_is_no_database_is_said_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    file.write_bytes(b"nothing that SQLite knows" * 100)
+    with pytest.raises(StoreOutOfReach, match="not a database"):
+        Database(file)
+    assert file.read_bytes().startswith(b"nothing")
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreOutOfReach, match="cannot be opened"):
+        Database(tmp_path / "file" / "runs.sqlite")
+
+
+def test_a_full_disk_loses_nothing(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    first, *others = made.values()
+    store.records.keep([first], "me")
+    with store.database.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+        monkeypatch.setattr(store.database.engine, "begin", lambda: _Begun(connection))
+        with pytest.raises(StoreOutOfReach, match="its disk is full"):
+            store.records.keep(others, "me")
+    monkeypatch.undo()
+    assert len(store.listing.seen_by("me")) == 1
+    assert len(store.records.find(list(made))) == 1
+
+
+class _Begun:
+    """A transaction on a connection that is open."""
+
+    def __init__(self, connection: object) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> object:
+        self._connection.rollback()  # type: ignore[attr-defined]
+        self._transaction = self._connection.begin()  # type: ignore[attr-defined]
+        return self._connection
+
+    def __exit__(self, *error: object) -> None:
+        self._transaction.rollback() if error[0] else self._transaction.commit()
+
+
+def test_a_statement_that_is_wrong_is_a_fault_of_ours(tmp_path: Path) -> None:
+    from sqlalchemy.exc import OperationalError
+
+    database = Database(tmp_path / "runs.sqlite")
+    with pytest.raises(OperationalError), database.reading() as connection:
+        connection.exec_driver_sql("SELECT nothing FROM nowhere")
+
+
+def test_reading_waits_for_no_writer(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    other = sqlite3.connect(tmp_path / "runs.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert store.studies.of("me") == []
+    other.execute("ROLLBACK")
+    other.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are another thing there")
+def test_the_folder_is_the_users_own(tmp_path: Path) -> None:
+    Database(tmp_path / "new" / "runs.sqlite")
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700

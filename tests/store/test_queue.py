@@ -1,0 +1,179 @@
+"""Families under leases: taken once, renewed, given to another, in turn among visitors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from conftest_store import GRID, end_of_lease, save_all, states, taken
+
+from rankviz import RunRecord, RunSpec
+from rankviz.experiments.processes import ProcessId
+from rankviz.store import RunStore, Study
+
+
+def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:
+    store.studies.submit(GRID, specs)
+    first, second = taken(store, "w1"), taken(store, "w2")
+    assert {len(first.specs), len(second.specs)} == {3}
+    assert {*first.specs, *second.specs} == set(specs)
+    assert store.queue.take("w3") is None
+
+
+def test_runs_come_in_the_order_of_their_family(store: RunStore, specs: list[RunSpec]) -> None:
+    store.studies.submit(GRID, specs[:3][::-1])
+    assert [spec.C for spec in taken(store, "w").specs] == [1.0, 0.5, 0.25]
+
+
+def test_a_lease_that_has_ended_goes_to_another(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    study = store.studies.submit(GRID, specs[:3])
+    lost = taken(store, "w1")
+    assert store.records.save(made[specs[0]])
+    assert store.queue.take("w2") is None
+    end_of_lease(store, lost)
+    again = taken(store, "w2")
+    assert again.specs == tuple(specs[1:3])
+    assert not store.queue.renew(lost, {})
+    assert store.queue.renew(again, {})
+    assert states(store, study) == {"done": 1, "leased": 2}
+
+
+def test_a_late_worker_loses_nothing_and_doubles_nothing(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    study = store.studies.submit(GRID, specs[:3])
+    late = taken(store, "w1")
+    end_of_lease(store, late)
+    again = taken(store, "w2")
+    assert store.records.save(made[specs[0]])  # by the late one
+    assert not store.records.save(made[specs[0]])  # by the other
+    for spec in again.specs[1:]:
+        assert store.records.save(made[spec])
+    store.queue.release(late)  # which it does not hold any more
+    assert store.queue.renew(again, {})
+    store.queue.release(again)
+    assert states(store, study) == {"done": 3}
+
+
+def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(
+    store: RunStore, specs: list[RunSpec]
+) -> None:
+    waits = [sys.executable, "-c", "input()"]
+    children = [subprocess.Popen(waits, stdin=subprocess.PIPE) for _ in range(2)]
+    store.studies.submit(GRID, specs[:3])
+    for name, child in zip(("w1", "w2"), children, strict=True):
+        store.queue.register(name, ProcessId.of(child.pid))
+    taken(store, "w1")
+    assert not store.queue.idle("w2")
+    children[0].communicate(b"\n")
+    assert store.queue.idle("w2")
+    assert len(taken(store, "w2").specs) == 3
+    children[1].communicate(b"\n")
+
+
+def test_the_run_of_which_workers_die_is_lost_and_the_others_are_made(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    study = store.studies.submit(Study("me", "a grid", tries=2), specs[:3])
+    for worker in ("w1", "w2"):
+        lease = taken(store, worker)
+        assert lease.specs == tuple(specs[:3])
+        assert store.queue.renew(lease, {"digest": specs[1].hash})
+        end_of_lease(store, lease)
+    left = taken(store, "w3")
+    assert left.specs == (specs[0], specs[2])
+    save_all(store, left, made)
+    status = store.studies.status(study)
+    assert status.counts == {"done": 2, "lost": 1}
+    assert not status.live
+    assert "1 lost" in status.in_words
+    row = store.listing.of_study(study, "me").loc[specs[1].hash]
+    assert "2 times" in row["reason"]
+
+
+def test_what_two_studies_want_is_made_once(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    first = store.studies.submit(GRID, specs[:2])
+    second = store.studies.submit(GRID, specs[1:3])
+    one, other = taken(store, "w1"), taken(store, "w2")
+    assert one.specs == tuple(specs[:2])
+    assert other.specs == (specs[2],)
+    save_all(store, one, made)
+    save_all(store, other, made)
+    assert states(store, first) == states(store, second) == {"done": 2}
+    assert store.queue.take("w3") is None
+
+
+def test_what_was_made_is_not_made_again(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    store.records.keep([made[specs[0]]], "somebody")
+    study = store.studies.submit(GRID, specs[:2])
+    assert states(store, study) == {"done": 1, "queued": 1}
+    assert taken(store, "w").specs == (specs[1],)
+
+
+def test_visitors_take_turns(store: RunStore, base: RunSpec) -> None:
+    many = [base.but(seed=seed) for seed in range(5)]
+    store.studies.submit(Study("greedy", "many"), many)
+    store.studies.submit(Study("modest", "one"), [base.but(seed=9)])
+    assert [taken(store, f"w{n}").owner for n in range(3)] == ["greedy", "modest", "greedy"]
+
+
+def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(
+    store: RunStore, specs: list[RunSpec]
+) -> None:
+    study = store.studies.submit(GRID, specs)
+    lease = taken(store, "w1")
+    assert store.queue.renew(lease, {})
+    store.studies.stop(study, "me")
+    assert states(store, study) == {"leased": 3, "cancelled": 3}
+    assert not store.queue.renew(lease, {})
+    store.queue.release(lease)
+    assert states(store, study) == {"cancelled": 6}
+    assert store.queue.take("w2") is None
+    store.studies.resume(study, "me")
+    assert states(store, study) == {"queued": 6}
+    assert {*taken(store, "w1").specs, *taken(store, "w2").specs} == set(specs)
+
+
+def test_a_stop_does_not_take_runs_from_another_study(store: RunStore, specs: list[RunSpec]) -> None:
+    mine = store.studies.submit(GRID, specs[:3])
+    theirs = store.studies.submit(Study("you", "the same"), specs[:3])
+    lease = taken(store, "w1")
+    store.studies.stop(mine, "me")
+    assert store.queue.renew(lease, {})
+    store.queue.release(lease)
+    assert states(store, theirs) == {"queued": 3}
+    assert taken(store, "w2").study == theirs
+
+
+def test_a_study_that_is_paused_waits(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(GRID, specs[:3])
+    store.studies.pause(study, "me")
+    assert store.queue.take("w") is None
+    status = store.studies.status(study)
+    assert status.left == 3
+    assert not status.live
+    assert status.in_words == "0 of 3 runs made, paused."
+    store.studies.resume(study, "me")
+    assert len(taken(store, "w").specs) == 3
+
+
+@pytest.mark.parametrize("ended", ["failed", "cancelled"])
+def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(
+    store: RunStore, specs: list[RunSpec], ended: str
+) -> None:
+    study = store.studies.submit(GRID, specs[:1])
+    if ended == "failed":
+        store.records.fail(specs[0], "It was too large.")
+    else:
+        store.studies.stop(study, "me")
+    assert states(store, study) == {ended: 1}
+    again = store.studies.submit(GRID, specs[:1])
+    assert states(store, again) == {"queued": 1}
+    assert taken(store, "w").specs == (specs[0],)

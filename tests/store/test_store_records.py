@@ -1,0 +1,169 @@
+"""Records in the store: kept whole, once, found by spec; studies and marks belong to visitors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest_store import GRID
+from sqlalchemy import update
+
+from rankviz import RunRecord, RunSpec
+from rankviz.common.errors import DataError, SettingError
+from rankviz.experiments.jobs import JobStore
+from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.store import NoSuchStudy, NotYours, RunStore, Study
+from rankviz.store.exchange import export_runs, import_runs
+from rankviz.store.studies import MOST_RUNS
+from rankviz.store.tables import records
+from rankviz.store.takeover import take_over
+
+
+def test_a_record_comes_back_as_it_was(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    store.records.keep(made.values(), "me")
+    found = store.records.find(list(made))
+    assert found.keys() == made.keys()
+    for spec, record in made.items():
+        np.testing.assert_array_equal(found[spec].weights, record.weights)
+        np.testing.assert_array_equal(found[spec].scores["test"], record.scores["test"])
+        assert found[spec].metrics["vali"].equals(record.metrics["vali"])
+        assert found[spec].trace.equals(record.trace)
+
+
+def test_a_record_that_cannot_be_read_is_as_good_as_none(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    store.records.keep(made.values(), "me")
+    with store.database.writing() as connection:
+        connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
+    assert len(store.records.find(list(made))) == len(made) - 1
+
+
+def test_means_are_those_of_the_queries(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    store.records.keep(made.values(), "me")
+    table = store.listing.seen_by("me")
+    for spec, record in made.items():
+        row = table.loc[spec.hash]
+        assert row["vali:NDCG@10"] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), rel=1e-14)
+        assert row["test:MAP"] == pytest.approx(record.metrics["test"]["MAP"].mean(), rel=1e-14)
+        assert (row["C"], row["seed"], row["dataset"]) == (spec.C, spec.seed, "small")
+
+
+def test_a_study_says_which_data_it_means(store: RunStore, specs: list[RunSpec]) -> None:
+    with pytest.raises(SettingError, match="digest"):
+        store.studies.submit(GRID, [specs[0].but(digest="")])
+    with pytest.raises(SettingError, match=f"{MOST_RUNS:,}"):
+        store.studies.submit(GRID, [])
+
+
+def test_only_its_owner_changes_a_study(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(GRID, specs)
+    for change in (store.studies.stop, store.studies.pause, store.studies.resume, store.studies.delete):
+        with pytest.raises(NotYours):
+            change(study, "you")
+    with pytest.raises(NotYours):
+        store.studies.note(study, "you", "mine")
+    with pytest.raises(NoSuchStudy):
+        store.studies.status("0" * 32)
+
+
+def test_studies_are_seen_by_their_owner_unless_shared(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(GRID, specs)
+    assert [status.id for status in store.studies.of("me")] == [study]
+    assert store.studies.of("you") == []
+    assert store.listing.of_study(study, "you").empty
+    store.studies.share(study, "me", True)
+    assert [status.id for status in store.studies.of("you")] == [study]
+    assert len(store.listing.of_study(study, "you")) == len(specs)
+    store.studies.delete(study, "me")
+    assert store.studies.of("me") == []
+    store.studies.restore(study, "me")
+    assert [status.id for status in store.studies.of("me")] == [study]
+
+
+def test_a_study_keeps_note_design_and_baseline(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(Study("me", "a grid", design={"axes": {"C": [1, 2]}}), specs)
+    store.studies.note(study, "me", "for the lecture")
+    store.studies.pin(study, "me", specs[2].hash)
+    status = store.studies.status(study)
+    assert (status.note, status.baseline) == ("for the lecture", specs[2].hash)
+    assert status.study.design == {"axes": {"C": [1, 2]}}
+    assert store.studies.specs(study) == specs
+
+
+def test_runs_are_seen_by_those_they_were_made_for(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    first, second, *_ = [spec.hash for spec in made]
+    store.records.keep(made.values(), "me")
+    assert store.listing.seen_by("you").empty
+    store.marks.share("me", [first])
+    assert list(store.listing.seen_by("you").index) == [first]
+    assert not store.listing.seen_by("you")["own"].any()
+    store.marks.share("you", [second])  # who does not have it
+    assert list(store.listing.seen_by("you").index) == [first]
+    store.marks.delete("me", [first, second])
+    assert len(store.listing.seen_by("me")) == len(made) - 2
+    assert set(store.listing.deleted_by("me").index) == {first, second}
+    assert store.listing.seen_by("you").empty
+    store.marks.restore("me", [second])
+    assert set(store.listing.deleted_by("me").index) == {first}
+
+
+def test_what_a_visitor_says_of_runs_is_theirs(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    first, second, *_ = [spec.hash for spec in made]
+    store.records.keep(made.values(), "me")
+    store.records.keep(made.values(), "you")
+    store.marks.star("me", [first])
+    store.marks.note("me", [first], "look again")
+    store.marks.tag("me", [first, second], " lecture ")
+    store.marks.tag("me", [first], "best")
+    mine, yours = store.listing.seen_by("me").loc[first], store.listing.seen_by("you").loc[first]
+    assert (mine["star"], mine["note"], mine["tags"]) == (True, "look again", ("best", "lecture"))
+    assert (yours["star"], yours["note"], yours["tags"]) == (False, "", ())
+    store.marks.untag("me", [first], "lecture")
+    assert store.listing.seen_by("me").loc[first, "tags"] == ("best",)
+    with pytest.raises(ValueError, match="80"):
+        store.marks.tag("me", [first], " ")
+
+
+def test_settings_that_a_run_does_not_have_are_none(store: RunStore, base: RunSpec) -> None:
+    store.studies.submit(GRID, [base, base.linear(1.0)])
+    table = store.listing.seen_by("me")
+    assert table.loc[base.linear(1.0).hash, "gamma"] is None
+    assert table.loc[base.hash, "gamma"] == base.gamma
+    assert set(table["state"]) == {"queued"}
+
+
+def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path) -> None:
+    digests = [spec.hash for spec in made][:3]
+    store.records.keep(made.values(), "me")
+    store.marks.tag("me", digests[:1], "best")
+    store.marks.note("me", digests[:1], "=1+1")
+    store.marks.star("me", digests[:1])
+    assert export_runs(store, digests, "me", tmp_path / "some.rankviz") == 3
+    with pytest.raises(DataError, match="no run"):
+        export_runs(store, digests, "you", tmp_path / "none.rankviz")
+    other = RunStore(tmp_path / "other.sqlite")
+    assert import_runs(other, tmp_path / "some.rankviz", "you") == 3
+    table = other.listing.seen_by("you")
+    assert set(table.index) == set(digests)
+    first = table.loc[digests[0]]
+    assert (first["star"], first["note"], first["tags"]) == (True, "=1+1", ("best",))
+    assert import_runs(other, tmp_path / "some.rankviz", "you") == 3  # again: nothing is doubled
+    assert len(other.listing.seen_by("you")) == 3
+    other.close()
+
+
+def test_what_job_folders_hold_is_taken_over_once(
+    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
+) -> None:
+    jobs = JobStore(tmp_path / "runs")
+    several = list(made)
+    job = Job(tuple(several), "me", "A job", (), 1, 0.0)
+    RunFolder.create(jobs.folder / ("a" * 32), job, list(made.values()))
+    unsure = next(iter(made))
+    record = made[unsure]
+    store.records.keep([record], "you")
+    assert take_over(store, jobs.folder) == len(made) - 1
+    assert len(store.listing.seen_by("me")) == len(made)
+    assert take_over(store, jobs.folder) == 0

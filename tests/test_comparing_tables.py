@@ -1,0 +1,144 @@
+"""Tables to print: what is bold and marked, and that foreign text cannot break a language."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_contestants import LINEAR, single
+
+from rankviz.analysis.comparing.comparison import Comparison, compare
+from rankviz.analysis.comparing.marked_up import LATEX, MARKDOWN
+from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.plots import compared_deltas
+
+NASTY = [
+    "100 % & more",
+    "a_b#c{d}",
+    "\\end{table}",
+    "x ~ y^2",
+    "γ ≥ 2⁻⁷",
+    "|--- `rm` <b>",
+    "[1pt]*",
+    "中文 ½ ＆",
+]
+
+
+def compared(labels: list[str]) -> Comparison:
+    """The first as the baseline, the second better, the last worse, those between as good."""
+    base = np.linspace(0.2, 0.7, 12)
+    steps = [0.0, 0.1, *(0.0 for _ in labels[3:]), -0.1]
+    given = [
+        single(name, base + step, LINEAR, **{"NDCG@10": base[::-1]})
+        for name, step in zip(labels, steps, strict=True)
+    ]
+    return compare(given, ["MAP", "NDCG@10"], labels[0])
+
+
+@pytest.fixture(scope="module")
+def plain() -> Comparison:
+    return compared(["base", "good", "same", "bad"])
+
+
+def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
+    found = sheet(plain, "test")
+    cells = {label: [(c.text, c.bold, c.mark) for c in row] for label, row in found.rows}
+    assert cells == {
+        "base": [("0.450", False, ""), ("0.450", True, "")],
+        "good": [("0.550", True, "↑"), ("0.450", True, "")],
+        "same": [("0.450", False, ""), ("0.450", True, "")],
+        "bad": [("0.350", False, "↓"), ("0.450", True, "")],
+    }
+    assert found.legend == (
+        "Means over 12 queries (demo, Fold1, test part); bold: the best of a column. ↑ better, ↓ worse than "
+        "base: paired randomisation test over queries, Holm's correction over 6 comparisons, adjusted "
+        "p ≤ 0.05."
+    )
+
+
+def test_what_does_not_hold_after_correction_is_not_marked() -> None:
+    base = np.linspace(0.2, 0.7, 20)
+    close = base + np.where(np.arange(20) < 15, 0.05, -0.05)
+    crowd = [single(f"same {n}", base) for n in range(9)]
+    found = compare([single("base", base), single("close", close), *crowd], ["MAP"], "base")
+    assert found.delta("close", "MAP")["randomisation"] < 0.05 < found.delta("close", "MAP")["holm"]
+    assert not any(cell.mark for _, row in sheet(found).rows for cell in row)
+    assert not compared_deltas.data(found)["holds"].any()
+
+
+def test_markdown(plain: Comparison) -> None:
+    lines = as_markdown(sheet(plain)).splitlines()
+    assert lines[:4] == [
+        "| Model | MAP | NDCG@10 |",
+        "| --- | ---: | ---: |",
+        "| base | 0.450 | **0.450** |",
+        "| good | **0.550**↑ | **0.450** |",
+    ]
+    assert lines[-1].startswith("Means over 12 queries (demo, Fold1); bold")
+
+
+def test_latex(plain: Comparison) -> None:
+    lines = as_latex(sheet(plain)).splitlines()
+    assert r"\begin{tabular}{lrr}" in lines
+    assert r"Model & MAP & NDCG@10 \\" in lines
+    assert r"good & \textbf{0.550}\textsuperscript{$\uparrow$} & \textbf{0.450} \\" in lines
+    assert r"adjusted p $\leq$ 0.05.}" in lines[3]
+
+
+def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns() -> None:
+    text = as_latex(sheet(compared(NASTY)))
+    body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
+    assert body.count("\n") == len(NASTY)
+    for line in body.splitlines():
+        assert line.endswith(r" \\")
+        assert not line.startswith(("[", "*")), "the line before would take it for its option"
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+    bare = re.sub(r"\\[\\{}$&%#_]", "", text)
+    depth = np.cumsum([{"{": 1, "}": -1}.get(sign, 0) for sign in bare])
+    assert depth.min() >= 0
+    assert depth[-1] == 0
+    assert bare.count("$") % 2 == 0
+    assert bare.count(r"\end{table}") == 1
+    assert bare.count("%") == 1, "our own comment"
+    assert not re.search(r"[_#~^]", re.sub(r"\$[^$]*\$", "", bare)), "only in math"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a & b % c_d # {e}", r"a \& b \% c\_d \# \{e\}"),
+        ("\\ ~ ^ $", r"\textbackslash{} \textasciitilde{} \textasciicircum{} \$"),
+        ("γ ≥ 2⁻⁷, x₁₂", r"$\gamma$ $\geq$ 2$^{-7}$, x$_{12}$"),
+        ("[2em]*", "{[}2em{]}{*}"),
+        ("a--b ''c'' ?`", r"a-{}-b '{}'c'{}' ?{}\textasciigrave{}"),
+        ("−0.1 … “x”", r"$-$0.1 \ldots{} ``x''"),
+        ("Größe ½ ＆", r"Größe 1/2 \&"),
+        ("中\tx\ny", "{[}U+4E2D{]} x y"),
+        ("µ ™", r"$\mu$ TM"),
+    ],
+)
+def test_signs_of_latex(text: str, expected: str) -> None:
+    assert LATEX.text(text) == expected
+
+
+def test_markdown_of_foreign_names_keeps_its_columns() -> None:
+    lines = as_markdown(sheet(compared(NASTY))).splitlines()[: 2 + len(NASTY)]
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 4 for line in lines)
+    assert MARKDOWN.text("a|b *c* _d_ `e`\n<b>") == r"a\|b \*c\* \_d\_ \`e\` \<b\>"
+    assert MARKDOWN.text("![x](http://y.z) www.a.b @me NDCG@10") == (
+        r"\!\[x\](http\://y.z) www\.a.b \@me NDCG@10"
+    )
+
+
+def test_csv_has_all_numbers_and_no_formulas() -> None:
+    found = compared(["=1+1", "@good", "-bad"])
+    table = pd.read_csv(io.StringIO(comparison_csv(found)))
+    assert table["label"].tolist() == ["'=1+1", "'@good", "'-bad"] * 2
+    assert set(table["baseline"]) == {"'=1+1"}
+    assert table["mean"].to_numpy() == pytest.approx(found.standings["mean"].to_numpy())
+    assert table["holm"].isna().tolist() == [True, False, False] * 2
+    assert table["difference"][1] == pytest.approx(0.1)
+    assert {"low", "high", "difference_low", "difference_high"} <= set(table.columns)

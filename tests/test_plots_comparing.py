@@ -1,0 +1,162 @@
+"""Figures of comparisons: what their tables hold and what is drawn of them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from conftest_contestants import LINEAR, NYSTROEM, single
+
+from rankviz.analysis.comparing import slices
+from rankviz.analysis.comparing.comparison import Comparison, compare
+from rankviz.analysis.comparing.cutoffs import cutoffs
+from rankviz.analysis.comparing.front import front
+from rankviz.analysis.comparing.matched import Matched
+from rankviz.plots import (
+    compared_deltas,
+    compared_metrics,
+    compared_slices,
+    metric_curve,
+    query_differences,
+    time_and_quality,
+)
+from rankviz.plots.style import second_tone, style_of
+
+BASE = np.linspace(0.2, 0.7, 12)
+BETTER = BASE + 0.1 + np.linspace(-0.02, 0.02, 12)
+LIKE = BASE + np.where(np.arange(12) % 2, 0.03, -0.03)
+FIRST_FULL = ["circle", "diamond-open", "circle-open", "diamond-open"]
+FOURIER = NYSTROEM.but(feature_map="fourier")
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    given = [
+        single("base", BASE, LINEAR, seconds=0.5, **{"NDCG@1": LIKE, "NDCG@2": BASE}),
+        single("<b>better", BETTER, NYSTROEM, seconds=20.0, **{"NDCG@1": BASE, "NDCG@2": BASE}),
+        single("like", LIKE, FOURIER, seconds=4.0, **{"NDCG@1": BASE, "NDCG@2": LIKE}),
+    ]
+    return compare(given, ["MAP", "NDCG@1"], "base")
+
+
+def dots(figure: go.Figure) -> list[go.Scatter]:
+    return [trace for trace in figure.data if trace.mode == "markers" and trace.error_x.array is not None]
+
+
+def test_means_have_a_panel_for_each_metric_and_a_row_for_each_model(found: Comparison) -> None:
+    table = compared_metrics.data(found)
+    assert table["method"].tolist() == ["linear", "nystroem", "fourier"] * 2
+    figure = compared_metrics.figure(table)
+    drawn = dots(figure)
+    assert [trace.yaxis for trace in drawn] == ["y"] * 3 + ["y2"] * 3
+    assert [trace.y[0] for trace in drawn] == [0, 1, 2] * 2
+    for trace, row in zip(drawn, table.itertuples(), strict=True):
+        assert trace.x[0] == row.mean
+        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(row.high)
+        assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(row.low)
+        assert trace.marker.color == style_of(row.method).colour
+    assert [note.text for note in figure.layout.annotations] == ["<b>MAP</b>", "<b>NDCG@1</b>"]
+    levels = [trace.x[0] for trace in figure.data if trace.mode == "lines"]
+    assert levels == pytest.approx([BASE.mean(), LIKE.mean()]), "the baseline's"
+    assert figure.layout.xaxis.anchor == "y2", "ticks stand below the last panel"
+
+
+def test_foreign_names_are_no_markup(found: Comparison) -> None:
+    for figure in (
+        compared_metrics.figure(compared_metrics.data(found)),
+        compared_deltas.figure(compared_deltas.data(found)),
+        time_and_quality.figure(time_and_quality.data(front(found.matched, "MAP")), "MAP"),
+        metric_curve.figure(cutoffs(found.matched)),
+    ):
+        drawn = json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
+        assert "<b>better" not in drawn
+        assert "<\u2060b>better" in drawn
+
+
+def test_differences_are_full_where_they_hold(found: Comparison) -> None:
+    figure = compared_deltas.figure(compared_deltas.data(found))
+    drawn = dots(figure)
+    assert [trace.marker.symbol for trace in drawn] == [
+        "circle",
+        "diamond-open",
+        "circle-open",
+        "diamond-open",
+    ]
+    assert drawn[0].x[0] == pytest.approx(0.1)
+    assert (
+        "better on 12 of 12 queries, worse on 0<br>paired randomisation test p = 4.9"
+        in drawn[0].hovertemplate
+    )
+
+
+def test_slices_have_a_panel_each(found: Comparison) -> None:
+    chosen = slices.by_choice({"first": range(1, 8), "last": [12]})
+    table = compared_slices.data(found.matched, "MAP", "base", chosen)
+    figure = compared_slices.figure(table, "MAP", "base")
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["<b>first (7 queries)</b>", "<b>last (1 query)</b>"]
+    drawn = dots(figure)
+    assert [trace.marker.symbol for trace in drawn] == [
+        "circle",
+        "diamond-open",
+        "circle-open",
+        "diamond-open",
+    ]
+    assert drawn[2].error_x.array[0] == 0.0, "one query has no interval"
+    heights = [axis.domain[1] - axis.domain[0] for axis in (figure.layout.yaxis, figure.layout.yaxis2)]
+    assert heights[0] == pytest.approx(heights[1])
+
+
+def test_wins_and_losses_are_drawn_by_query_differences(found: Comparison) -> None:
+    pair = found.matched.pair("MAP", "<b>better", "base")
+    table = query_differences.data({"test": pair})
+    assert table["difference"].to_numpy() == pytest.approx(np.sort(BETTER - BASE))
+    assert set(table["query"]) == set(range(1, 13))
+
+
+def test_cutoffs_have_bands_of_their_intervals(found: Comparison) -> None:
+    table = cutoffs(found.matched)
+    figure = metric_curve.figure(table)
+    bands = [trace for trace in figure.data if trace.fill == "toself"]
+    assert len(bands) == 3
+    own = table[table["label"] == "base"]
+    assert list(bands[0].y) == [*own["low"], *own["high"][::-1]]
+    assert figure.layout.yaxis.range[0] <= table["low"].min()
+    assert figure.layout.yaxis.range[1] >= table["high"].max()
+
+
+def test_models_of_one_look_have_tones_and_dashes_of_their_own() -> None:
+    rows = [("nystroem", f"C {n}", k, 0.5) for n in range(4) for k in (1, 2)]
+    lines = metric_curve.figure(pd.DataFrame(rows, columns=["method", "label", "k", "value"])).data
+    assert len({(trace.line.color, trace.line.dash) for trace in lines}) == 4
+    assert lines[-1].line.color == style_of("nystroem").colour
+    assert lines[-2].line.color == second_tone(style_of("nystroem").colour)
+
+
+def test_time_and_quality_marks_the_front_and_the_cheapest(found: Comparison) -> None:
+    result = front(found.matched, "MAP")
+    table = time_and_quality.data(result)
+    assert table["chosen"].tolist() == ["", "", "best"]
+    figure = time_and_quality.figure(table, "MAP")
+    step = figure.data[0]
+    assert list(step.x) == table.loc[table["efficient"], "seconds"].tolist()
+    ring = figure.data[-1]
+    assert (ring.x[0], ring.y[0]) == (20.0, pytest.approx(BETTER.mean())), "nothing cheaper is as good"
+    points = figure.data[1:-1]
+    assert [trace.error_y.array[0] for trace in points] == table["se"].tolist()
+    low, high = figure.layout.xaxis.range
+    assert low < math.log10(0.5) < math.log10(20.0) < high
+    other = front(Matched.of(found.matched.contestants[::2]), "NDCG@2")
+    assert time_and_quality.data(other)["chosen"].tolist() == ["best", ""]
+
+
+def test_of_many_models_those_on_the_front_are_named() -> None:
+    given = [single(f"model {n}", BASE + 0.01 * (n % 2), NYSTROEM, seconds=1.0 + n) for n in range(12)]
+    table = time_and_quality.data(front(Matched.of(given), "MAP"))
+    points = time_and_quality.figure(table, "MAP").data[1:-1]
+    named = [trace.text[0] for trace in points if "text" in trace.mode]
+    assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 1"]

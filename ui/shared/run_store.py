@@ -1,0 +1,105 @@
+"""The run store as pages see it: opened once, fed by whatever pages make or find, asked before a run is made.
+
+Pages wait for no database: what they have made is handed to a thread that keeps it. Where the store cannot
+be reached pages work as without it, and those that show what is in it say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from queue import Queue
+from threading import Lock, Thread
+
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.store import RunStore, StoreError, StoreOutOfReach
+from rankviz.store.execution import LocalWorkers
+
+MOST_PENDING = 2000
+"""Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
+
+
+@cache
+def _opened() -> list[LocalWorkers]:
+    """Where the store is kept once it could be opened; one that could not is tried again."""
+    return []
+
+
+_lock = Lock()
+
+
+def workers() -> LocalWorkers:
+    """The run store of this machine's user, and the processes that work on it; `StoreOutOfReach`."""
+    with _lock:
+        if not _opened():
+            _opened().append(LocalWorkers(RunStore()))
+        return _opened()[0]
+
+
+def run_store() -> RunStore:
+    """The run store of this machine's user; `StoreOutOfReach` where it cannot be opened."""
+    return workers().store
+
+
+def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
+    """The records that the run store has of these specs; none where it cannot be reached."""
+    if not specs:
+        return {}
+    with suppress(StoreOutOfReach):
+        return run_store().records.find(specs)
+    return {}
+
+
+class Keeper:
+    """Keeps records of visitors in a thread, each once."""
+
+    def __init__(self) -> None:
+        self._waiting: Queue[tuple[str, RunRecord]] = Queue(MOST_PENDING)
+        self._seen = set[tuple[str, RunSpec]]()
+        self._thread: Thread | None = None
+        self.why = ""
+
+    def keep(self, owner: str, records: Iterable[RunRecord]) -> None:
+        """Have records kept as runs of a visitor's."""
+        for record in records:
+            place = owner, record.spec
+            if place in self._seen or self._waiting.full():
+                continue
+            self._seen.add(place)
+            self._waiting.put((owner, record))
+        if self._thread is None and not self._waiting.empty():
+            self._thread = Thread(target=self._work, daemon=True, name="keeper of runs")
+            self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until all is kept that was handed over."""
+        self._waiting.join()
+
+    def _work(self) -> None:
+        while True:
+            owner, record = self._waiting.get()
+            try:
+                run_store().records.keep([record], owner)
+                self.why = ""
+            except StoreError as error:
+                self.why = str(error)
+                self._seen.discard((owner, record.spec))  # kept when it is asked for again
+            finally:
+                self._waiting.task_done()
+
+
+@cache
+def keeper() -> Keeper:
+    """One for the server."""
+    return Keeper()
+
+
+def forget() -> None:
+    """Close the store and begin anew, for tests."""
+    keeper().settle()
+    for execution in _opened():
+        execution.store.close()
+    _opened.cache_clear()
+    keeper.cache_clear()
