@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -101,6 +102,24 @@ def test_cells_have_the_settings_that_are_read_and_what_cannot_be_is_not_advised
         assert (cell["feature_map"], cell.get("kernel")) != ("fourier", "polynomial")
         assert cell.get("n_components") is None or type(cell["n_components"]) is int
     assert all(cell in made.cells() for cell in found)
+
+
+def test_it_learns_from_runs_that_do_not_read_all_axes() -> None:
+    axes = (Values("feature_map", ("linear", "nystroem")), Values("C", (0.25, 1.0)), Range("gamma", 0.1, 1.0))
+    design = Design(SPEC, axes, kind="random", points=4)
+    linear = Design(SPEC.linear(1.0), (Values("C", (0.25, 1.0)),))
+    found = advise(design, made_up(linear, lambda s: s.C), "MAP", 6)
+    assert len(found) == 6
+    assert all(cell["feature_map"] == "nystroem" for cell in found)  # the linear ones are made
+
+
+def test_other_studies_in_the_table_do_not_count_towards_the_bound(
+    bounded: Callable[..., None],
+) -> None:
+    other = Design(SPEC.but(dataset="other"), (Values("C", powers(-9, 9)), GRID.axes[1]), folds=("a",))
+    table = made_up(other, lambda s: 1.0)
+    bounded(sweep_runs=20)
+    assert len(advise(drawn(4), table, "MAP", 3)) == 3
 
 
 def test_it_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:

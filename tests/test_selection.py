@@ -188,6 +188,24 @@ def test_two_runs_of_the_same_settings_are_refused() -> None:
         select(GRID, pd.concat([table, again]), "MAP")
 
 
+def test_a_run_that_failed_and_was_made_since_is_there() -> None:
+    table = made_up(GRID, bowl)
+    failed = table.iloc[:1].rename(index=lambda digest: "before").assign(**{"vali:MAP": math.nan})
+    for both in ([failed, table], [table, failed]):
+        found = select(GRID, pd.concat(both), "MAP")
+        assert found.left_out == 0
+        assert found.validation == select(GRID, table, "MAP").validation
+
+
+def test_runs_on_samples_beside_it_change_nothing() -> None:
+    """Tables say what was learned from only where that is not all."""
+    sampled = Design(SPEC.but(share=0.5, draw=1), GRID.axes, folds=GRID.folds)
+    table = pd.concat([made_up(GRID, bowl), made_up(sampled, lambda s: 1.0).assign(share=0.5, draw=1)])
+    assert table["share"].isna().any()
+    assert select(GRID, table, "MAP").validation == select(GRID, made_up(GRID, bowl), "MAP").validation
+    assert select(sampled, table, "MAP").validation == 1.0
+
+
 def test_whole_numbers_that_a_table_with_gaps_holds_as_floats_are_found() -> None:
     axes = (Values("feature_map", ("linear", "nystroem")), Values("n_components", (10, 20)))
     design = Design(SPEC, axes)

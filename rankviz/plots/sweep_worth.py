@@ -46,7 +46,10 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         horizontal_spacing=0.04,
     )
     for place, name in enumerate(names):
-        own, at = table[table["setting"] == name], {"row": place // columns + 1, "col": place % columns + 1}
+        own, at = (
+            _apart(table[table["setting"] == name]),
+            {"row": place // columns + 1, "col": place % columns + 1},
+        )
         words = [value_words(design.settings[name], value) for value in own["value"]]
         for column, symbol in (("best", "circle"), ("mean", "circle-open")):
             fig.add_scatter(
@@ -55,7 +58,7 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
                 name=f"{column} of the cells with this value",
                 legendgroup=column,
                 showlegend=place == 0,
-                mode="lines+markers",
+                mode="markers" if design.settings[name].options else "lines+markers",
                 line={"color": DATA_COLOUR, "width": 1.5, "dash": "solid" if column == "best" else "dot"},
                 marker={"symbol": symbol, "size": 9, "color": DATA_COLOUR},
                 customdata=own["cells"],
@@ -73,6 +76,13 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         margin={"l": 60, "r": 10, "t": 95, "b": 40},
         legend={"y": 1.0 + 0.18 / rows},
     )
+
+
+def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+    """The cells that do not read the setting behind a gap, so that no line leads there."""
+    unread = rows["value"].isna()
+    gap = rows[unread].assign(best=math.nan, mean=math.nan)
+    return pd.concat([rows[~unread], gap, rows[unread]]) if unread.any() else rows
 
 
 def _title(table: pd.DataFrame, design: Design, name: str) -> str:

@@ -118,11 +118,12 @@ def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) ->
 def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float | None]:
     """The cells on the axes that have runs in the table, always in one order; None for incomplete ones."""
     column = metric_column(table, metric)
-    axes = {axis.setting: axis for axis in design.axes}
-    cells = _cells_of(table, axes)
+    cells = _cells_of(design, table)
     if not cells:
         return {}
-    tried = replace(design, kind="given", points=0, draw=0, given=tuple(cells))
+    read = {name for cell in cells for name, _ in cell}
+    axes = tuple(axis for axis in design.axes if axis.setting in read)
+    tried = replace(design, axes=axes, kind="given", points=0, draw=0, given=tuple(cells))
     runs = results(tried, table)
     begun = set(runs.loc[runs["digest"].notna(), "cell"])
     means = by_fold(runs, column).mean(axis=1, skipna=False)
@@ -130,10 +131,11 @@ def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float 
     return {key: None if pd.isna(value) else float(value) for key, value in found.items()}
 
 
-def _cells_of(table: pd.DataFrame, axes: dict[str, Axis]) -> list[Key]:
+def _cells_of(design: Design, table: pd.DataFrame) -> list[Key]:
     """The settings on the axes that runs of the table have, those whose values lie on them, in order."""
-    found = set()
-    for values in keys_of(table, axes):
+    axes, found, base = {axis.setting: axis for axis in design.axes}, set(), design.base
+    of_base = (table["dataset"] == base.dataset) & (table["method"] == base.method)
+    for values in keys_of(table[of_base & table["fold"].isin(design.folds)], axes):
         row = [(name, value, *axes[name].own(value)) for name, value in zip(axes, values, strict=True)]
         if all(own or value is None for _, value, *own in row):
             found.add(tuple((name, own[0]) for name, _, *own in row if own))
