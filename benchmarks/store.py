@@ -1,4 +1,4 @@
-"""What the run store costs: overhead of a run, beside training alone; workers on one store, no run made twice.
+"""What the run store costs: overhead of a run, beside training alone; workers on one store.
 
 PostgreSQL is measured where Debian's package is installed.
 """
@@ -42,14 +42,14 @@ def main() -> None:
                     {"database": name, **_by_workers(address, specs, root, number)} for number in WORKERS
                 ]
     notes = [
-        f"{RUNS:,} runs of the bundled generator's small fold (20 queries): Nyström m = 10, C × γ × seed, in families "
-        f"of 40. Alone: `execute_all` in one process. Stored: the same taken from the store family by family, saved "
+        f"{RUNS:,} runs of a small made fold (20 queries): Nyström m = 10, C × γ × seed, in families of 40. "
+        "Alone: `execute_all` in one process. Stored: the same taken from the store family by family, saved "
         f"run by run. Medians of {ROUNDS} rounds by turns, each in an empty store."
     ]
     report.write("store_overhead", "Overhead of the run store", pd.DataFrame(overheads), notes)
     notes = [
-        f"The same {RUNS:,} runs by worker processes, from asking to the last record; made: runs that are done; records: "
-        "how many are kept: more would be runs made twice."
+        f"The same {RUNS:,} runs by worker processes, from asking to the last record. Made: runs that are done. "
+        "Records: how many are kept; more would be runs made twice."
     ]
     report.write("store_workers", "Workers on one store", pd.DataFrame(counted), notes)
 
