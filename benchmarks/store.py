@@ -48,8 +48,8 @@ def main() -> None:
     ]
     report.write("store_overhead", "Overhead of the run store", pd.DataFrame(overheads), notes)
     notes = [
-        f"The same {RUNS:,} runs by worker processes, from asking to the last record. Made: runs that are done. "
-        "Records: how many are kept; more would be runs made twice."
+        f"The same {RUNS:,} runs by worker processes, from asking to the last record. Made: runs that are "
+        "done. Records: how many are kept; more would be runs made twice."
     ]
     report.write("store_workers", "Workers on one store", pd.DataFrame(counted), notes)
 
