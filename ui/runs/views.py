@@ -81,7 +81,9 @@ def nothing_yet() -> None:
         show_answer("You have deleted no runs.")
     else:
         show_answer("No runs yet.")
-        st.markdown("Whatever a page trains for you is kept here: its settings, its metrics, its seconds.")
+        st.info(
+            "Whatever a page trains for you is kept here: settings, metrics, seconds.", icon=":material/info:"
+        )
         st.page_link("pages/train.py", label="Train one", icon=":material/model_training:")
     actions.say_what_is_gone()
     travel.bring()
