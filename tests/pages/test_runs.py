@@ -246,6 +246,14 @@ def test_foreign_text_is_shown_as_it_is(
     assert "<img" not in str(figure)
 
 
+@pytest.mark.usefixtures("store")
+def test_a_run_whose_data_are_gone_is_not_opened(open_page: Opener, made: list[RunRecord]) -> None:
+    app = open_page("runs")
+    choose(app, [made[0].spec.hash])
+    assert app.button(key="runs-open").disabled
+    assert "not here" in app.button(key="runs-open").help
+
+
 def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
     wanted = made[0].spec.but(C=8.0)
     store.studies.submit(Study(digest_of(ME), "a sweep"), [wanted])

@@ -13,11 +13,10 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store.marks import TAG_LENGTH
 from ui.runs.table import choose
 from ui.shared.foreign import escaped
-from ui.shared.link import query_params
 from ui.shared.navigation import ENTRIES
 from ui.shared.run_store import run_store
 from ui.shared.runs import datasets, errors_as_sentences
-from ui.shared.settings import state_of
+from ui.shared.settings import open_run, state_of
 from ui.shared.visitors import visitor
 
 _GONE = "runs-gone"
@@ -142,7 +141,7 @@ def say_what_is_gone() -> None:
 
 
 def onward(specs: Sequence[RunSpec], chosen: Sequence[str]) -> None:
-    """Links that go on with the chosen runs: one run on Train, several to be compared."""
+    """What goes on with the chosen runs: one run on Train, several to be compared."""
     if len(chosen) == 1 and specs:
         _open(specs[0])
     compare = next((entry for entry in ENTRIES if entry.file == "compare"), None)
@@ -154,21 +153,20 @@ def onward(specs: Sequence[RunSpec], chosen: Sequence[str]) -> None:
 
 
 def _open(spec: RunSpec) -> None:
-    """A link to Train with all settings of a run; or why there is none."""
-    train = next(entry for entry in ENTRIES if entry.file == "train")
-    label, why = "Open in Train", ""
+    """A button that sets the sidebar to a run and opens Train; or why there is none."""
+    found, why = datasets().get(spec.dataset), ""
     try:
-        told = query_params(state_of(spec))
+        state_of(spec)
     except SettingError as error:
-        told, why = {}, f"Train cannot be set to it: {error}."
-    found = datasets().get(spec.dataset)
-    if not why and (found is None or spec.fold not in found.folds):
+        why = f"Train cannot be set to it: {error}."
+    if found is None or spec.fold not in found.folds:
         why = "Its data are not here any more."
-    st.page_link(
-        train.script,
-        label=label,
+    st.button(
+        "Open in Train",
+        key="runs-open",
         icon=":material/open_in_new:",
-        query_params=told,
+        on_click=open_run,
+        args=(spec,),
         disabled=bool(why),
         help=escaped(why) if why else "With all its settings.",
     )
