@@ -67,7 +67,7 @@ def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_jobs_have_left_is_taken_over(runs_once: RunsOnce) -> None:
-    ((_, record),) = runs_once([SPEC], None, fold=load_demo(1))
+    ((_, record),) = runs_once([SPEC], lambda _: None, fold=load_demo(1))
     jobs = JobStore()
     RunFolder.create(jobs.folder / ("b" * 32), Job((record.spec,), "me", "A job", (), 1, 0.0), [record])
     run_store.look_after()
