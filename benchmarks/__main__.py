@@ -17,6 +17,7 @@ from benchmarks import (
     peers,
     published,
     refits,
+    run_store,
     scaling,
     starting_points,
     store,
@@ -45,6 +46,7 @@ MEASUREMENTS = {
     "threads": threads.main,
     "starting_points": starting_points.main,
     "store": store.main,
+    "run_store": run_store.main,
     "why": why.main,
 }
 
