@@ -44,10 +44,10 @@ def main() -> None:
         with _own_folders(Path(folder), path):
             rows += page()
     notes = [
-        f"{number:,} made-up runs in SQLite: one data set, five folds, two feature maps, C × γ × seed, metrics "
-        "of three parts; one in a hundred failed, one in ten has a tag. Medians of "
-        f"{REPETITIONS}. The page is run as a browser has it run, by AppTest: router, sidebar and all that it "
-        "sends.",
+        f"{number:,} made-up runs in SQLite: one data set, five folds, two feature maps, C × γ × seed; "
+        "metrics of three parts; one in a hundred failed, one in ten has a tag. Medians of "
+        f"{REPETITIONS}. The page is run by AppTest, as a browser has it run: router, sidebar and all that "
+        "it sends.",
     ]
     report.write("run_store", "20,000 runs listed", pd.DataFrame(rows), notes)
 

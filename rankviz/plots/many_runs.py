@@ -16,15 +16,15 @@ MOST = 2000
 """Of more runs some are drawn, evenly spaced along the axis, and always the best one."""
 
 
-def data(runs: pd.DataFrame, x: Sequence[object], metric: str) -> pd.DataFrame:
-    """Columns run (digest), x, value, look, place (data set and fold) and best, of runs with both values."""
+def data(runs: pd.DataFrame, x: Sequence[object], metric: str, best: str) -> pd.DataFrame:
+    """Columns run (digest), x, value, look, place (data set and fold), best: of runs with both values."""
     looks = runs["method"].where(runs["method"] != USUAL, runs.get("feature_map", runs["method"]))
     place = runs["dataset"] + " " + runs["fold"]
     table = pd.DataFrame(
         {"run": runs.index, "x": list(x), "value": runs[metric].to_numpy(), "look": looks.to_numpy()}
     )
     table = table.assign(place=place.to_numpy()).dropna(subset=["x", "value"]).reset_index(drop=True)
-    return table.assign(best=table["value"] == table["value"].max())
+    return table.assign(best=table["run"] == best)
 
 
 def thinned(table: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def test_only_what_differs_has_a_column(open_page: Opener) -> None:
     app = open_page("runs")
     assert {"C", "Feature map", "Seed", "NDCG@10, validation", "seconds", "made"} <= set(rows(app))
     assert not {"Data set", "Loss", "m", "state", "whose", "tags"} & set(rows(app))
-    said = next(text for text in words(app).splitlines() if " All: " in text)
+    said = next(text for text in words(app).splitlines() if text.startswith("All: "))
     assert "squared hinge" in said
     assert "made" in said
     app.toggle(key="everything").set_value(True).run()

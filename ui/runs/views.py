@@ -14,7 +14,7 @@ from rankviz.common.numbers import counted
 from rankviz.plots import many_runs
 from ui.runs import actions, filters, table, travel
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
-from ui.runs.words import best_of, found_words
+from ui.runs.words import best_of
 from ui.shared.controls import place
 from ui.shared.foreign import escaped
 from ui.shared.reveal import note_looks
@@ -116,12 +116,13 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     """Which run is best, and all of them against what one chooses."""
-    found, column, answer = shown.table, f"vali:{shown.metric}", best_of(shown, columns)
+    found, column = shown.table, f"vali:{shown.metric}"
+    answer, best = best_of(shown, columns)
     if column not in found or found[column].notna().sum() < 2:
         show_answer(answer)
         return
     x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
-    data = many_runs.data(found, list(x), column)
+    data = many_runs.data(found, list(x), column, best)
     drawn = many_runs.thinned(data)
     some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
     show_figure(
@@ -131,7 +132,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         key="many-runs",
         alt=f"Validation {shown.metric} of {counted(len(data), 'run')} against {escaped(title)}.",
         caption=f"A point is a run: the mean {shown.metric} over the queries of its validation part; a ring: "
-        f"the best. Runs on other folds have other queries, so compare those of one fold.{some}",
+        f"the one named above. Runs on other folds have other queries: compare those of one fold.{some}",
     )
 
 
@@ -166,13 +167,14 @@ def _table(
     found = shown.table
     same = "" if what.everything else columns.common(found)
     rows = _in_order(found, shown.metric, what.first)
-    words = f"{found_words(shown)} All: {same}." if same else found_words(shown)
+    words = f"All: {same}." if same else ""
     if len(rows) > MOST_LISTED:
         words += (
             f" The first {MOST_LISTED:,} are listed, {what.first} first: narrow them by the controls at the "
             "left. What you choose by “All” is all of them."
         )
-    told.caption(words)
+    if words:
+        told.caption(words)
     wanted = columns.names if what.everything else shown.differing
     table.show(rows.head(MOST_LISTED), columns, wanted, of_parts(what.metrics, what.parts, rows))
     with row:

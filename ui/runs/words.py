@@ -15,25 +15,23 @@ from ui.shared.run_store import run_store
 TERMS_HERE = ("Study", "Digest")
 
 
-def best_of(shown: Shown, columns: Columns) -> str:
-    """Which run has the best validation metric, of those on the fold that most runs are on."""
+def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
+    """Which run has the best validation metric, of those on the fold that most are on; and its digest."""
     found, column = shown.table, f"vali:{shown.metric}"
     judged = found[found[column].notna()] if column in found else found.head(0)
     if judged.empty:
-        return f"{found_words(shown)} None of them has been made."
-    folds = judged.groupby(["dataset", "fold"], sort=False).size()
-    dataset, fold = folds.idxmax()
+        return f"{found_words(shown)} None of them has been made.", ""
+    dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
     here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
-    value = here[column].max()
-    best = here[here[column] == value]
+    best = here[here[column] == here[column].max()]
     (spec,) = run_store().listing.specs([best.index[0]])
+    name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.4f}"
     measured = f"validation {shown.metric}"
-    others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
-    name = name_of(spec, columns, here)
     if len(here) == 1:
-        return f"{name} has {measured} {value:.4f} on {data_words(spec)}."
+        return f"{name} has {measured} {value} on {data_words(spec)}.", best.index[0]
     of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
-    return f"{of}, {name} has the best {measured}: {value:.4f}{others}."
+    others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
+    return f"{of}, {name} has the best {measured}: {value}{others}.", best.index[0]
 
 
 def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
