@@ -17,6 +17,7 @@ from rankviz.store import StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
 from ui.shared import run_store
 from ui.shared.runs import _memory
+from ui.shared.visitors import COOKIE
 
 SPEC = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 
@@ -72,3 +73,8 @@ def test_what_jobs_have_left_is_taken_over(runs_once: RunsOnce) -> None:
     RunFolder.create(jobs.folder / ("b" * 32), Job((record.spec,), "me", "A job", (), 1, 0.0), [record])
     run_store.look_after()
     assert list(run_store.run_store().listing.seen_by("me").index) == [record.spec.hash]
+
+
+def test_whose_a_run_is_outlives_the_page(open_page: Callable[..., AppTest]) -> None:
+    app = open_page("train", m=5)
+    assert any(COOKIE in element.proto.body for element in app.get("html"))

@@ -369,3 +369,22 @@ def test_another_file_than_the_run_it_names_is_refused(
         forged.writestr(f"{digest}.npz", made[1].to_bytes())
     with pytest.raises(DataError, match="another run"):
         travel.kept(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
+
+
+def test_a_damaged_upload_is_said_on_the_page(
+    open_page: Opener,
+    store: RunStore,
+    made: list[RunRecord],
+    tmp_path: Path,
+    as_visitor: Callable[[str], None],
+) -> None:
+    whole = exported(store, [made[0].spec.hash], tmp_path)
+    as_visitor(YOU)
+    app = open_page("runs")
+    for content, said in ((whole[:-100], "not a readable file of runs"), (whole, "1 run imported.")):
+        sent = [("[mine](x).rankviz", content, "")]
+        app.file_uploader[0].set_value(sent).run()
+        app.file_uploader[0].set_value(sent)  # AppTest looks for bytes where the page has none
+        app.button(key="runs-import-now").click().run()
+        assert said in "".join(one.value for one in (*app.error, *app.success))
+        assert len(store.listing.seen_by(digest_of(YOU))) == ("imported" in said)

@@ -21,7 +21,7 @@ from rankviz.store.study import DONE
 from ui.data import held
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
-from ui.shared.visitors import keep_visitor, visitor
+from ui.shared.visitors import visitor
 
 MOST_TAKEN = 1000
 """So many records go into one file: each takes 30 to 200 kB, all are in memory while it is sent."""
@@ -96,31 +96,35 @@ def bring() -> None:
         if _ERROR in st.session_state:
             st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
             st.caption("Nothing of that file was kept.")
-        elif _TOLD in st.session_state:
+        if _TOLD in st.session_state:
             st.success(st.session_state[_TOLD], icon=":material/check:")
 
 
 def _take_in(ids: Sequence[str]) -> None:
-    """Keep the runs of files, and run again without them."""
-    number = 0
+    """Keep the runs of files, up to the first that cannot be read, and run again without them."""
+    _forget()
+    number, why = 0, ""
     try:
         with st.spinner("Reading every run …"):
             for upload in held.uploads(ids):
                 number += kept(upload)
     except (DataError, StoreError) as error:
-        _start_over(str(error))
-    st.session_state[_TOLD] = f"{counted(number, 'run')} imported."
-    keep_visitor()
-    _start_over("")
+        why = str(error)
+    if number:
+        st.session_state[_TOLD] = f"{counted(number, 'run')} imported."
+    _start_over(why)
 
 
 def kept(upload: Upload) -> int:
     """Keep the runs of a file as this visitor's; `DataError` for one that is not whole."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.rankviz"
+        path = Path(folder) / "runs.rankviz"  # a name that was sent is never part of a path
         path.write_bytes(upload.stream.read())
         try:
             return import_runs(run_store(), path, visitor())
+        except DataError as error:
+            named = {"found": error.found, "expected": error.expected, "remedy": error.remedy}
+            raise DataError(**named, path=upload.name) from error
         finally:
             return_freed_memory()
 
