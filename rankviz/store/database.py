@@ -172,16 +172,19 @@ class Database:
 
     def state(self) -> object:
         """What is equal to what it was before only where nothing has been written since."""
-        with self.told_without_address():
-            if self.file is None:
-                with self.reading() as connection:
-                    return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
-            with self._lock:
+        if self.file is None:
+            with self.reading() as connection:
+                return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
+        with self.told_without_address(), self._lock:
+            try:
                 if self._watch is None:
                     self._watch = self.engine.raw_connection()
                 with contextlib.closing(self._watch.cursor()) as cursor:
                     cursor.execute("PRAGMA data_version")  # rises with what other connections commit
-                    return cursor.fetchone()
+                    return self._watch, cursor.fetchone()
+            except sqlite3.Error as error:
+                self._watch = None  # another one next time
+                raise StoreOutOfReach(self._sentence(error)) from None
 
     def close(self) -> None:
         """Close its connections."""

@@ -7,7 +7,7 @@ from conftest_store import GRID, save_all, taken
 from sqlalchemy import event
 
 from rankviz import RunRecord, RunSpec
-from rankviz.store import RunStore, listing
+from rankviz.store import RunStore, StoreOutOfReach, listing
 
 
 def test_a_table_is_read_again_where_anybody_has_written(
@@ -52,6 +52,20 @@ def test_a_table_that_nobody_changed_is_not_read_again(
     store.marks.note("me", [before.index[0]], "new")
     assert store.listing.seen_by("me").loc[before.index[0], "note"] == "new"
     assert [text for text in asked if "FROM runs" in text]
+
+
+def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    if store.database.file is None:
+        pytest.skip("PostgreSQL is asked by any connection")
+    before = store.database.state()
+    store.database._watch.driver_connection.close()
+    with pytest.raises(StoreOutOfReach):
+        store.listing.seen_by("me")
+    store.records.keep(made.values(), "me")
+    assert len(store.listing.seen_by("me")) == len(made)
+    assert store.database.state() != before
 
 
 def test_few_rows_are_kept(
