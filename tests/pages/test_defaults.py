@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest_pages import shown
+from conftest_pages import OF_STORE, shown
 from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
@@ -45,7 +45,7 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for entry in ENTRIES:
         app = AppTest.from_file(defaults.ROUTER, default_timeout=60).switch_page(entry.script).run()
         assert not app.exception
-        assert shown(app), entry.title
+        assert shown(app) or entry.file in OF_STORE, entry.title
     assert [job.total > 30 for job in JobStore().jobs(FOR_ALL)] == [True]
 
 
