@@ -75,6 +75,9 @@ ENTRIES = (
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
+    Entry(
+        "Compare", "rule", "compare", " models over folds and seeds: what holds", reads.by_compare, own=True
+    ),
 )
 """All pages in the order of the menu, the start page first."""
 

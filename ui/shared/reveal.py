@@ -9,7 +9,7 @@ from rankviz.experiments.spec import RunSpec
 KEY = "test"
 
 
-def part_shown(spec: RunSpec) -> str:
+def part_shown(*specs: RunSpec) -> str:
     """Draw the "Reveal test" switch and return the part to show, "vali" or "test".
 
     A look is one experiment whose test result was shown in this session; looking twice at the same one
@@ -24,7 +24,7 @@ def part_shown(spec: RunSpec) -> str:
         "choice makes its figures less honest, so looks are counted.",
     )
     if revealed:
-        looks.add(spec.hash)
+        looks.update(spec.hash for spec in specs)
     if looks:
         times = "once" if len(looks) == 1 else f"{len(looks)} times"
         st.caption(f"test part looked at {times} (each experiment counts once)", width="content")

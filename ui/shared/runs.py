@@ -27,6 +27,7 @@ from rankviz.experiments.run import execute_all
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
+from rankviz.store import StoreError
 from ui.shared.faults import show_fault
 from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
@@ -304,7 +305,7 @@ _TRAINING = Turns(TELL_EVERY)
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there.
+    """Show what is wrong with data, settings or the run store as a sentence with its remedy, and end the page there.
 
     Any other exception is a fault of the program: it is logged and shown with its details, to be copied.
     Blocks may lie within one another: what an inner one has shown ends the outer ones as well. Put before a
@@ -312,7 +313,7 @@ def errors_as_sentences() -> Iterator[None]:
     """
     try:
         yield
-    except (DataError, SettingError) as error:
+    except (DataError, SettingError, StoreError) as error:
         st.error(escaped(error), icon=":material/error:")
         st.stop()
     except StopRequested:
