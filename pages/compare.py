@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.compare import controls, empty, table, views, words
+from ui.compare import controls, empty, slices, table, views, win_loss, words
 from ui.compare.given import given, opened
 from ui.shared import reveal
 from ui.shared.compared import said
@@ -38,6 +38,8 @@ tabs(
     {
         "Metrics": lambda: views.metrics(found, part),
         "NDCG@k": lambda: views.by_cutoff(found, part),
+        "Win and loss": lambda: win_loss.show(found, asked, part),
+        "Slices": lambda: slices.show(found, asked, part),
         "Time and quality": lambda: views.time_and_metric(found, asked, part),
         "Settings": lambda: views.settings(models),
         "Table": lambda: table.show(found, part),

@@ -1,4 +1,4 @@
-"""More models for a comparison: a dialog with the visitor's runs, those of a model in one row, and studies."""
+"""More models for a comparison: a dialog with the visitor's runs, a row for each model, and studies."""
 
 from __future__ import annotations
 
@@ -82,19 +82,12 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     apart = {*_ABOUT, *metrics, *drawn, "fold", "draw", "digest"}
     settings = [name for name in table.columns if name not in apart]
     told = table[settings].map(_plain)
-    digests = table.index.to_series()
-    keys = [told[name] for name in settings]
-    groups = digests.groupby(keys, sort=False, dropna=False)
-    found = pd.DataFrame(
-        {
-            "digests": groups.agg(list),
-            "folds": table["fold"].groupby(keys, sort=False, dropna=False).nunique(),
-        }
-    )
-    found["runs"] = found["digests"].map(len)
-    found = found.reset_index()
-    differ = [name for name in settings if name == "method" or found[name].nunique(dropna=False) > 1]
-    return found[[*differ, "folds", "runs", "digests"]]
+    number = told.groupby(settings, sort=False, dropna=False).ngroup()
+    runs = table.index.to_series().groupby(number, sort=False).agg(list)
+    found = told[~number.duplicated()].set_axis(runs.index)
+    differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
+    folds = table["fold"].groupby(number, sort=False).nunique()
+    return found[differ].assign(folds=folds, runs=runs.map(len), digests=runs)
 
 
 def _plain(value: Any) -> Any:

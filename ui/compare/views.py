@@ -1,4 +1,4 @@
-"""The figures of the Compare page: differences to the baseline first; metrics, cut-offs, seconds, settings."""
+"""Figures of the Compare page: differences to the baseline first; metrics, cut-offs, seconds, settings."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
         row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
         rows.append(row)
     table = pd.DataFrame(rows)
-    differ = [name for name in table if name == "model" or table[name].nunique(dropna=False) > 1]
+    differ = [name for name in table if name == "model" or len(table[name].unique()) > 1]
     return table[differ].assign(
         folds=[len(one.folds) for one in models],
         seeds=[len(one.draws) for one in models],
