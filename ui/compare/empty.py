@@ -15,8 +15,8 @@ def show() -> None:
     st.header("No models to compare yet.", anchor=False)
     st.markdown(
         "Runs that pages have trained are kept, and are compared here: two models or more, over the folds "
-        "and seeds that they were trained with. Any page's present model is sent here from **Presets and link** "
-        "in the sidebar, **Compare this model**."
+        "and seeds that they were trained with. Any page's present model is sent here from **Presets and "
+        "link** in the sidebar, **Compare this model**."
     )
     row = st.container(horizontal=True)
     row.button(

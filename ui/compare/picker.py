@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.common.settings import every
+from rankviz.common.settings import Setting, every
 from rankviz.models.methods import METHODS
 from rankviz.store.study import DONE
 from ui.shared.compared import RUNS, STUDIES, add, chosen
@@ -77,7 +78,8 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
 
     Runs belong to one model that differ in the fold and in what only draws.
     """
-    drawn = {s.name for method in METHODS.values() for s in every(method.settings) if s.draws}
+    declared = {s.name: s for method in METHODS.values() for s in every(method.settings)}
+    drawn = {name for name, setting in declared.items() if setting.draws}
     metrics = [name for name in table.columns if ":" in str(name)]
     apart = {*_ABOUT, *metrics, *drawn, "fold", "draw", "digest"}
     settings = [name for name in table.columns if name not in apart]
@@ -87,7 +89,18 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     found = told[~number.duplicated()].set_axis(runs.index)
     differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
     folds = table["fold"].groupby(number, sort=False).nunique()
-    return found[differ].assign(folds=folds, runs=runs.map(len), digests=runs)
+    shown = {_label(declared, name): found[name].map(partial(_told, declared, name)) for name in differ}
+    return pd.DataFrame(shown).assign(folds=folds, runs=runs.map(len), digests=runs)
+
+
+def _label(declared: dict[str, Setting], name: str) -> str:
+    return declared[name].label if name in declared else name
+
+
+def _told(declared: dict[str, Setting], name: str, value: Any) -> Any:
+    """What a row says of a setting: what was chosen by its label, numbers as they are."""
+    options = METHODS if name == "method" else declared[name].options if name in declared else {}
+    return options[value].label if value in options else value
 
 
 def _plain(value: Any) -> Any:
@@ -96,7 +109,8 @@ def _plain(value: Any) -> Any:
 
 def matching(models: pd.DataFrame, text: str) -> pd.Series[bool]:
     """Whether each row has all words of a text, in any column."""
-    said = models.drop(columns="digests").astype(str).agg(" ".join, axis=1).str.lower()
+    rows = models.drop(columns="digests").itertuples(index=False)
+    said = pd.Series([" ".join(map(str, row)).lower() for row in rows], models.index)
     found = pd.Series(True, models.index)
     for word in text.lower().split():
         found &= said.str.contains(word, regex=False)

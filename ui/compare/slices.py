@@ -55,13 +55,13 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
     slicing = _slicing(found, asked, part, str(kind), str(text))
     table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
     show_figure(
-        compared_slices.figure(table, asked.metric, asked.baseline),
+        compared_slices.figure(table, asked.metric),
         table,
         key="compared-slices",
         alt=f"Differences in {asked.metric} to {asked.baseline} in slices of queries.",
-        caption="Mean differences with paired 95 % intervals within each slice; hollow where the interval "
-        "holds 0. Intervals are not corrected for the number of slices: among many, one stands out by "
-        f"chance. {words.about(found.matched.contestants, part)}.",
+        caption=f"Mean differences to {escaped(asked.baseline)} with paired 95 % intervals within each "
+        "slice; hollow where the interval holds 0. Intervals are not corrected for the number of slices: "
+        f"among many, one stands out by chance. {words.about(found.matched.contestants, part)}.",
     )
     if slicing.caveat:
         st.markdown(escaped(slicing.caveat))
@@ -94,7 +94,8 @@ def _own(found: Comparison, text: str) -> Slicing:
     strange = [word for word in named if word not in known]
     if strange:
         raise SettingError(
-            f"query {strange[0]} is not among the {len(known)} queries compared; the tab Win and loss lists them"
+            f"query {strange[0]} is not among the {len(known)} queries compared: the tab “Win and loss” has "
+            "a list of them"
         )
     chosen = [known[word] for word in named]
     others = [query for query in found.matched.queries if query not in set(chosen)]

@@ -12,13 +12,15 @@ from rankviz.analysis.comparing.comparison import Comparison, compare
 from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.analysis.comparing.cutoffs import cutoffs
 from rankviz.analysis.comparing.front import front
-from rankviz.experiments.labels import look_of
 from rankviz.plots import compared_deltas, compared_metrics, metric_curve, time_and_quality
 from ui.compare import words
 from ui.compare.controls import Asked
 from ui.compare.given import Given
 from ui.shared.foreign import escaped
 from ui.shared.show import sentence, show_figure, show_table
+
+MOST_BANDS = 3
+"""Of more models bands would hide one another."""
 
 
 def compared(what: Given, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
@@ -111,14 +113,15 @@ def metrics(found: Comparison, part: str) -> None:
 
 def by_cutoff(found: Comparison, part: str) -> None:
     """NDCG@k for every k."""
-    table = cutoffs(found.matched)
+    table, models = cutoffs(found.matched), len(found.matched.contestants)
+    banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
-        metric_curve.figure(table),
+        metric_curve.figure(banded),
         table,
         key="compared-cutoffs",
         alt="NDCG at every cut-off, a line for each model.",
-        caption="Means over queries; bands: 95 % bootstrap intervals of each mean, which overlap more than "
-        "paired ones. " + words.about(found.matched.contestants, part) + ".",
+        caption=f"Means over queries; bands, of up to {MOST_BANDS} models: 95 % bootstrap intervals of each "
+        "mean, which overlap more than paired ones. " + words.about(found.matched.contestants, part) + ".",
     )
 
 
@@ -155,7 +158,7 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
     rows = []
     for one in models:
         spec, declared = one.spec, one.spec.declared()
-        row = {"model": one.label, "method": look_of(spec), "normalisation": spec.normalisation}
+        row = {"model": one.label, "method": spec.kind.label, "normalisation": spec.normalisation}
         row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
         rows.append(row)
     table = pd.DataFrame(rows)

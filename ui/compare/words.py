@@ -66,9 +66,10 @@ def tally(comparison: Comparison, metric: str) -> str:
     rows = comparison.deltas[comparison.deltas["metric"] == metric]
     holds = rows[rows["holm"] <= LEVEL]
     better, worse = int((holds["difference"] > 0).sum()), int((holds["difference"] < 0).sum())
+    found = f"{better} {'is' if better == 1 else 'are'} better and {worse} worse"
     return (
-        f"Of {counted(len(rows), 'model')} beside {escaped(comparison.baseline)}, {better} "
-        f"{'is' if better == 1 else 'are'} better and {worse} worse by {metric} "
+        f"Of {counted(len(rows), 'model')} beside {escaped(comparison.baseline)}, "
+        f"{found if better + worse else 'none is shown to be better or worse'} by {metric} "
         f"({TESTS[comparison.test]}, Holm's correction over {comparison.family} comparisons)."
     )
 

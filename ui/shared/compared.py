@@ -119,6 +119,8 @@ def drawn_by(spec: RunSpec) -> list[str]:
 
 
 def _equal(column: pd.Series, value: object) -> pd.Series:
+    if value is None:
+        return column.isna()
     if isinstance(value, tuple):  # JSON has lists
         return column.map(lambda one: isinstance(one, list | tuple) and tuple(one) == value)
     return column == value
