@@ -214,11 +214,10 @@ def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Open
         store.records.keep([record for _, record in execute_all([spec], fold=fold)], owner)
     app.switch_page("pages/compare.py").run()
     app.button(key="send-two").click().run()
-    assert set(app.session_state["runs"]) == {present.hash, others[0].hash}
-    assert app.query_params["runs"] == [",".join(app.session_state["runs"])]
-    assert "the only model here" in heading(app)
-    assert "1 model (2 runs)" in words(app)
-    assert "Not trained yet" in app.info[0].value
+    assert set(app.session_state["runs"]) == {*own, others[0].hash}
+    assert app.query_params["runs"] == ",".join(app.session_state["runs"])
+    assert "2 models (3 runs)" in words(app)
+    assert not app.info
 
 
 def test_what_was_not_trained_is_said(open_page: Opener) -> None:

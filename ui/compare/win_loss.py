@@ -44,7 +44,8 @@ HELP = {
     ),
     "benjamini_hochberg": (
         "p, Benjamini–Hochberg",
-        "p of the chosen test, raised so that of the comparisons below 0.05 one in 20 is wrong on average.",
+        "p of the chosen test, raised so that of the comparisons below 0.05 one in 20 is wrong on average "
+        "(benjamini1995).",
     ),
 }
 """Columns of the table of tests: name and help."""
