@@ -61,6 +61,25 @@ class Listing:
                     found[digest] = RunSpec.from_json(spec), state
         return {digest: found[digest] for digest in digests if digest in found}
 
+    def every(self) -> pd.DataFrame:
+        """All runs, whoever asked for them, the latest first: for who may read the database itself."""
+        return self._table(_rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc()), "")
+
+    def of_studies(self, wanted: Sequence[str]) -> pd.DataFrame:
+        """The runs of studies, in their order, as `every` does."""
+        asked = _rows().join(members, members.c.run == runs.c.id).join(marks, _own(""), isouter=True)
+        places = members.c.study, members.c.position
+        return self._table(asked.where(members.c.study.in_(wanted)).order_by(*places), "")
+
+    def specs(self, digests: Sequence[str]) -> list[RunSpec]:
+        """The specs of runs that there are, in the order of their digests."""
+        found: dict[str, RunSpec] = {}
+        with self._database.reading() as connection:
+            for portion in in_portions(digests):
+                asked = select(runs.c.digest, runs.c.spec).where(runs.c.digest.in_(portion))
+                found |= {digest: RunSpec.from_json(text) for digest, text in connection.execute(asked)}
+        return [found[digest] for digest in digests if digest in found]
+
     def deleted_by(self, owner: str) -> pd.DataFrame:
         """Runs that a visitor has deleted and may restore, the latest first."""
         asked = _rows().join(marks, _own(owner)).where(marks.c.deleted.is_not(None))

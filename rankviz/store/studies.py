@@ -104,6 +104,10 @@ class Studies:
         seen = (studies.c.owner == owner) | studies.c.shared
         return self._where(seen & studies.c.deleted.is_(None))
 
+    def every(self) -> list[StudyStatus]:
+        """The studies of all visitors, the latest first: for who may read the database itself."""
+        return self._where(studies.c.deleted.is_(None))
+
     def running(self) -> list[StudyStatus]:
         """The studies of all visitors of which runs are still to be made."""
         asked = (studies.c.asked == RUNNING) & studies.c.deleted.is_(None)

@@ -13,7 +13,7 @@ from ui.shared.settings import go_to
 def show() -> None:
     """Say how models come here, with ways there."""
     st.header("No models to compare yet.", anchor=False)
-    st.markdown(
+    st.info(
         "Runs that pages have trained are kept, and are compared here: two models or more, over the folds "
         "and seeds that they were trained with. Any page's present model is sent here from **Presets and "
         "link** in the sidebar, **Compare this model**."
