@@ -11,6 +11,7 @@ from ui.shared.head import head
 from ui.shared.navigation import announced
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import tabs
+from ui.shared.visitors import keep_visitor
 
 announced()
 row = head("Compare")
@@ -28,6 +29,8 @@ with errors_as_sentences():
         part = reveal.part_shown(*what.specs)
     models = opened(what, part)
     about.caption(words.about(models, part), width="content")
+    with about:
+        keep_visitor()  # so that these runs can be seen after a reload
     asked = controls.controls(models, what)
     if len(models) == 1:
         views.alone(models[0], asked, part)

@@ -14,10 +14,10 @@ import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.study import DONE
-from ui.shared.run_store import run_store
+from ui.shared.run_store import keeper, run_store
 from ui.shared.runs import errors_as_sentences, fold_of
 from ui.shared.settings import baseline, go_to, spec_from_state
-from ui.shared.visitors import keep_visitor, visitor
+from ui.shared.visitors import visitor
 
 RUNS, STUDIES = "runs", "studies"
 NOTE = "compare-said"
@@ -80,7 +80,7 @@ def send_with_linear() -> None:
 
 
 def _send(specs: Iterable[RunSpec]) -> None:
-    keep_visitor()
+    keeper().settle()  # what the page that one comes from has made is about to be kept
     for spec in dict.fromkeys(specs):
         known = spec.but(digest=fold_of(spec).digest)
         made = run_store().records.made([known.hash])
