@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.compare import controls, empty, slices, table, views, win_loss, words
-from ui.compare.given import given, opened
+from ui.compare.given import given, on_common_folds, opened
 from ui.shared import reveal
 from ui.shared.compared import said
 from ui.shared.foreign import describe, escaped
@@ -16,6 +16,8 @@ from ui.shared.visitors import keep_visitor
 announced()
 row = head("Compare")
 about = row.container(width="content")
+with row.container(width="content"):
+    controls.start_anew()
 with errors_as_sentences():
     what = given(controls.metric_now())
     if untrained := said():
@@ -27,7 +29,9 @@ with errors_as_sentences():
         st.stop()
     with row:
         part = reveal.part_shown(*what.specs)
-    models = opened(what, part)
+    models, note = on_common_folds(opened(what, part))
+    if note:
+        st.caption(escaped(note))
     about.caption(words.about(models, part), width="content")
     with about:
         keep_visitor()  # so that these runs can be seen after a reload

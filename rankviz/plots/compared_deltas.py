@@ -30,7 +30,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
         shown,
         "mean difference to the baseline",
         shown.apply(_hover, axis=1),
-        xaxis={"tickformat": "+.3~f"},
+        xaxis={"tickformat": "+~g"},
     )
 
 

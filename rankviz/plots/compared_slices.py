@@ -32,7 +32,7 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
         shown,
         f"mean Δ{metric} to the baseline",
         shown.apply(_hover, axis=1),
-        xaxis={"tickformat": "+.2~f"},
+        xaxis={"tickformat": "+~g"},
     )
 
 

@@ -133,6 +133,27 @@ def test_runs_on_changed_data_are_not_compared(open_page: Opener, store: RunStor
     assert "its files were changed in between" in app.error[0].value
 
 
+def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store: RunStore) -> None:
+    other = open_fold(find_datasets()["synthetic-demo"], "Fold2")
+    spec = made()[1].spec.but(fold="Fold2", digest=other.digest)
+    found = [record for _, record in execute_all([spec], fold=other)]
+    store.records.keep(found, "somebody")
+    store.marks.share("somebody", [spec.hash])
+    app = open_page("compare", runs=digests([*made(), *found]))
+    assert "Some models have no run on Fold2: all are compared on Fold1 alone." in words(app)
+    assert heading(app) == of_library("vali")
+    app = open_page("compare", runs=digests([made()[0], *found]))
+    assert "has no run on Fold" in app.error[0].value
+
+
+def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
+    app = open_page("compare", studies="0" * 32)
+    assert "no study of this id" in app.error[0].value
+    app.button(key="remove-all").click().run()
+    assert heading(app) == "No models to compare yet."
+    assert "studies" not in app.query_params
+
+
 def test_a_store_out_of_reach_is_a_sentence(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -120,7 +120,6 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
                 on_click=choose,
                 args=(STUDIES, [one for one in chosen(STUDIES) if one != study]),
             )
-        st.button("Remove all", key="remove-all", on_click=_remove_all)
     with row:
         picker.button()
 
@@ -132,6 +131,19 @@ def _told(one: Contestant) -> str:
 
 def _remove(digests: set[str]) -> None:
     choose(RUNS, [one for one in chosen(RUNS) if one not in digests])
+
+
+def start_anew() -> None:
+    """A button that lets all models go, also where they cannot be compared."""
+    if chosen(RUNS) or chosen(STUDIES):
+        st.button(
+            "Start anew",
+            key="remove-all",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=_remove_all,
+            help="Compare none of these any more. The runs stay where they are.",
+        )
 
 
 def _remove_all() -> None:

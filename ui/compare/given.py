@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -92,6 +92,22 @@ def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
             "study, which chooses one of its models itself"
         )
     return found
+
+
+def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str]:
+    """The models on the folds that all of them have, and a sentence where that leaves some out.
+
+    Where they have none in common they are as they were: whoever compares them says what is wrong.
+    """
+    every = sorted({fold for one in models for fold in one.folds})
+    common = [fold for fold in every if all(fold in one.folds for one in models)]
+    if len({one.spec.dataset for one in models}) > 1 or not common or common == every:
+        return list(models), ""
+    kept = [
+        Contestant(one.label, tuple(run for run in one.runs if run.spec.fold in common)) for one in models
+    ]
+    left_out = ", ".join(fold for fold in every if fold not in common)
+    return kept, f"Some models have no run on {left_out}: all are compared on {', '.join(common)} alone."
 
 
 def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:
