@@ -8,6 +8,7 @@ and a database are there, keep every record it had, and end with each run made o
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from sqlalchemy import select
 
 from benchmarks import report
 from rankviz import RunSpec
@@ -28,6 +30,7 @@ from rankviz.datasets import Fold, find_datasets, make_fold, open_fold, write_le
 from rankviz.store import RunStore, StoreError, Study
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.execution import at_work
+from rankviz.store.tables import families, workers
 from tools.postgres import PROGRAMS, Server, server
 
 PATIENCE = 120.0
@@ -61,7 +64,7 @@ class Trial:
     lost, doubled, unmade : int
         Of these those that are gone or changed; records beyond one a run; runs that were not made at the end.
     seconds : float
-        From the kill to the next record.
+        From the kill until a family of a dead worker is made by another; where none died to the next record.
     """
 
     killed: str
@@ -103,6 +106,24 @@ class Sweep:
         made = self.store.records.made([spec.hash for spec in self.specs])
         return {digest: self.store.records.content(digest) for digest in made}
 
+    def held(self) -> dict[int, int]:
+        """The families that workers hold, and the numbers of their processes."""
+        asked = select(families.c.id, workers.c.process).join(workers, workers.c.id == families.c.worker)
+        with suppress(StoreError), self.store.database.reading() as connection:
+            return {row.id: json.loads(row.process)["pid"] for row in connection.execute(asked)}
+        return {}
+
+    def _taken_up(self, before: dict[int, int], orphans: set[int]) -> bool:
+        """Whether of the families of dead workers one is held by another, or all are made."""
+        held = self.held()
+        return any(held.get(one, before[one]) != before[one] for one in orphans) or self.left() == 0
+
+    def left(self) -> int:
+        """How many runs are to be made; -1 where nobody can say."""
+        with suppress(StoreError):
+            return self.store.studies.status(self.study).left
+        return -1
+
     def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE) -> float:
         """Seconds until something is so; infinity where it is not in time."""
         began = time.monotonic()
@@ -117,8 +138,12 @@ class Sweep:
         at = int(moment * len(self.specs))
         self.wait(lambda: self.done() >= at)
         before = self.contents()
+        held = self.held()
         kill(self)
-        resumed = self.wait(lambda: self.done() > max(len(before), at))
+        made, alive = self.done(), {process.pid for process in at_work(self.store) if process.alive()}
+        orphans = {family for family, pid in held.items() if pid not in alive}
+        # what nobody makes any more is taken up again; where the workers live, there is another record
+        resumed = self.wait(lambda: self._taken_up(held, orphans) if orphans else self.done() > made)
         self.wait(lambda: self.done() == len(self.specs))
         after = self.contents()
         with self.store.database.reading() as connection:

@@ -102,6 +102,18 @@ def test_what_makes_no_sense_as_a_baseline_is_left_alone(open_page: Opener) -> N
 
 
 @pytest.mark.usefixtures("store")
+def test_a_link_of_another_page_takes_the_place_of_what_was_compared(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests())
+    app.query_params["runs"] = digests(made()[:2])
+    app.run()
+    assert app.session_state["runs"] == [record.spec.hash for record in made()[:2]]
+    app.switch_page("pages/home.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/compare.py").run()
+    assert "2 models (2 runs)" in words(app)
+
+
+@pytest.mark.usefixtures("store")
 def test_one_model_alone_is_shown_with_its_interval(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(made()[1:3]))
     assert heading(app) == "Nyström, m = 10 is the only model here: add another one to compare."

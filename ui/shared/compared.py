@@ -29,15 +29,20 @@ _ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
 
 def chosen(key: str) -> list[str]:
     """Digests (`RUNS`) or ids (`STUDIES`) that are to be compared; told in the address of the page."""
-    state = st.session_state
-    if key not in state:
-        state[key] = _unlike(_ID.findall(st.query_params.get(key, "")))
+    state, told = st.session_state, st.query_params.get(key)
+    if key not in state or told not in (None, state.get(_written(key))):  # by a link of another page
+        state[key] = _unlike(_ID.findall(told or ""))
     found: list[str] = state[key]
     if found:
-        st.query_params[key] = ",".join(found)
+        state[_written(key)] = st.query_params[key] = ",".join(found)
     elif key in st.query_params:
         del st.query_params[key]
     return found
+
+
+def _written(key: str) -> str:
+    """Where the session keeps what it has put into the address."""
+    return f"{key}-written"
 
 
 def choose(key: str, ids: Iterable[str]) -> None:

@@ -78,6 +78,14 @@ ENTRIES = (
     Entry(
         "Compare", "rule", "compare", " models over folds and seeds: what holds", reads.by_compare, own=True
     ),
+    Entry(
+        "Runs",
+        "history",
+        "runs",
+        " that were made: search, compare, mark and share them",
+        reads.by_runs,
+        own=True,
+    ),
 )
 """All pages in the order of the menu, the start page first."""
 

@@ -27,7 +27,7 @@ from rankviz.experiments.run import execute_all
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
-from rankviz.store import StoreError
+from rankviz.store.errors import StoreError
 from ui.shared.faults import show_fault
 from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
