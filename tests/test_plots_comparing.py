@@ -96,7 +96,7 @@ def test_differences_are_full_where_they_hold(found: Comparison) -> None:
 def test_slices_have_a_panel_each(found: Comparison) -> None:
     chosen = slices.by_choice({"first": range(1, 8), "last": [12]})
     table = compared_slices.data(found.matched, "MAP", "base", chosen)
-    figure = compared_slices.figure(table, "MAP", "base")
+    figure = compared_slices.figure(table, "MAP")
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>first (7 queries)</b>", "<b>last (1 query)</b>"]
     drawn = dots(figure)

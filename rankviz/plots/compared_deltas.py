@@ -26,12 +26,11 @@ def data(comparison: Comparison) -> pd.DataFrame:
 def figure(table: pd.DataFrame) -> go.Figure:
     """A panel for each metric, a row for each contestant; hollow where it does not hold after correction."""
     shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
-    baseline = harmless(str(table["baseline"].iloc[0]))
     return dot_intervals(
         shown,
-        f"mean difference to {baseline}, 95 % paired interval",
+        "mean difference to the baseline",
         shown.apply(_hover, axis=1),
-        xaxis={"tickformat": "+.3~f"},
+        xaxis={"tickformat": "+~g"},
     )
 
 

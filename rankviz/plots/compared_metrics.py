@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparing.comparison import Comparison
+from rankviz.analysis.comparing.comparison import Comparison, standing
+from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.experiments.labels import look_of
 from rankviz.plots.axes import share_range
 from rankviz.plots.dot_intervals import dot_intervals
 from rankviz.plots.labels import harmless
@@ -16,6 +20,12 @@ def data(comparison: Comparison) -> pd.DataFrame:
     table = comparison.standings
     looks, first = comparison.matched.looks, comparison.baseline
     return table.assign(method=table["label"].map(looks), baseline=table["label"] == first)
+
+
+def data_of_one(one: Contestant, metrics: Sequence[str]) -> pd.DataFrame:
+    """The same of a contestant that stands alone; raises as `Contestant.by_query`."""
+    rows = [standing(one, metric, one.by_query(metric).dropna()) for metric in dict.fromkeys(metrics)]
+    return pd.DataFrame(rows).assign(method=look_of(one.spec), baseline=True)
 
 
 def figure(table: pd.DataFrame) -> go.Figure:

@@ -19,7 +19,7 @@ def data(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.D
     return table.assign(method=table["label"].map(matched.looks))
 
 
-def figure(table: pd.DataFrame, metric: str, baseline: str) -> go.Figure:
+def figure(table: pd.DataFrame, metric: str) -> go.Figure:
     """A panel for each slice, a row for each contestant; hollow where both cannot be told apart."""
     sizes = table["queries"].map(queries_in_words)
     shown = table.assign(
@@ -30,9 +30,9 @@ def figure(table: pd.DataFrame, metric: str, baseline: str) -> go.Figure:
     )
     return dot_intervals(
         shown,
-        f"Δ{metric} to {harmless(baseline)}, 95 % paired interval",
+        f"mean Δ{metric} to the baseline",
         shown.apply(_hover, axis=1),
-        xaxis={"tickformat": "+.2~f"},
+        xaxis={"tickformat": "+~g"},
     )
 
 

@@ -63,11 +63,18 @@ class Listing:
 
     def seen_by(self, owner: str) -> pd.DataFrame:
         """Runs that a visitor may see, own ones and those that others share, the latest first."""
-        own, others = _own(owner), _shared_by_others(owner)
-        there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
-        seen = or_(there, and_(marks.c.run.is_(None), runs.c.id.in_(others)))
-        asked = _rows().join(marks, own, isouter=True).where(seen)
+        asked = _seen(_rows(), owner)
         return self._table(("seen", owner), asked.order_by(runs.c.id.desc()), owner)
+
+    def seen_among(self, digests: Sequence[str], owner: str) -> dict[str, tuple[RunSpec, str]]:
+        """Spec and state of those of these runs that a visitor may see, by digest, in the order given."""
+        found: dict[str, tuple[RunSpec, str]] = {}
+        with self._database.reading() as connection:
+            for portion in in_portions(list(dict.fromkeys(digests))):
+                asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
+                for digest, spec, state in connection.execute(asked.where(runs.c.digest.in_(portion))):
+                    found[digest] = RunSpec.from_json(spec), state
+        return {digest: found[digest] for digest in digests if digest in found}
 
     def every(self) -> pd.DataFrame:
         """All runs, whoever asked for them, the latest first: for who may read the database itself."""
@@ -192,6 +199,13 @@ def _rows() -> Select[Any]:
         marks.c.note,
         marks.c.shared,
     )
+
+
+def _seen(asked: Select[Any], owner: str) -> Select[Any]:
+    """What is asked of runs, of those that a visitor may see."""
+    there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
+    others = and_(marks.c.run.is_(None), runs.c.id.in_(_shared_by_others(owner)))
+    return asked.join(marks, _own(owner), isouter=True).where(or_(there, others))
 
 
 def _own(owner: str) -> ColumnElement[bool]:

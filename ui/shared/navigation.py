@@ -76,6 +76,9 @@ ENTRIES = (
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
     Entry(
+        "Compare", "rule", "compare", " models over folds and seeds: what holds", reads.by_compare, own=True
+    ),
+    Entry(
         "Runs",
         "history",
         "runs",

@@ -55,6 +55,11 @@ def by_plane(setting: Setting) -> str:
     return "Not read on this page, which has documents and a model of its own."
 
 
+def by_compare(setting: Setting) -> str:
+    """The Compare page has runs that were made."""
+    return "Not read on this page, which compares runs that were made."
+
+
 def by_runs(setting: Setting) -> str:
     """The list of runs has them as they were made."""
     return "Not read on this page, which lists runs as they were made."

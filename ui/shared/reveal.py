@@ -11,7 +11,7 @@ from rankviz.experiments.spec import RunSpec
 KEY = "test"
 
 
-def part_shown(spec: RunSpec) -> str:
+def part_shown(*specs: RunSpec) -> str:
     """Draw the "Reveal test" switch and return the part to show, "vali" or "test".
 
     A look is one experiment whose test result was shown in this session; looking twice at the same one
@@ -24,7 +24,7 @@ def part_shown(spec: RunSpec) -> str:
         help="Choose settings on the validation part. Every look at the test part that leads to another "
         "choice makes its figures less honest, so looks are counted.",
     )
-    looks = note_looks([spec.hash] if revealed else [])
+    looks = note_looks(spec.hash for spec in specs if revealed)
     if looks:
         times = "once" if len(looks) == 1 else f"{len(looks)} times"
         st.caption(f"test part looked at {times} (each experiment counts once)", width="content")

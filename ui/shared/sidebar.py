@@ -18,6 +18,7 @@ from rankviz.risk.losses import LOSSES
 from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
 from rankviz.solvers.registry import SOLVER
 from rankviz.solvers.settings import TOL
+from ui.shared.compared import send_button
 from ui.shared.controls import control_of, place, value_from
 from ui.shared.link import frozen_link
 from ui.shared.settings import (
@@ -171,6 +172,8 @@ def show_link() -> None:
     place: DeltaGenerator = st.session_state[_LINK]
     place.markdown("The address of this page is this experiment. With every setting spelled out:")
     place.code(frozen_link(), language=None, wrap_lines=True)
+    with place:
+        send_button()
 
 
 def _apply(name: str) -> None:

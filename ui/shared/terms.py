@@ -42,6 +42,30 @@ TERMS = {
         "That of the differences of two models query by query: these decide, whether or not bands around "
         "the two means overlap, for what makes a query hard for both cancels.",
     ),
+    "Paired randomisation test": Term(
+        r"\bpaired randomisation tests?\b",
+        "It asks how often two models that are alike would differ as much: signs of the differences by query "
+        "are drawn anew, many times.",
+        "smucker2007",
+    ),
+    "Holm's correction": Term(
+        r"\b[Hh]olm's correction\b",
+        "Among many comparisons some look good by chance, so each p-value is raised: at most one set of "
+        "comparisons in 20 then has any difference that is none.",
+        "holm1979",
+    ),
+    "Choice counted": Term(
+        r"\bchoice counted\b",
+        "The best of many models looks good by chance: its p is how often the best of models that are all "
+        "like the baseline would look as good.",
+        "westfall1993",
+    ),
+    "Within one standard error": Term(
+        r"\bwithin one standard error\b",
+        "So near the best in the mean over queries that the difference is about what other queries of the "
+        "kind would change.",
+        "breiman1984",
+    ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
         "Two documents of one query of which one has the higher grade and should stand first.",
@@ -152,6 +176,14 @@ TERMS = {
 }
 
 PAPERS = {
+    "benjamini1995": (
+        "Y. Benjamini, Y. Hochberg. Controlling the False Discovery Rate: A Practical and Powerful Approach "
+        "to Multiple Testing. Journal of the Royal Statistical Society B 57(1), 1995."
+    ),
+    "breiman1984": (
+        "L. Breiman, J. H. Friedman, R. A. Olshen, C. J. Stone. Classification and Regression Trees. "
+        "Wadsworth, Belmont 1984."
+    ),
     "chapelle2010": (
         "O. Chapelle, S. S. Keerthi. Efficient algorithms for ranking with SVMs. Information Retrieval "
         "13(3), 2010."
@@ -167,6 +199,10 @@ PAPERS = {
     "herbrich2000": (
         "R. Herbrich, T. Graepel, K. Obermayer. Large Margin Rank Boundaries for Ordinal Regression. "
         "Advances in Large Margin Classifiers, MIT Press 2000."
+    ),
+    "holm1979": (
+        "S. Holm. A Simple Sequentially Rejective Multiple Test Procedure. Scandinavian Journal of "
+        "Statistics 6(2), 1979."
     ),
     "jarvelin2002": (
         "K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM Transactions"
@@ -186,6 +222,14 @@ PAPERS = {
     "shapley1953": (
         "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
         "University Press 1953."
+    ),
+    "smucker2007": (
+        "M. D. Smucker, J. Allan, B. Carterette. A Comparison of Statistical Significance Tests for "
+        "Information Retrieval Evaluation. CIKM 2007."
+    ),
+    "westfall1993": (
+        "P. H. Westfall, S. S. Young. Resampling-Based Multiple Testing: Examples and Methods for p-Value "
+        "Adjustment. Wiley, New York 1993."
     ),
     "williams2001": (
         "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "

@@ -155,7 +155,9 @@ def compare(
     others = matched.others(baseline)
     values = {metric: matched.by_query(metric) for metric in dict.fromkeys(metrics)}
     standings = [
-        _standing(one, metric, table) for metric, table in values.items() for one in matched.contestants
+        standing(one, metric, table[one.label])
+        for metric, table in values.items()
+        for one in matched.contestants
     ]
     deltas = pd.DataFrame(
         [_delta(one.label, baseline, metric, table) for metric, table in values.items() for one in others]
@@ -172,9 +174,9 @@ def compare(
     )
 
 
-def _standing(one: Contestant, metric: str, table: pd.DataFrame) -> dict[str, object]:
-    """A row of `Comparison.standings`."""
-    over = interval(table[one.label])
+def standing(one: Contestant, metric: str, values: pd.Series[float]) -> dict[str, object]:
+    """A row of `Comparison.standings`: how a contestant stands by its values of a metric by query."""
+    over = interval(values)
     by_run = one.by_run[metric].dropna()
     return {
         "label": one.label,

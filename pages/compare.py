@@ -1,0 +1,54 @@
+"""Which of several models is better, and does that hold? Runs over folds and seeds beside a baseline."""
+
+import streamlit as st
+
+from ui.compare import controls, empty, slices, table, views, win_loss, words
+from ui.compare.given import given, on_common_folds, opened
+from ui.shared import reveal
+from ui.shared.compared import said
+from ui.shared.foreign import describe, escaped
+from ui.shared.head import head
+from ui.shared.navigation import announced
+from ui.shared.runs import errors_as_sentences
+from ui.shared.views import tabs
+from ui.shared.visitors import keep_visitor
+
+announced()
+row = head("Compare")
+about = row.container(width="content")
+with row.container(width="content"):
+    controls.start_anew()
+with errors_as_sentences():
+    what = given(controls.metric_now())
+    if untrained := said():
+        st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
+    if what.notes:
+        st.caption(" ".join(map(escaped, what.notes)))
+    if not what.specs:
+        empty.show()
+        st.stop()
+    with row:
+        part = reveal.part_shown(*what.specs)
+    models, note = on_common_folds(opened(what, part))
+    if note:
+        st.caption(escaped(note))
+    about.caption(words.about(models, part), width="content")
+    with about:
+        keep_visitor()  # so that these runs can be seen after a reload
+    asked = controls.controls(models, what)
+    if len(models) == 1:
+        views.alone(models[0], asked, part)
+        st.stop()
+    found = views.compared(what, models, part, asked)
+    views.differences(found, asked, part)
+tabs(
+    {
+        "Metrics": lambda: views.metrics(found, part),
+        "NDCG@k": lambda: views.by_cutoff(found, part),
+        "Win and loss": lambda: win_loss.show(found, asked, part),
+        "Slices": lambda: slices.show(found, asked, part),
+        "Time and quality": lambda: views.time_and_metric(found, asked, part),
+        "Settings": lambda: views.settings(models),
+        "Table": lambda: table.show(found, part),
+    }
+)

@@ -1,0 +1,46 @@
+"""The Compare page in the browser: sent there from the sidebar, kept by the address, on to Why."""
+
+from __future__ import annotations
+
+import re
+
+from helpers import assert_no_errors_shown, query_of, traces
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+
+def answer(page: Page) -> str:
+    return page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text()
+
+
+def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=50")
+    sidebar = page.get_by_test_id("stSidebar")
+    sidebar.get_by_role("button", name="Presets and link").click()
+    page.get_by_role("button", name="Compare this model").click()
+    page.wait_for_url("**/compare*")
+    wait_settled(page)
+    assert answer(page).startswith("Nyström, m = 50 is the only model here")
+    page.get_by_role("button", name="Start anew").click()
+    wait_settled(page)
+    page.get_by_role("button", name="Compare the present model with the linear one").click()
+    expect(page.get_by_role("tab", name="Win and loss")).to_be_visible()
+    wait_settled(page)
+    said = answer(page)
+    assert re.search("linear.*NDCG", said)
+    assert len(query_of(page)["runs"].split(",")) == 2
+    page.reload()
+    wait_settled(page)
+    assert answer(page) == said
+    page.get_by_role("tab", name="Win and loss").click()
+    wait_settled(page)
+    assert len(traces(page, "compared-queries")[0]["y"]) == 40
+    asked = page.get_by_text(re.compile(r"^Query \d+ \(")).inner_text()
+    page.get_by_role("button", name="Why: linear").click()
+    page.wait_for_url("**/why*")
+    wait_settled(page)
+    assert query_of(page)["map"] == "linear"
+    chosen = page.get_by_test_id("stSelectbox").filter(has_text="Query").get_by_role("combobox")
+    assert asked.startswith(f"Query {chosen.input_value()} (")
+    assert_no_errors_shown(page)

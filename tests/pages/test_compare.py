@@ -1,0 +1,289 @@
+"""The Compare page: runs of the store beside a baseline, by the library's numbers; who may see which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest_pages import figures, words
+from sqlalchemy import update
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.analysis.comparing.comparison import compare
+from rankviz.analysis.comparing.contestants import contestants
+from rankviz.analysis.comparing.tables import as_latex, sheet
+from rankviz.datasets import find_datasets, open_fold
+from rankviz.store import RunStore, Study
+from rankviz.store.tables import records
+from rankviz.sweeps import Design, Values
+from ui.compare.picker import grouped, matching
+from ui.compare.words import headline
+from ui.shared.run_store import keeper, run_store
+from ui.shared.visitors import COOKIE
+
+Opener = Callable[..., AppTest]
+METRIC = "NDCG@10"
+
+
+@cache
+def made() -> tuple[RunRecord, ...]:
+    """Linear, Nyström with two seeds, and Fourier features."""
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    nystroem = RunSpec("synthetic-demo", "Fold1", fold.digest, n_components=10, C=2.0**-4, gamma=2.0**-2)
+    fourier = nystroem.but(feature_map="fourier")
+    specs = [nystroem.linear(2.0**-10), nystroem, nystroem.but(seed=1), fourier]
+    return tuple(record for spec in specs for _, record in execute_all([spec], fold=fold))
+
+
+def digests(found: Sequence[RunRecord] = ()) -> str:
+    return ",".join(record.spec.hash for record in found or made())
+
+
+@pytest.fixture
+def store() -> RunStore:
+    """The store of pages, with runs that somebody made and lets all see."""
+    run_store().records.keep(made(), "somebody")
+    run_store().marks.share("somebody", [record.spec.hash for record in made()])
+    return run_store()
+
+
+def heading(app: AppTest) -> str:
+    return str(app.header[0].value)
+
+
+def of_library(part: str, baseline: str = "linear", *metrics: str) -> str:
+    found = compare(contestants(made(), part), metrics or [METRIC], baseline)
+    return headline(found, METRIC)
+
+
+def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:
+    app = open_page("compare")
+    assert heading(app) == "No models to compare yet."
+    assert {button.label for button in app.button} >= {"Add models", "Train"}
+    assert not figures(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests())
+    assert heading(app) == of_library("vali")
+    assert "synthetic-demo · Fold1 · 3 models (4 runs) · validation" in words(app)
+    assert "with the choice counted" in words(app)
+    assert "reveal the test part, once" in words(app)
+    rows = [trace["y"][0] for trace in figures(app)[0]["data"] if trace.get("mode") == "markers"]
+    assert len(rows) == 2  # a model each, seeds together
+
+
+@pytest.mark.usefixtures("store")
+def test_the_test_part_is_shown_when_asked(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), test=True)
+    assert heading(app) == of_library("test")
+    assert "test part looked at 4 times" in words(app)
+    assert "reveal the test part" not in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_any_run_of_a_model_names_the_baseline(open_page: Opener) -> None:
+    second_seed = made()[2].spec.hash
+    app = open_page("compare", runs=digests(), baseline=second_seed, further="MAP")
+    assert heading(app) == of_library("vali", "Nyström, m = 10", METRIC, "MAP")
+    assert "over 4 comparisons" in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_what_makes_no_sense_as_a_baseline_is_left_alone(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(made()[1:]), baseline=made()[0].spec.hash)
+    assert "no model here" in " ".join(one.value for one in app.warning)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_link_of_another_page_takes_the_place_of_what_was_compared(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests())
+    app.query_params["runs"] = digests(made()[:2])
+    app.run()
+    assert app.session_state["runs"] == [record.spec.hash for record in made()[:2]]
+    app.switch_page("pages/home.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/compare.py").run()
+    assert "2 models (2 runs)" in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_one_model_alone_is_shown_with_its_interval(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(made()[1:3]))
+    assert heading(app) == "Nyström, m = 10 is the only model here: add another one to compare."
+    (trace,) = (one for one in figures(app)[0]["data"] if one.get("mode") == "markers")
+    (model,) = contestants(made()[1:3], "vali")
+    assert trace["x"][0] == pytest.approx(model.by_query(METRIC).mean())
+
+
+def test_runs_of_others_are_left_out_unless_they_are_shared(open_page: Opener, store: RunStore) -> None:
+    store.marks.share("somebody", [made()[3].spec.hash], False)
+    app = open_page("compare", runs=f"{digests()},{'0' * 16}")
+    assert "2 runs of this address are left out: they are not yours" in words(app)
+    assert "2 models (3 runs)" in words(app)
+
+
+def test_a_record_that_cannot_be_read_is_a_sentence(open_page: Opener, store: RunStore) -> None:
+    with store.database.writing() as connection:
+        connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
+    app = open_page("compare", runs=digests())
+    assert "cannot be read by this version" in app.error[0].value
+
+
+def test_runs_on_changed_data_are_not_compared(open_page: Opener, store: RunStore) -> None:
+    other = RunRecord.from_bytes(made()[3].to_bytes())
+    object.__setattr__(other, "spec", other.spec.but(digest="f" * 16))
+    store.records.keep([other], "somebody")
+    store.marks.share("somebody", [other.spec.hash])
+    app = open_page("compare", runs=digests([made()[0], other]))
+    assert "its files were changed in between" in app.error[0].value
+
+
+def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store: RunStore) -> None:
+    other = open_fold(find_datasets()["synthetic-demo"], "Fold2")
+    spec = made()[1].spec.but(fold="Fold2", digest=other.digest)
+    found = [record for _, record in execute_all([spec], fold=other)]
+    store.records.keep(found, "somebody")
+    store.marks.share("somebody", [spec.hash])
+    app = open_page("compare", runs=digests([*made(), *found]))
+    assert "Some models have no run on Fold2: all are compared on Fold1 alone." in words(app)
+    assert heading(app) == of_library("vali")
+    app = open_page("compare", runs=digests([made()[0], *found]))
+    assert "has no run on Fold" in app.error[0].value
+
+
+def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
+    app = open_page("compare", studies="0" * 32)
+    assert "no study of this id" in app.error[0].value
+    app.button(key="remove-all").click().run()
+    assert heading(app) == "No models to compare yet."
+    assert "studies" not in app.query_params
+
+
+def test_a_store_out_of_reach_is_a_sentence(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path))
+    app = open_page("compare", runs=digests())
+    assert len(app.error) == 1
+    assert str(tmp_path) not in app.error[0].value
+
+
+@pytest.mark.usefixtures("store")
+def test_tests_of_all_models_and_the_way_to_why(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view="Win and loss")
+    found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    tests, queries = (frame.value for frame in app.dataframe[:2])
+    pd.testing.assert_frame_equal(tests, found.deltas)
+    assert queries["difference"].abs().is_monotonic_decreasing
+    asked = int(queries["query"].iloc[0])
+    app.button(key="why-baseline").click().run()
+    app.switch_page("pages/why.py").run()  # AppTest stays where it is when a script switches
+    assert app.title[0].value == "Why"
+    assert app.session_state["query"] == asked
+    assert app.session_state["map"] == "linear"
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("kind", ["number of documents", "share of relevant documents", "difficulty"])
+def test_slices_have_every_query_once(kind: str, open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view="Slices", slices=kind)
+    table = app.dataframe[0].value
+    sizes = table.groupby("label")["queries"].sum()
+    assert set(sizes) == {len(made()[0].metrics["vali"])}
+
+
+@pytest.mark.usefixtures("store")
+def test_queries_of_one_s_own_are_named_by_their_ids(open_page: Opener) -> None:
+    first, second = made()[0].metrics["vali"].index[:2]
+    link = {"runs": digests(), "view": "Slices", "slices": "own selection of queries"}
+    app = open_page("compare", **link, ids=f"{first}, {second}")
+    table = app.dataframe[0].value
+    assert table[table["slice"] == "chosen queries"]["queries"].unique() == [2]
+    app = open_page("compare", **link, ids="<b>1</b>")
+    assert "is not among the" in app.error[0].value
+    assert "<b>" not in app.error[0].value
+
+
+@pytest.mark.usefixtures("store")
+def test_settings_are_those_that_differ(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view="Settings")
+    table = app.dataframe[0].value
+    assert {"model", "C", "Feature map", "folds", "seeds", "training"} <= set(table)
+    assert "Loss" not in table
+    assert table["seeds"].tolist() == [1, 2, 1]
+
+
+@pytest.mark.usefixtures("store")
+def test_the_table_is_there_to_copy(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view="Table")
+    found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    assert as_latex(sheet(found, "vali")).strip() in [code.value for code in app.code]
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("view", ["Metrics", "NDCG@k", "Time and quality"])
+def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view=view, further="MAP")
+    assert len(figures(app)) == 2
+    assert not app.error
+
+
+def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Opener) -> None:
+    app = open_page("train", m=10)
+    keeper().settle()
+    store, owner = run_store(), blake2b(app.session_state[COOKIE].encode(), digest_size=16).hexdigest()
+    own = store.listing.seen_among(list(store.listing.seen_by(owner).index), owner)
+    (present,) = (spec for spec, _ in own.values() if spec.feature_map == "nystroem")
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    others = [present.but(seed=5), present.but(n_components=12)]
+    for spec in others:
+        store.records.keep([record for _, record in execute_all([spec], fold=fold)], owner)
+    app.switch_page("pages/compare.py").run()
+    app.button(key="send-two").click().run()
+    assert set(app.session_state["runs"]) == {*own, others[0].hash}
+    assert app.query_params["runs"] == ",".join(app.session_state["runs"])
+    assert "2 models (3 runs)" in words(app)
+    assert not app.info
+
+
+def test_what_was_not_trained_is_said(open_page: Opener) -> None:
+    app = open_page("compare")
+    app.button(key="send-two").click().run()
+    assert "Not trained yet" in app.info[0].value
+    assert heading(app) == "No models to compare yet."
+
+
+def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, store: RunStore) -> None:
+    base = made()[1].spec
+    design = Design(base, (Values("C", (base.C, 4.0)),))
+    specs = [spec.but(digest=base.digest) for spec in design.specs()]
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    asked = Study("somebody", "*the* grid", design=design.to_dict(), shared=True)
+    study = store.studies.submit(asked, specs)
+    others = [record for _, record in execute_all(specs, fold=fold)]
+    store.records.keep(others, "somebody")
+    best = max(others, key=lambda record: record.metrics["vali"][METRIC].mean())
+    app = open_page("compare", runs=made()[0].spec.hash, studies=study)
+    assert "the best of 2 cells by validation" in words(app)
+    assert "*the* grid" not in words(app)
+    found = compare(contestants([made()[0], best], "vali"), [METRIC], "linear")
+    assert heading(app) == headline(found, METRIC)
+    store.studies.share(study, "somebody", False)
+    app = open_page("compare", runs=made()[0].spec.hash, studies=study)
+    assert "no study of this id that you may see" in app.error[0].value
+
+
+def test_models_are_picked_in_rows(store: RunStore) -> None:
+    models = grouped(store.listing.seen_by("somebody"))
+    assert models["runs"].tolist() == [1, 2, 1]
+    picked = [digest for own in models["digests"] for digest in own]
+    assert sorted(picked) == sorted(record.spec.hash for record in made())
+    assert models[matching(models, "nyström 10")]["runs"].tolist() == [2]
+    assert not matching(models, "nyström absent").any()

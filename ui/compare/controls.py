@@ -1,0 +1,151 @@
+"""Controls of the Compare page: baseline, metrics, test, and which models there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.analysis.comparing.comparison import TESTS
+from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.experiments.labels import look_of
+from rankviz.experiments.spec import RunSpec
+from rankviz.features import LINEAR
+from ui.compare import picker
+from ui.compare.given import Given
+from ui.ndcg_vs_m.views import METRICS
+from ui.shared.compared import RUNS, STUDIES, choose, chosen
+from ui.shared.foreign import escaped
+from ui.shared.models import Option, menu
+
+BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the controls say: label of the baseline, metrics, the leading one first, and the test."""
+
+    baseline: str
+    metrics: tuple[str, ...]
+    test: str
+
+    @property
+    def metric(self) -> str:
+        """The metric that leads: of the first figure and of the answers."""
+        return self.metrics[0]
+
+
+def metric_now() -> str:
+    """The leading metric, before its menu is drawn: studies choose their cells by it."""
+    asked = st.session_state.get(METRIC, st.query_params.get(METRIC, ""))
+    return asked if asked in METRICS else "NDCG@10"
+
+
+def controls(models: Sequence[Contestant], what: Given) -> Asked:
+    """Draw them in a row."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    baseline = _baseline(row, models, what.baseline)
+    metric = row.container(width=125).selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("NDCG@10"),
+        key=METRIC,
+        bind="query-params",
+        help="Of each query; the answers above figures are about it. A study chooses its cell by it, on "
+        "validation.",
+    )
+    further = row.container(width=185).multiselect(
+        "Further metrics",
+        [name for name in METRICS if name != metric],
+        key=FURTHER,
+        bind="query-params",
+        placeholder="none",
+        help="p-values are corrected for all comparisons: models times metrics.",
+    )
+    test = row.container(width=150).selectbox(
+        "Test",
+        list(TESTS),
+        key=TEST,
+        bind="query-params",
+        help="Whose p-values are corrected. The paired randomisation test asks how often differences with "
+        "signs drawn anew are as large; Wilcoxon's looks at ranks of differences, the t test at their mean "
+        "beside a normal distribution. All three are in the tab “Win and loss”.",
+    )
+    _models(row, models)
+    return Asked(baseline, (metric, *further), test)
+
+
+def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:
+    """The menu of models, of which one is what others are compared with."""
+    texts = {run.spec.hash: one.runs[0].spec.hash for one in models for run in one.runs}
+    state, kept = st.session_state, f"chosen-{BASELINE}"
+    asked = state.get(kept, st.query_params.get(BASELINE, ""))
+    if asked in texts:
+        state[kept] = texts[asked]  # any run of a model stands for it
+    elif kept in state:
+        del state[kept]  # its model was removed
+    options = {one.runs[0].spec.hash: Option(one.label, partial(_spec_of, one)) for one in models}
+    linear = next((one for one in models if look_of(one.spec) == LINEAR), models[0])
+    first = texts.get(pinned, linear.runs[0].spec.hash)
+    hint = "Others are compared with it. The linear model where there is one, unless another is chosen."
+    return menu(row.container(width=230), "Baseline", options, first, BASELINE, hint).label
+
+
+def _spec_of(one: Contestant) -> RunSpec:
+    return one.spec
+
+
+def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
+    """Which models are compared: a menu that lets some go, and a button for more."""
+    with row.popover(f"{len(models)} models" if len(models) > 1 else "1 model", icon=":material/list:"):
+        for one in models:
+            digests = {run.spec.hash for run in one.runs}
+            line = st.container(horizontal=True, vertical_alignment="center")
+            line.markdown(_told(one), width="stretch")
+            line.button(
+                "Remove",
+                key=f"remove-{one.runs[0].spec.hash}",
+                on_click=_remove,
+                args=(digests,),
+                disabled=not digests & set(chosen(RUNS)),
+                help="Of a study's model: remove the study.",
+            )
+        for study in chosen(STUDIES):
+            st.button(
+                f"Remove study {study[:8]}",
+                key=f"remove-{study}",
+                on_click=choose,
+                args=(STUDIES, [one for one in chosen(STUDIES) if one != study]),
+            )
+    with row:
+        picker.button()
+
+
+def _told(one: Contestant) -> str:
+    runs = len(one.runs)
+    return f"{escaped(one.label)} :gray[({runs} run{'s' if runs > 1 else ''})]"
+
+
+def _remove(digests: set[str]) -> None:
+    choose(RUNS, [one for one in chosen(RUNS) if one not in digests])
+
+
+def start_anew() -> None:
+    """A button that lets all models go, also where they cannot be compared."""
+    if chosen(RUNS) or chosen(STUDIES):
+        st.button(
+            "Start anew",
+            key="remove-all",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=_remove_all,
+            help="Compare none of these any more. The runs stay where they are.",
+        )
+
+
+def _remove_all() -> None:
+    choose(RUNS, [])
+    choose(STUDIES, [])

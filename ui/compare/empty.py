@@ -1,0 +1,36 @@
+"""The Compare page without models: how to fill it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.compare import picker
+from ui.shared.compared import send_with_linear
+from ui.shared.navigation import ENTRIES
+from ui.shared.settings import go_to
+
+
+def show() -> None:
+    """Say how models come here, with ways there."""
+    st.header("No models to compare yet.", anchor=False)
+    st.info(
+        "Runs that pages have trained are kept, and are compared here: two models or more, over the folds "
+        "and seeds that they were trained with. Any page's present model is sent here from **Presets and "
+        "link** in the sidebar, **Compare this model**."
+    )
+    row = st.container(horizontal=True)
+    row.button(
+        "Compare the present model with the linear one",
+        key="send-two",
+        icon=":material/rule:",
+        type="primary",
+        on_click=send_with_linear,
+        help="Those of their runs that were made; what was not yet is trained on Train.",
+    )
+    with row:
+        picker.button()
+    for entry in ENTRIES:
+        if entry.file in ("runs", "sweep", "train"):
+            row.button(
+                entry.title, key=f"go-{entry.file}", icon=entry.material, on_click=go_to, args=(entry.file,)
+            )

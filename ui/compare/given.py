@@ -1,0 +1,123 @@
+"""What is compared: the visitor's runs that were chosen and what studies chose, opened as contestants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rankviz.analysis.comparing.contestants import Contestant, contestants
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.study import DONE
+from ui.compare.studies import chosen_by
+from ui.shared.compared import MOST, RUNS, STUDIES, chosen
+from ui.shared.run_store import run_store
+from ui.shared.runs import recall, remember
+from ui.shared.visitors import visitor
+
+MOST_MODELS = 40
+"""A figure has a row for each."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Runs that are compared, and what is to be said of those that are not.
+
+    Attributes
+    ----------
+    specs : tuple of RunSpec
+        Of runs that were made, in the order in which they were chosen.
+    notes : tuple of str
+        Sentences.
+    baseline : str
+        Digest of the run that a study has as its baseline, "" where none has one.
+    """
+
+    specs: tuple[RunSpec, ...]
+    notes: tuple[str, ...] = ()
+    baseline: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What stands for the runs in caches."""
+        return tuple(spec.hash for spec in self.specs)
+
+
+def given(metric: str) -> Given:
+    """The runs that are to be compared, of studies those of the cell that they choose by a metric."""
+    digests, studies = chosen(RUNS), chosen(STUDIES)
+    seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
+    made = [spec for spec, state in seen.values() if state == DONE]
+    notes, pinned = _left_out(len(digests) - len(seen), len(seen) - len(made)), ""
+    for study in studies:
+        found = chosen_by(study, metric)
+        made += found.specs
+        notes.append(found.note)
+        pinned = pinned or found.baseline
+    specs = tuple(dict.fromkeys(made))
+    if len(specs) > MOST:
+        notes.append(f"The first {MOST} of {len(specs)} runs are compared.")
+    return Given(specs[:MOST], tuple(notes), pinned)
+
+
+def _left_out(unseen: int, unmade: int) -> list[str]:
+    notes = []
+    if unseen:
+        they, own, are = ("it", "its owner does", "is") if unseen == 1 else ("they", "their owners do", "are")
+        notes.append(
+            f"{counted(unseen, 'run')} of this address {are} left out: {they} {are} not yours and {own} not "
+            f"share {'it' if unseen == 1 else 'them'}, or {are} deleted."
+        )
+    if unmade:
+        are = "is" if unmade == 1 else "are"
+        notes.append(f"{counted(unmade, 'run')} {are} left out: not made yet, or cannot be made.")
+    return notes
+
+
+def opened(what: Given, part: str) -> list[Contestant]:
+    """The models of runs by their metrics of a part; `SettingError` where there are too many."""
+    return _opened(what.key, part, what)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Opening runs …")
+def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
+    found = contestants(_records(_what.specs), part)
+    if len(found) > MOST_MODELS:
+        raise SettingError(
+            f"{len(found)} models are too many to compare at once: choose up to {MOST_MODELS}, or a whole "
+            "study, which chooses one of its models itself"
+        )
+    return found
+
+
+def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str]:
+    """The models on the folds that all of them have, and a sentence where that leaves some out.
+
+    Where they have none in common they are as they were: whoever compares them says what is wrong.
+    """
+    every = sorted({fold for one in models for fold in one.folds})
+    common = [fold for fold in every if all(fold in one.folds for one in models)]
+    if len({one.spec.dataset for one in models}) > 1 or not common or common == every:
+        return list(models), ""
+    kept = [
+        Contestant(one.label, tuple(run for run in one.runs if run.spec.fold in common)) for one in models
+    ]
+    left_out = ", ".join(fold for fold in every if fold not in common)
+    return kept, f"Some models have no run on {left_out}: all are compared on {', '.join(common)} alone."
+
+
+def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:
+    """The records of runs, remembered or from the store; those that it cannot read are an error."""
+    asked = list(specs)
+    for record in run_store().records.find([spec for spec in asked if recall(spec) is None]).values():
+        remember(record)
+    found = [recall(spec) for spec in asked]
+    if None in found:
+        raise SettingError(
+            "the record of a run cannot be read by this version: remove the run, or train it again"
+        )
+    return [record for record in found if record is not None]

@@ -1,0 +1,135 @@
+"""More models for a comparison: a dialog with the visitor's runs, a row for each model, and studies."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.numbers import counted
+from rankviz.common.settings import Setting, every
+from rankviz.models.methods import METHODS
+from rankviz.store.study import DONE
+from ui.shared.compared import RUNS, STUDIES, add, chosen
+from ui.shared.run_store import run_store
+from ui.shared.runs import errors_as_sentences
+from ui.shared.show import show_table
+from ui.shared.visitors import visitor
+
+MOST_ROWS = 200
+"""Models that the dialog lists, the latest first; a search finds older ones."""
+_ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
+
+
+def button() -> None:
+    """A button that opens the dialog."""
+    if st.button("Add models", key="add-models", icon=":material/add:", help="From your runs and studies."):
+        _dialog()
+
+
+@st.dialog("Add models", width="large")
+@errors_as_sentences()
+def _dialog() -> None:
+    table = run_store().listing.seen_by(visitor())
+    table = table[table["state"] == DONE]
+    if table.empty:
+        st.markdown("No runs yet. What pages train is kept, and can be picked here afterwards.")
+    else:
+        _runs(table)
+    _studies()
+
+
+def _runs(table: pd.DataFrame) -> None:
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    names = list(dict.fromkeys(table["dataset"]))
+    there = table.index.intersection(pd.Index(chosen(RUNS), dtype=object))
+    first = names.index(table["dataset"][there[0]]) if len(there) else 0
+    data = row.container(width=220).selectbox("Data set", names, first, key="pick-data")
+    text = row.text_input("Search", key="pick-text", placeholder="linear, 500, hinge …", help=_SEARCH)
+    models = grouped(table[table["dataset"] == data])
+    found = models[matching(models, text)] if text else models
+    shown = found.head(MOST_ROWS)
+    if len(shown) < len(found):
+        st.caption(f"The latest {len(shown)} of {len(found):,} models; search for others.")
+    event = show_table(
+        shown.drop(columns="digests"),
+        hide_index=True,
+        height=320,
+        key=f"pick-{data}-{text}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        alt="One row for each model, with what tells them apart.",
+    )
+    picked = shown["digests"].iloc[event["selection"]["rows"]]
+    digests = [digest for own in picked for digest in own]
+    words = f"Add {counted(len(picked), 'model')}" if len(picked) else "Tick rows to add them"
+    if st.button(words, key="pick-add", type="primary", disabled=not digests):
+        add(RUNS, digests)
+        st.rerun()
+
+
+_SEARCH = "All words have to be in a row, in any column."
+
+
+def grouped(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each model, the latest first: settings that differ, folds, runs, and `digests` of its runs.
+
+    Runs belong to one model that differ in the fold and in what only draws.
+    """
+    declared = {s.name: s for method in METHODS.values() for s in every(method.settings)}
+    drawn = {name for name, setting in declared.items() if setting.draws}
+    metrics = [name for name in table.columns if ":" in str(name)]
+    apart = {*_ABOUT, *metrics, *drawn, "fold", "draw", "digest"}
+    settings = [name for name in table.columns if name not in apart]
+    told = table[settings].map(_plain)
+    number = told.groupby(settings, sort=False, dropna=False).ngroup()
+    runs = table.index.to_series().groupby(number, sort=False).agg(list)
+    found = told[~number.duplicated()].set_axis(runs.index)
+    differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
+    folds = table["fold"].groupby(number, sort=False).nunique()
+    shown = {_label(declared, name): found[name].map(partial(_told, declared, name)) for name in differ}
+    return pd.DataFrame(shown).assign(folds=folds, runs=runs.map(len), digests=runs)
+
+
+def _label(declared: dict[str, Setting], name: str) -> str:
+    return declared[name].label if name in declared else name
+
+
+def _told(declared: dict[str, Setting], name: str, value: Any) -> Any:
+    """What a row says of a setting: what was chosen by its label, numbers as they are."""
+    options = METHODS if name == "method" else declared[name].options if name in declared else {}
+    return options[value].label if value in options else value
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, list | tuple | dict) else value
+
+
+def matching(models: pd.DataFrame, text: str) -> pd.Series[bool]:
+    """Whether each row has all words of a text, in any column."""
+    rows = models.drop(columns="digests").itertuples(index=False)
+    said = pd.Series([" ".join(map(str, row)).lower() for row in rows], models.index)
+    found = pd.Series(True, models.index)
+    for word in text.lower().split():
+        found &= said.str.contains(word, regex=False)
+    return found
+
+
+def _studies() -> None:
+    """A menu of the studies that there are: each brings the cell that it chooses."""
+    known = {status.id: status for status in run_store().studies.of(visitor()) if status.done}
+    if not known:
+        return
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    study = row.selectbox(
+        "Study",
+        list(known),
+        format_func=lambda one: f"{known[one].study.title} ({known[one].done:,} runs)",
+        key="pick-study",
+        help="Of a sweep the cell is compared that validation chooses.",
+    )
+    if row.button("Add study", key="pick-add-study"):
+        add(STUDIES, [study])
+        st.rerun()

@@ -1,0 +1,122 @@
+"""Slices of queries: by length, grades, difficulty, or chosen by their ids."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.comparing.comparison import Comparison
+from rankviz.analysis.comparing.slices import (
+    Slicing,
+    by_choice,
+    by_difficulty,
+    by_length,
+    by_relevant,
+    query_facts,
+)
+from rankviz.common.errors import SettingError
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import compared_slices
+from ui.compare import words
+from ui.compare.controls import Asked
+from ui.shared.foreign import escaped
+from ui.shared.runs import fold_of
+from ui.shared.show import show_figure, show_table
+
+LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
+LABELS = {OWN: "own selection of queries"}
+
+
+def show(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw every model's difference to the baseline in each slice."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    kind = row.container(width=260).selectbox(
+        "Slices by",
+        (LENGTH, RELEVANT, DIFFICULTY, OWN),
+        format_func=lambda one: LABELS.get(one, one),
+        key="slices",
+        bind="query-params",
+        help="Groups of about as many queries, by what is known of them.",
+    )
+    text = ""
+    if kind == OWN:
+        text = row.text_input(
+            "Queries",
+            key="ids",
+            bind="query-params",
+            placeholder="12, 40, 57",
+            help="Ids of queries, with commas or spaces between them; beside them all others are drawn.",
+        )
+        if not text.strip():
+            st.info("Name queries by their ids: the figure shows these, and all others beside them.")
+            return
+    slicing = _slicing(found, asked, part, str(kind), str(text))
+    table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
+    show_figure(
+        compared_slices.figure(table, asked.metric),
+        table,
+        key="compared-slices",
+        alt=f"Differences in {asked.metric} to {asked.baseline} in slices of queries.",
+        caption=f"Mean differences to {escaped(asked.baseline)} with paired 95 % intervals within each "
+        "slice; hollow where the interval holds 0. Intervals are not corrected for the number of slices: "
+        f"among many, one stands out by chance. {words.about(found.matched.contestants, part)}.",
+    )
+    if slicing.caveat:
+        st.markdown(escaped(slicing.caveat))
+    number = st.column_config.NumberColumn
+    show_table(
+        table.drop(columns="method"),
+        hide_index=True,
+        column_config={
+            "label": "model",
+            **{name: number(format="%.4f") for name in ("mean", "baseline")},
+            **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
+        },
+        alt="One row for each slice and model.",
+    )
+
+
+def _slicing(found: Comparison, asked: Asked, part: str, kind: str, text: str) -> Slicing:
+    if kind == DIFFICULTY:
+        return by_difficulty(found.matched, asked.metric)
+    if kind == OWN:
+        return _own(found, text)
+    facts = _facts(found, part)
+    return by_length(facts) if kind == LENGTH else by_relevant(facts)
+
+
+def _own(found: Comparison, text: str) -> Slicing:
+    """The queries that were named, and all others; `SettingError` for one that is not compared."""
+    known = {str(query): query for query in found.matched.queries}
+    named = [word for word in re.split(r"[\s,;]+", text) if word]
+    strange = [word for word in named if word not in known]
+    if strange:
+        raise SettingError(
+            f"query {strange[0]} is not among the {len(known)} queries compared: the tab “Win and loss” has "
+            "a list of them"
+        )
+    chosen = [known[word] for word in named]
+    others = [query for query in found.matched.queries if query not in set(chosen)]
+    return by_choice({"chosen queries": chosen} | ({"all others": others} if others else {}))
+
+
+def _facts(found: Comparison, part: str) -> pd.DataFrame:
+    """What is known beforehand of the queries compared."""
+    runs = found.matched.contestants[0].runs
+    specs = {run.spec.fold: run.spec for run in runs}
+    facts = _facts_of(tuple(spec.digest for spec in specs.values()), part, list(specs.values()))
+    return facts[facts.index.isin(found.matched.queries)]
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the data …")
+def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.DataFrame:
+    folds = [(spec, fold_of(spec)) for spec in _specs]
+    for spec, fold in folds:
+        if spec.digest and fold.digest != spec.digest:
+            raise SettingError(
+                f"{spec.fold} of {spec.dataset} is not what the runs were made with: its files were changed; "
+                "slices by difficulty and by own selection need no data"
+            )
+    return query_facts(fold.parts[part] for _, fold in folds)

@@ -1,0 +1,60 @@
+"""Whole studies in a comparison: the cell that a sweep's validation parts choose, told as chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rankviz.common.numbers import counted
+from rankviz.experiments.spec import RunSpec
+from rankviz.store import NoSuchStudy, StudyStatus
+from rankviz.store.study import DONE
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.selection import select
+from rankviz.sweeps.table import results
+from ui.shared.run_store import run_store
+from ui.shared.visitors import visitor
+
+
+@dataclass(frozen=True)
+class ChosenBy:
+    """What a study brings into a comparison: runs, what to say of them, its baseline's digest."""
+
+    specs: tuple[RunSpec, ...]
+    note: str
+    baseline: str = ""
+
+
+def chosen_by(study: str, metric: str) -> ChosenBy:
+    """The runs of the cell that a study chooses on validation by a metric, the mean over its folds.
+
+    Raises `NoSuchStudy` where it is not this visitor's to see, `DataError` where no cell is complete.
+    """
+    store = run_store()
+    status = store.studies.status(study)
+    if status.study.owner != visitor() and not status.study.shared:
+        raise NoSuchStudy("There is no study of this id that you may see; its owner may not share it.")
+    digests, note = _cell(study, status.done, metric, status)
+    specs = tuple(spec for spec in _specs(study) if spec.hash in digests)
+    return ChosenBy(specs, note, status.baseline)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _specs(study: str) -> list[RunSpec]:
+    return run_store().studies.specs(study)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Choosing on validation …")
+def _cell(study: str, done: int, metric: str, _status: StudyStatus) -> tuple[frozenset[str], str]:
+    """Digests of the runs of the cell that is chosen, and what to say of the choice."""
+    design = Design.from_dict(_status.study.design)
+    table = run_store().listing.of_study(study, _status.study.owner)
+    found = select(design, table[table["state"] == DONE], metric)
+    runs = results(design, table)
+    digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
+    note = (
+        f"Of the study “{_status.study.title}”, the best of {counted(found.cells, 'cell')} by validation "
+        f"{metric}, the mean over {counted(len(design.folds), 'fold')}, is compared."
+    )
+    return frozenset(digests.dropna()), note

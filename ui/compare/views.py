@@ -1,0 +1,170 @@
+"""Figures of the Compare page: differences to the baseline first; metrics, cut-offs, seconds, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.comparing.chosen import best_of
+from rankviz.analysis.comparing.comparison import Comparison, compare
+from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.analysis.comparing.cutoffs import cutoffs
+from rankviz.analysis.comparing.front import front
+from rankviz.plots import compared_deltas, compared_metrics, metric_curve, time_and_quality
+from ui.compare import words
+from ui.compare.controls import Asked
+from ui.compare.given import Given
+from ui.shared.foreign import escaped
+from ui.shared.show import sentence, show_figure, show_table
+
+MOST_BANDS = 3
+"""Of more models bands would hide one another."""
+
+
+def compared(what: Given, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
+    """The comparison that is asked for, made once."""
+    return _compared(what.key, part, asked, list(models))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing …")
+def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Contestant]) -> Comparison:
+    return compare(_models, asked.metrics, asked.baseline, test=asked.test)
+
+
+def differences(found: Comparison, asked: Asked, part: str) -> None:
+    """Every model's difference to the baseline by the leading metric."""
+    table = compared_deltas.data(found)
+    about = words.about(found.matched.contestants, part)
+    show_figure(
+        compared_deltas.figure(table[table["metric"] == asked.metric]),
+        table,
+        key="compared-deltas",
+        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}, with intervals.",
+        caption=f"Mean over queries of the difference in {asked.metric} to {escaped(found.baseline)}, with "
+        "paired 95 % intervals (bootstrap over queries; seeds, and folds that share a query, are averaged "
+        "first). Full: the difference holds after Holm's correction; hollow: it does not. " + about + ".",
+        answer=words.headline(found, asked.metric),
+    )
+    said = [escaped(note) for note in found.notes]
+    if len(found.matched.contestants) > 2:
+        said += [words.tally(found, asked.metric), sentence(escaped(_chosen(found, asked, part)))]
+    if part == "vali":
+        said.append(words.ON_VALIDATION)
+    st.markdown(" ".join(said))
+
+
+def _chosen(found: Comparison, asked: Asked, part: str) -> str:
+    key = tuple(run.spec.hash for one in found.matched.contestants for run in one.runs)
+    return _best_of(key, part, asked, found)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) -> str:
+    return best_of(_found.matched, asked.metric, asked.baseline).sentence()
+
+
+def alone(one: Contestant, asked: Asked, part: str) -> None:
+    """Metrics of the only model that there is."""
+    table = compared_metrics.data_of_one(one, asked.metrics)
+    show_figure(
+        compared_metrics.figure(table),
+        table,
+        key="compared-alone",
+        alt="Means over queries with intervals.",
+        caption=f"Means over queries with 95 % bootstrap intervals. {words.about([one], part)}.",
+        answer=f"{escaped(one.label)} is the only model here: add another one to compare.",
+    )
+
+
+def metrics(found: Comparison, part: str) -> None:
+    """Means with intervals by all metrics, and how they spread over folds and seeds."""
+    table = compared_metrics.data(found)
+    show_figure(
+        compared_metrics.figure(table),
+        table,
+        key="compared-metrics",
+        alt="Means over queries with intervals, a panel for each metric.",
+        caption="Means over queries with 95 % bootstrap intervals; dashed: the baseline's. These intervals "
+        "say where a mean lies: whether two models differ is told by the paired intervals above. "
+        + words.about(found.matched.contestants, part)
+        + ".",
+    )
+    number = st.column_config.NumberColumn
+    show_table(
+        table.drop(columns=["method", "baseline"]),
+        hide_index=True,
+        column_config={
+            "label": "model",
+            "mean": number(format="%.4f"),
+            "low": number("low, 95 %", format="%.4f"),
+            "high": number("high, 95 %", format="%.4f"),
+            "fold_sd": number("SD of folds", format="%.4f", help="Standard deviation of the means of folds."),
+            "seed_sd": number(
+                "SD of seeds",
+                format="%.4f",
+                help="Standard deviation of the means of seeds on the same fold, pooled over folds.",
+            ),
+        },
+        alt="One row for each model and metric.",
+    )
+
+
+def by_cutoff(found: Comparison, part: str) -> None:
+    """NDCG@k for every k."""
+    table, models = cutoffs(found.matched), len(found.matched.contestants)
+    banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
+    show_figure(
+        metric_curve.figure(banded),
+        table,
+        key="compared-cutoffs",
+        alt="NDCG at every cut-off, a line for each model.",
+        caption=f"Means over queries; bands, of up to {MOST_BANDS} models: 95 % bootstrap intervals of each "
+        "mean, which overlap more than paired ones. " + words.about(found.matched.contestants, part) + ".",
+    )
+
+
+def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
+    """Training seconds against the leading metric."""
+    told = front(found.matched, asked.metric)
+    table = time_and_quality.data(told)
+    show_figure(
+        time_and_quality.figure(table, asked.metric),
+        table,
+        key="compared-time",
+        alt=f"Training seconds against mean {asked.metric}.",
+        caption="Seconds of training alone, the mean over a model's runs, as they were counted where it was "
+        "trained. Bars: one standard error of the paired difference to the best (breiman1984's rule). "
+        + words.about(found.matched.contestants, part)
+        + ".",
+        answer=sentence(escaped(told.sentence())),
+    )
+
+
+def settings(models: Sequence[Contestant]) -> None:
+    """Settings in which models differ, a row for each model."""
+    show_table(
+        differing(models),
+        hide_index=True,
+        alt="One row for each model, a column for each setting in which they differ.",
+        column_config={"training": st.column_config.NumberColumn("training, s", format="%.3g")},
+    )
+    st.caption("Only settings in which the models differ; a dash: the model has no such setting.")
+
+
+def differing(models: Sequence[Contestant]) -> pd.DataFrame:
+    """A row for each model: the settings that differ among them, folds, seeds, seconds."""
+    rows = []
+    for one in models:
+        spec, declared = one.spec, one.spec.declared()
+        row = {"model": one.label, "method": spec.kind.label, "normalisation": spec.normalisation}
+        row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    differ = [name for name in table if name == "model" or len(table[name].unique()) > 1]
+    return table[differ].assign(
+        folds=[len(one.folds) for one in models],
+        seeds=[len(one.draws) for one in models],
+        training=[one.seconds for one in models],
+    )

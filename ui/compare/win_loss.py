@@ -1,0 +1,145 @@
+"""Wins and losses query by query, the tests of them, and the way from a query to Why and What if."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.comparing.comparison import Comparison
+from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.common.numbers import with_minus
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import query_differences
+from rankviz.plots.style import style_of
+from ui.compare import words
+from ui.compare.controls import Asked
+from ui.shared.foreign import escaped
+from ui.shared.models import Option, menu
+from ui.shared.runs import errors_as_sentences
+from ui.shared.selection import QUERY
+from ui.shared.settings import SET_FOR, go_to, state_of
+from ui.shared.show import sentence, show_figure, show_table
+
+OTHER = "model-beside"
+ABOUT_P = "How often differences as large would come about by chance between two models that are alike."
+HELP = {
+    "label": "model",
+    "difference": ("difference", "Mean over queries, the model less the baseline."),
+    "low": ("low, 95 %", "Lower end of the paired 95 % interval of the mean difference."),
+    "high": ("high, 95 %", "Upper end of the paired 95 % interval of the mean difference."),
+    "better": ("better", "Queries on which the model is better than the baseline."),
+    "worse": ("worse", "Queries on which it is worse."),
+    "even": ("even", "Queries on which both are the same."),
+    "randomisation": ("p, randomisation", f"{ABOUT_P} Signs of the differences are drawn anew, 9,999 times."),
+    "wilcoxon": ("p, Wilcoxon", f"{ABOUT_P} It looks at ranks of the differences, not at their sizes."),
+    "t": ("p, t", f"{ABOUT_P} It takes the mean difference as normal."),
+    "effect": ("effect", "Mean difference over the standard deviation of the differences (Cohen's d)."),
+    "holm": (
+        "p, Holm",
+        "p of the chosen test, raised so that of all comparisons here at most one family in 20 has any that "
+        "is wrongly below 0.05.",
+    ),
+    "benjamini_hochberg": (
+        "p, Benjamini–Hochberg",
+        "p of the chosen test, raised so that of the comparisons below 0.05 one in 20 is wrong on average "
+        "(benjamini1995).",
+    ),
+}
+"""Columns of the table of tests: name and help."""
+
+
+def show(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw the differences of one model by query, the tests of all, and the queries."""
+    other = _other(found, asked)
+    pair = found.matched.pair(asked.metric, other.label, asked.baseline)
+    table = query_differences.data({part: pair})
+    colour = style_of(found.matched.looks[other.label]).colour
+    show_figure(
+        query_differences.figure(table, asked.metric, colour),
+        table,
+        key="compared-queries",
+        alt=f"Differences in {asked.metric} of each query, from loss to gain.",
+        caption=f"A bar for each query: {asked.metric} of {escaped(other.label)} less that of "
+        f"{escaped(asked.baseline)}. {words.about(found.matched.contestants, part)}.",
+        answer=sentence(escaped(found.sentence(other.label, asked.metric))),
+    )
+    _tests(found)
+    _queries(found, asked, other, table)
+
+
+def _other(found: Comparison, asked: Asked) -> Contestant:
+    """The model whose wins and losses are drawn."""
+    others = found.matched.others(asked.baseline)
+    options = {one.spec.hash: Option(one.label, partial(_spec_of, one)) for one in others}
+    best = next(one for one in others if one.label == words.best(found, asked.metric))
+    place = st.container(width=300)
+    label = menu(place, "Model", options, best.spec.hash, OTHER, "Its wins and losses are drawn.").label
+    return next(one for one in others if one.label == label)
+
+
+def _spec_of(one: Contestant) -> RunSpec:
+    return one.spec
+
+
+def _tests(found: Comparison) -> None:
+    """All tests of all models, by all metrics."""
+    columns: dict[str, Any] = {"label": "model"}
+    for name, (label, told) in ((name, said) for name, said in HELP.items() if isinstance(said, tuple)):
+        whole = name in ("better", "worse", "even")
+        columns[name] = st.column_config.NumberColumn(label, help=told, format="%d" if whole else "%.4f")
+    show_table(found.deltas, hide_index=True, column_config=columns, alt="One row for each model and metric.")
+    if found.family > 1:
+        st.caption(f"Corrected for the {found.family} comparisons of this table.")
+
+
+def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataFrame) -> None:
+    """The queries, the largest difference first; a ticked one leads to Why and What if."""
+    ranked = table.loc[table["difference"].abs().sort_values(ascending=False, kind="stable").index]
+    st.markdown("**Queries**, the largest difference first. Tick one to ask about it.")
+    number = st.column_config.NumberColumn
+    event = show_table(
+        ranked[["query", "old", "new", "difference"]],
+        hide_index=True,
+        height=280,
+        key=f"compared-queries-{other.spec.hash}-{asked.metric}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "old": number(f"{asked.metric}, {asked.baseline}", format="%.4f"),
+            "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
+            "difference": number(format="%+.4f"),
+        },
+        alt="One row for each query.",
+    )
+    rows = event["selection"]["rows"]
+    query = ranked["query"].iloc[rows[0] if rows else 0]
+    told = with_minus(float(ranked["difference"].iloc[rows[0] if rows else 0]), "+.3f")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
+    for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
+        for title, page in (("Why", "why"), ("What if", "what_if")):
+            row.button(
+                f"{title}: {escaped(one.label)}",
+                key=f"{page}-{name}",
+                on_click=_ask,
+                args=(page, _of_query(one, query), query),
+                help=f"Sets the sidebar to {escaped(one.label)} and goes to {title} with this query.",
+            )
+
+
+def _of_query(one: Contestant, query: object) -> RunSpec:
+    """The first run of a model that has a query."""
+    return next(run.spec for run in one.runs if query in run.per_query.index)
+
+
+@errors_as_sentences()
+def _ask(page: str, spec: RunSpec, query: Any) -> None:
+    """Set the sidebar to a run and go to a page with a query of it (a callback)."""
+    for key, value in state_of(spec).items():
+        st.session_state[key] = value
+    st.session_state[SET_FOR] = spec.dataset
+    st.session_state[QUERY] = int(query)
+    go_to(page)

@@ -1,0 +1,138 @@
+"""What the Compare page compares: runs by their digests and studies by their ids, in session and address.
+
+Any page's present model is sent there from the sidebar: its run on the fold that is set, and those on other
+folds and with other seeds that the visitor has in the run store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.study import DONE
+from ui.shared.run_store import keeper, run_store
+from ui.shared.runs import errors_as_sentences, fold_of
+from ui.shared.settings import baseline, go_to, spec_from_state
+from ui.shared.visitors import visitor
+
+RUNS, STUDIES = "runs", "studies"
+NOTE = "compare-said"
+"""Where the session keeps what is to be said of models that were sent, until it was."""
+MOST = 200
+"""Runs that are opened, and that an address has."""
+_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
+
+
+def chosen(key: str) -> list[str]:
+    """Digests (`RUNS`) or ids (`STUDIES`) that are to be compared; told in the address of the page."""
+    state, told = st.session_state, st.query_params.get(key)
+    if key not in state or told not in (None, state.get(_written(key))):  # by a link of another page
+        state[key] = _unlike(_ID.findall(told or ""))
+    found: list[str] = state[key]
+    if found:
+        state[_written(key)] = st.query_params[key] = ",".join(found)
+    elif key in st.query_params:
+        del st.query_params[key]
+    return found
+
+
+def _written(key: str) -> str:
+    """Where the session keeps what it has put into the address."""
+    return f"{key}-written"
+
+
+def choose(key: str, ids: Iterable[str]) -> None:
+    """Compare these, in place of those before (a callback)."""
+    st.session_state[key] = _unlike(ids)
+
+
+def add(key: str, ids: Iterable[str]) -> None:
+    """Compare these too (a callback)."""
+    choose(key, [*chosen(key), *ids])
+
+
+def _unlike(ids: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(ids))[:MOST]
+
+
+def send_button() -> None:
+    """A button that adds the model that the sidebar stands for to what is compared."""
+    st.button(
+        "Compare this model",
+        key="send-to-compare",
+        icon=":material/rule:",
+        width="stretch",
+        on_click=send,
+        help="Adds the runs of this model that were made, on all folds and with all seeds, to those of the "
+        "Compare page. What was not trained yet is trained on Train.",
+    )
+
+
+@errors_as_sentences()
+def send() -> None:
+    """Add the runs of the model that the sidebar stands for, and go to the page (a callback)."""
+    _send([spec_from_state(st.session_state)])
+
+
+@errors_as_sentences()
+def send_with_linear() -> None:
+    """Add the runs of the sidebar's model and of its linear model, and go to the page (a callback)."""
+    _send([baseline(st.session_state), spec_from_state(st.session_state)])
+
+
+def _send(specs: Iterable[RunSpec]) -> None:
+    keeper().settle()  # what the page that one comes from has made is about to be kept
+    for spec in dict.fromkeys(specs):
+        known = spec.but(digest=fold_of(spec).digest)
+        made = run_store().records.made([known.hash])
+        run_store().records.claim(list(made), visitor())
+        add(RUNS, [*made, *_alike(known)])
+        if not made:
+            st.session_state.setdefault(NOTE, []).append(known)
+    go_to("compare")
+
+
+def said() -> list[RunSpec]:
+    """Models that were sent and that the run store does not have on the fold that was set; told once."""
+    found: list[RunSpec] = st.session_state.pop(NOTE, [])
+    return found
+
+
+def _alike(spec: RunSpec) -> list[str]:
+    """Runs of the same model on other folds and with other seeds that a visitor has."""
+    store = run_store()
+    table = store.listing.seen_by(visitor())
+    if table.empty:
+        return []
+    drawn = drawn_by(spec)
+    fixed = {name: value for name, value in spec.values.items() if name not in drawn}
+    fixed |= {"dataset": spec.dataset, "normalisation": spec.normalisation, "method": spec.method}
+    there = table["state"] == DONE
+    for name, value in fixed.items():
+        there &= _equal(table[name], value) if name in table else value is None
+    seen = store.listing.seen_among(list(table.index[there])[:MOST], visitor())
+    return [digest for digest, (one, _) in seen.items() if _same_model(one, spec, drawn)]
+
+
+def drawn_by(spec: RunSpec) -> list[str]:
+    """Settings of a run that only draw."""
+    return [name for name, setting in spec.declared().items() if setting.draws]
+
+
+def _equal(column: pd.Series, value: object) -> pd.Series:
+    if value is None:
+        return column.isna()
+    if isinstance(value, tuple):  # JSON has lists
+        return column.map(lambda one: isinstance(one, list | tuple) and tuple(one) == value)
+    return column == value
+
+
+def _same_model(one: RunSpec, spec: RunSpec, drawn: Sequence[str]) -> bool:
+    """Whether a run is of the same model, and on the same data where it is on the same fold."""
+    own = {name: one.get(name) for name in drawn}
+    same = spec.but(fold=one.fold, digest=one.digest, **own) == one
+    return same and (one.fold != spec.fold or one.digest == spec.digest)
