@@ -83,3 +83,7 @@ def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
     app = open_page("weights", weights="1_1e999")
     assert "are none of this model's" in app.warning[0].value
     assert "weights" not in app.query_params
+
+
+def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:
+    assert components(open_page("weights", map="random Fourier", kernel="polynomial"))
