@@ -43,6 +43,7 @@ def test_the_page_shows_the_linear_baseline_until_the_map_is_linear(open_page: O
     sent, walk = components(app)
     assert sent["C"] == 2.0**-6
     assert "linear · C = 2⁻⁶" in words(app)
+    assert app.header[0].value.endswith(".")
     assert walk.items() >= {"rev": 0, "path": [], "start": []}.items()
     own = open_page("weights", map="linear", c=-3)
     assert components(own)[0]["C"] == 2.0**-3
