@@ -141,7 +141,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start the app with a data folder that has some: make app DATA=folder.",
         )
-    first, second = st.columns([13, 8], gap="xsmall")
+    first, second = st.columns([27, 15], gap="xsmall")
     chosen = first.selectbox(
         "Data set",
         list(datasets),
