@@ -22,10 +22,11 @@ try:
         go_where_asked()
         link = link_as_opened()
         uploads.before_sidebar()
-        sidebar(datasets(), entry_of(page).unread, folded=entry_of(page).own)
+        switches()
+        entry = entry_of(page)
+        sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
         offer_to_log_out()
         say_what_was_not_offered(link)
-        switches()
         dress()
         place = st.container()
         try:

@@ -4,6 +4,7 @@ from ui.influence import choices, views
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
+from ui.shared.reads import OF_COSTS
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import tabs
 
@@ -18,6 +19,6 @@ about.caption(str(choices.about(spec, settings, part)), width="content")
 tabs(
     {
         "Influence of C": lambda: views.of_C(spec, settings, part),
-        "Influence of λ and μ": lambda: views.of_costs(spec, settings, part),
+        OF_COSTS: lambda: views.of_costs(spec, settings, part),
     }
 )

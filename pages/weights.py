@@ -10,8 +10,7 @@ from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.settings import baseline
 from ui.weights import views
 
-experiment()
-spec = baseline(st.session_state).but(costs=None)
+spec = experiment(baseline).but(costs=None)
 row = head("Weights by hand", str(describe(spec, "train")))
 with errors_as_sentences():
     train = normalised(spec).train

@@ -95,7 +95,7 @@ def test_spread_landmarks_have_the_smaller_largest_error() -> None:
 def test_seconds_are_told_for_every_map_and_m() -> None:
     told: list[Progress] = []
     table = feature_seconds(X, RBF(1.0), (20, 3), VARIANTS, report=told.append)
-    assert table.columns.tolist() == ["map", "choice", "m", "seconds"]
+    assert table.columns.tolist() == ["map", "choice", "m", "seconds", "slowest"]
     assert len(table) == 8
     assert table["m"].tolist() == [3, 20] * 4
     assert (table["seconds"] > 0).all()
@@ -136,6 +136,7 @@ def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
     table = feature_seconds(X, RBF(1.0), (20, 3, 5), VARIANTS[:1])
     assert order == [3, 5, 20] * 3
     assert table["seconds"].tolist() == [0.01] * 3
+    assert table["slowest"].tolist() == [1.0] * 3
 
 
 def test_all_documents_as_landmarks_are_exact() -> None:

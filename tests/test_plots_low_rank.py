@@ -142,6 +142,8 @@ def test_axes_of_the_heat_map_say_that_scores_fall(order: str) -> None:
         .all()
     )
     fig = dual_heatmap.figure(table, "block", order, (0, 1))
+    other = dual_heatmap.figure(table, "block", order, (0, 1), "α, rank 12")
+    assert other.data[0].colorbar == fig.data[0].colorbar, "two that are compared are equally wide"
     assert "both by falling" in fig.layout.xaxis.title.text
 
 

@@ -6,12 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rankviz.common.numbers import alike
 from rankviz.plots import feature_values, landmark_shares, left_out_queries, margin_curve, margin_waterfall
 
 VALUES = np.array([0.1, -0.5, 0.0, 0.3, 0.02, -0.01])
 NAMES = ["a", "b", "c", "<b>d</b>", "e", "f"]
 A, B = np.arange(6.0), np.array([1.0, 0.0, 2.0, -1.0, 0.5, 0.25])
 TABLE = margin_waterfall.data(VALUES, NAMES, A, B)
+
+
+def test_numbers_of_a_column_have_as_many_decimals() -> None:
+    assert alike([0.985, 0.23, -0.0068, 0.0]) == ["+0.985", "+0.230", "−0.007", "+0.000"]
+    assert alike([-12.34, 0.5]) == ["−12.3", "+0.5"]
+    assert alike([1234.5, 2.0]) == ["+1234", "+2"]
+    assert alike([1e-9, -2e-10]) == ["+1.00e−09", "−2.00e−10"]
+    assert alike([0.0]) == ["+0"]
+    assert alike([]) == []
 
 
 def test_the_largest_share_comes_first() -> None:
@@ -39,7 +49,7 @@ def test_bars_begin_where_the_one_before_ends() -> None:
     colours = bars.marker.color
     assert colours[0] == margin_waterfall.BELOW_COLOUR
     assert colours[1] == margin_waterfall.ABOVE_COLOUR
-    assert figure.layout.yaxis2.ticktext[0] == "−0.5"
+    assert figure.layout.yaxis2.ticktext[0] == "−0.500"
     assert len(figure.layout.yaxis2.ticktext) == len(bars.x)
 
 
@@ -88,7 +98,7 @@ def test_the_strongest_landmarks_of_both_sides_are_drawn() -> None:
     assert strongest["share"].tolist() == [0.5, 0.3, -0.2, -0.1]
     figure = landmark_shares.figure(strongest, ["a", "b", "c", "d"])
     assert list(figure.data[0].x) == strongest["share"].tolist()
-    assert figure.layout.yaxis2.ticktext == ("+0.5", "+0.3", "−0.2", "−0.1")
+    assert figure.layout.yaxis2.ticktext == ("+0.500", "+0.300", "−0.200", "−0.100")
     assert len(landmark_shares.strongest(table[table["share"] > 0], 2)) == 2
 
 
@@ -113,7 +123,7 @@ def test_queries_with_a_refit_have_a_bar_and_a_tick_at_the_estimate() -> None:
     assert list(ticks.x) == [-0.3, 0.2]
     assert list(bars.y) == list(ticks.y)
     assert bars.marker.color == (margin_waterfall.BELOW_COLOUR, margin_waterfall.ABOVE_COLOUR)
-    assert figure.layout.yaxis2.ticktext == ("−0.35", "+0.21")
+    assert figure.layout.yaxis2.ticktext == ("−0.350", "+0.210")
     assert "<b>" not in figure.layout.yaxis.ticktext[0]
 
 

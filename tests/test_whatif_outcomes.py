@@ -154,7 +154,10 @@ def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
         marked = [row[0] for row, tone in drawn if tone == CHOSEN_COLOUR]
         assert marked == ([chosen[1]] if part == chosen[0] else [])
     gained = int((table[table["part"] == "vali"]["difference"] > 0).sum())
-    assert f"{gained} ▲" in figure.layout.annotations[1].text
+    above = figure.layout.annotations[1].text.split("<br>")
+    assert above[0] == f"validation ({FOLD.vali.n_queries})"
+    assert above[1].startswith(f"{gained} ▲")
+    assert max(map(len, above)) <= 16, "in large type there is room for no more"
     reach = figure.layout.yaxis.range[1]
     assert reach >= table["difference"].abs().max()
 

@@ -27,10 +27,10 @@ def feature_seconds(
     """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
 
     By default of the papers' maps, where they take the kernel.
-    Columns map, choice, m, seconds: landmarks or frequencies drawn, their kernel factored, and the base of Φ
-    filled (n × m, blocks of which are thrown away at once). All (variant, m) are timed in turn, each three to
-    twelve times until 0.2 s have passed, so that what else the machine does for a while slows each of them
-    once; the least is told, for that only adds to it.
+    Columns map, choice, m, seconds, slowest: landmarks or frequencies drawn, their kernel factored, and the
+    base of Φ filled (n × m, blocks of which are thrown away at once). All (variant, m) are timed in turn,
+    each three to twelve times until 0.2 s have passed, so that what else the machine does for a while slows
+    each of them once; seconds are the least, for that only adds to it, and slowest the most.
     """
     variants = variants_of(kernel, PAPERS) if variants is None else variants
     cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
@@ -49,7 +49,13 @@ def feature_seconds(
     report(Progress("timing", 1.0))
     return pd.DataFrame(
         [
-            {"map": variant.map, "choice": variant.choice, "m": m, "seconds": min(tries)}
+            {
+                "map": variant.map,
+                "choice": variant.choice,
+                "m": m,
+                "seconds": min(tries),
+                "slowest": max(tries),
+            }
             for (variant, m), tries in seconds.items()
         ]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -26,6 +27,14 @@ def small(value: float) -> str:
         return f"{value:.2g}"
     digits, exponent = f"{value:.1e}".split("e")
     return f"{digits} × 10{superscript(int(exponent))}"
+
+
+def alike(values: Sequence[float]) -> list[str]:
+    """Numbers of one column with signs and as many decimals as the largest needs for three digits."""
+    largest = max(map(abs, values), default=0.0)
+    decimals = max(0, 2 - math.floor(math.log10(largest))) if largest else 0
+    form = f"+.{decimals}f" if decimals <= 6 else "+.2e"
+    return [with_minus(value, form) for value in values]
 
 
 def with_minus(value: float, form: str) -> str:

@@ -70,7 +70,10 @@ def reach(table: pd.DataFrame) -> tuple[float, float]:
 def figure(
     table: pd.DataFrame, matrix: str, order: str, limits: tuple[float, float], name: str = "α"
 ) -> go.Figure:
-    """Cividis over the limits, two hues where they lie evenly about 0; blank where there is no pair."""
+    """Cividis over the limits, two hues where they lie evenly about 0; blank where there is no pair.
+
+    The name of what is drawn is not beside the colours: two maps to be compared are equally wide.
+    """
     shape = int(table["row"].max()), int(table["column"].max())
     alpha = np.full(shape, np.nan, np.float32)  # half the bytes to send
     alpha[table["row"] - 1, table["column"] - 1] = table["alpha"]
@@ -83,7 +86,7 @@ def figure(
         colorscale=DIVERGING if limits[0] == -limits[1] else "Cividis",
         zmin=limits[0],
         zmax=limits[1],
-        colorbar={"title": name, "thickness": 14, "exponentformat": "power"},
+        colorbar={"title": "α", "thickness": 14, "exponentformat": "power"},
         hoverongaps=False,
         hovertemplate=f"%{{y}}<br>over %{{x}}<br>{name} = %{{z:.4g}}<extra></extra>",
     )

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import alike, with_minus
 from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, EVEN_COLOUR, finished
 
@@ -107,7 +107,7 @@ def add_numbers(fig: go.Figure, shares: Sequence[float]) -> None:
             "overlaying": "y",
             "side": "right",
             "tickvals": list(range(len(shares))),
-            "ticktext": [with_minus(share, "+.3g") for share in shares],
+            "ticktext": alike(shares),
             "range": [len(shares) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,

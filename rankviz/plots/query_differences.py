@@ -56,8 +56,8 @@ def figure(
         "annotations": [],
         "bargap": 0.15,
         "showlegend": False,
-        "height": 230,
-        "margin": {"l": 60, "r": 10, "t": 34, "b": 40},
+        "height": 246,
+        "margin": {"l": 60, "r": 10, "t": 50, "b": 40},
     }
     bars = []
     for place, part in enumerate(parts):
@@ -78,10 +78,10 @@ def _ends(place: int, panels: int) -> list[float]:
 
 
 def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
-    """How many queries of a part gain and lose, above its panel."""
+    """How many queries a part has, and how many of them gain and lose, above its panel."""
     gained, lost = int((table["difference"] > 0).sum()), int((table["difference"] < 0).sum())
     return {
-        "text": f"{name}: {gained} ▲ {lost} ▼ of {len(table)}",
+        "text": f"{name} ({len(table)})<br>{gained} ▲ {lost} ▼",  # two lines: panels may be narrow
         "x": sum(ends) / 2,
         "y": 1.0,
         "xanchor": "center",

@@ -70,6 +70,13 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
     assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
+    switches = sidebar(page).get_by_role("button", name="Large type, one figure")
+    for way in (switches, *sidebar(page).get_by_test_id("stSidebarNavLink").all()):
+        box = way.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 360, "no setting is in the way of other pages and of the switches"
+    for documents in page.locator(".ranked-list .view, .weights .right").all():
+        assert documents.evaluate("list => list.scrollHeight - list.clientHeight") <= 1
     chart = page.get_by_test_id("stMain").locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
     assert min(chart.evaluate(_SIZES)) >= 13

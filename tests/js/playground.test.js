@@ -134,3 +134,12 @@ test("marks say what they are", () => {
   assert.equal(titleOf({ kind: "landmark", one, alpha: 0.8 }), "Landmark 3, coefficient +0.8");
   assert.equal(titleOfWave(6, -120), "Frequency 7, weight −120");
 });
+
+test("the name of an arrow stands beyond its tip, unless a mark is there", () => {
+  const at = (marks) => geometry.placeOfName([100, 0], marks, 26);
+  const close2 = (place, x, y) => { close(place.x, x); close(place.y, y); };
+  close2(at([]), 112, 0);
+  close2(at([{ x: 0, y: 0 }, { x: 112, y: 30 }]), 112, 0);
+  close2(at([{ x: 120, y: 0 }]), 60, 14);
+  close2(at([{ x: 120, y: 0 }, { x: 60, y: 10 }]), 100, 14);
+});

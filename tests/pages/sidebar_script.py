@@ -7,26 +7,28 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 
-def _script() -> None:
+def _script(page: str) -> None:
     import streamlit as st
 
     from ui.shared.link import link_as_opened, say_what_was_not_offered
+    from ui.shared.navigation import ENTRIES
     from ui.shared.runs import datasets, errors_as_sentences
     from ui.shared.settings import baseline, spec_from_state
     from ui.shared.sidebar import show_link, sidebar
 
     with errors_as_sentences():
         link = link_as_opened()
-        sidebar(datasets())
+        entry = next(one for one in ENTRIES if one.file == page)
+        sidebar(datasets(), entry.unread, entry.no_fold)
         show_link()
         say_what_was_not_offered(link)
         st.session_state["spec"] = spec_from_state(st.session_state)
         st.session_state["baseline"] = baseline(st.session_state)
 
 
-def sidebar_alone(**link: Any) -> AppTest:
-    """The sidebar as a link opens it; what it stands for is the state's `spec`, and `baseline` beside it."""
-    app = AppTest.from_function(_script, default_timeout=30)
+def sidebar_alone(page: str = "home", **link: Any) -> AppTest:
+    """The sidebar as a link to a page opens it; what it stands for is the state's `spec` and `baseline`."""
+    app = AppTest.from_function(_script, default_timeout=30, kwargs={"page": page})
     app.query_params.update({key: str(value) for key, value in link.items()})
     app.run()
     assert not app.exception, app.exception

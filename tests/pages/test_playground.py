@@ -147,11 +147,12 @@ def test_the_answer_counts_what_is_in_order(plane: str, open_page: Opener) -> No
     assert text.startswith("After training, the linear model orders ")
     if plane == "linear":
         assert re.fullmatch(
-            r"After training, the linear model orders all \d+ pairs; no direction can do better", text
+            r"After training, the linear model orders all \d+ pairs; no direction can do better\.", text
         )
     else:
         found = re.fullmatch(
-            r".* orders ([\d,]+) of .*; (?:the best of all directions orders ([\d,]+)|no direction .*)", text
+            r".* orders ([\d,]+) of .*; (?:the best of all directions orders ([\d,]+)|no direction .*)\.",
+            text,
         )
         assert found is not None
         assert int(found[1].replace(",", "")) == right
@@ -161,7 +162,7 @@ def test_kernels_are_held_against_the_exact_one(open_page: Opener) -> None:
     app = open_page("playground", pset="XOR", pmap="random Fourier", pm=4)
     assert re.fullmatch(
         r"After training, random Fourier with 4 frequencies orders \d+ of \d+ pairs \(\d+ %\), "
-        r"the exact kernel (all|\d+); a single direction at most \d+",
+        r"the exact kernel (all|\d+); a single direction at most \d+\.",
         app.header[0].value,
     )
     assert len(sent(app)["model"]["waves"]["omega"]) == 3

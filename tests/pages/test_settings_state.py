@@ -22,6 +22,7 @@ from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVER, SOLVERS
 from ui.low_rank.settings import HERE
 from ui.shared.controls import control_of, held, value_from
+from ui.shared.reads import OF_COSTS
 from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
@@ -98,6 +99,23 @@ def test_what_the_model_does_not_read_is_greyed_out(link: dict[str, str], disabl
     for widget in (*controls(app)["in view"], *controls(app)["below"]):
         told = "Not read by" in (widget.help or "")
         assert told == (widget.key in disabled - {"lam"})
+
+
+def test_the_fold_is_greyed_out_where_all_folds_are_pooled() -> None:
+    pooled = sidebar_alone("influence").selectbox(key="fold")
+    assert pooled.disabled
+    assert "choose “this fold” above its figure" in pooled.help
+    assert not sidebar_alone("influence", scope="this fold").selectbox(key="fold").disabled
+    assert not sidebar_alone("influence", view=OF_COSTS).selectbox(key="fold").disabled, "its list is of one"
+    assert not sidebar_alone("ndcg_vs_m", folds="all folds").selectbox(key="fold").disabled
+
+
+@pytest.mark.parametrize("link", [{}, {"map": "linear"}])
+def test_what_cannot_change_the_linear_weights_is_greyed_out(link: dict[str, str]) -> None:
+    app = sidebar_alone("weights", **link)
+    for key in ("map", "method"):
+        assert app.selectbox(key=key).disabled
+        assert "shows the linear model" in app.selectbox(key=key).help
 
 
 def test_a_kernel_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:

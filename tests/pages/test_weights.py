@@ -43,6 +43,7 @@ def test_the_page_shows_the_linear_baseline_until_the_map_is_linear(open_page: O
     sent, walk = components(app)
     assert sent["C"] == 2.0**-6
     assert "linear · C = 2⁻⁶" in words(app)
+    assert app.header[0].value.endswith(".")
     assert walk.items() >= {"rev": 0, "path": [], "start": []}.items()
     own = open_page("weights", map="linear", c=-3)
     assert components(own)[0]["C"] == 2.0**-3
@@ -83,3 +84,7 @@ def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
     app = open_page("weights", weights="1_1e999")
     assert "are none of this model's" in app.warning[0].value
     assert "weights" not in app.query_params
+
+
+def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:
+    assert components(open_page("weights", map="random Fourier", kernel="polynomial"))

@@ -17,7 +17,7 @@ from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.datasets.statistics import document_names
 from rankviz.experiments.run import model_from
 from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.whatif.crossings import swaps
+from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.refits import refits_of
@@ -25,7 +25,7 @@ from ui.shared import feature_names, marked
 from ui.shared.foreign import escaped
 from ui.why import left_out
 from ui.why.choices import usual_pair
-from ui.why.words import WHAT_IT_IS, named_swap, signed
+from ui.why.words import WHAT_IT_IS, named_swap, signed, swaps
 from ui.why.work import MOST_REFITS
 
 Opener = Callable[..., AppTest]
@@ -146,7 +146,7 @@ def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -
 def test_a_feature_is_moved_to_where_they_swap(open_page: Opener) -> None:
     app = open_page("why", view="Move a feature", **pair())
     a, b = rows(0, 3)
-    best = swaps(model(), a, b, fold().train.X)
+    best = turn_at(model(), a, b, fold().train.X)
     assert app.selectbox(key="move").value == str(best[0].feature + 1)
     every = [f"feature {number}" for number in range(1, 21)]
     assert named_swap(best[0], every, a[best[0].feature]) in words(app)
@@ -358,3 +358,7 @@ def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener)
     assert [app.query_params["above"], app.query_params["below"]] == shown
     app.selectbox(key="query").select(int(fold().vali.query_ids[QUERY + 1])).run()
     assert "above" not in app.query_params, "another query has its own"
+
+
+def test_the_table_of_swaps_says_how_many_features_have_one() -> None:
+    assert swaps(1, 20) == "The nearest swap along each feature that has one (1 of 20)"

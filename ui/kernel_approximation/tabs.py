@@ -143,7 +143,7 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
         caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
         "meanwhile): drawing, factoring, and the base of Φ for all "
         f"{found.n_documents:,} training documents; the least of three to twelve tries of "
-        "each, all taken in turn. "
+        "each, all taken in turn (the heading has the most too). "
         f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
     )
 

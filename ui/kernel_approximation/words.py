@@ -188,26 +188,29 @@ def _count(value: float) -> str:
 
 
 def seconds_words(table: pd.DataFrame, draws: int) -> str:
-    """From which m a map's errors are below all of another's at its largest m, and the seconds of both."""
+    """From which m on all of a map's errors are below all of another's at its largest m, and the seconds."""
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
-        return f"On this machine {_takes(first, last)} for an error of {small(last['mean'])}"
+        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)} on this machine"
     return "; ".join(_race(table, draws, first, other) for other in others)
 
 
 def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> str:
     ours, theirs = _rising(table, first), _rising(table, second)
     last = theirs.iloc[-1]
-    enough = ours[ours["high"] < last["low"]]
-    start = f"On this machine {_takes(second, last)} for an error of {small(last['mean'])}"
-    if draws < DECIDING or enough.empty:
+    below = (ours["high"] < last["low"])[::-1].cummin()[::-1]
+    other = f"{name(second)} with m = {int(last['m']):,}"
+    if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
-        return f"{start}, {name(first)} with as many {small(own['seconds'])} s for {small(own['mean'])}"
-    least = enough.iloc[0]
+        return (
+            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many of "
+            f"{_error_in(own)}"
+        )
+    least = ours[below].iloc[0]
     return (
-        f"{start}; {name(first)} is below that from m = {int(least['m']):,} on, in "
-        f"{small(least['seconds'])} s"
+        f"from m = {int(least['m']):,} on {name(first)} has less error in all {draws} draws "
+        f"({_error_in(least)} on this machine) than {other} ({_error_in(last)})"
     )
 
 
@@ -215,5 +218,7 @@ def _rising(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
     return kernel_variants.rows_of(table, variant).sort_values("m")
 
 
-def _takes(variant: Variant, row: pd.Series) -> str:
-    return f"{name(variant)} with m = {int(row['m']):,} takes {small(row['seconds'])} s"
+def _error_in(row: pd.Series) -> str:
+    """A mean error, and from the quickest to the slowest try how long its features took."""
+    least, most = small(row["seconds"]), small(row["slowest"])
+    return f"{small(row['mean'])} in {least if least == most else f'{least} to {most}'} s"

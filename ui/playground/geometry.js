@@ -10,6 +10,16 @@ export function surfaces({ surface, side, steps }) {
   return steps.map((_, at) => Float32Array.from(raw.subarray(at * size, (at + 1) * size), (v) => v * surface.scale));
 }
 
+// Where the name of an arrow stands, as shares [along it, across it]: beyond its tip, or else where no mark is
+// in the way, or where the nearest one is farthest.
+export function placeOfName([dx, dy], marks, room) {
+  const places = [[1.12, 0], [1, 0.14], [1, -0.14], [0.6, 0.14], [0.6, -0.14]].map(([along, across]) => {
+    const [x, y] = [along * dx - across * dy, along * dy + across * dx];
+    return { x, y, free: Math.min(room, ...marks.map((mark) => Math.hypot(mark.x - x, mark.y - y))) };
+  });
+  return places.reduce((best, one) => (one.free > best.free ? one : best));
+}
+
 // Documents by query and grade, as {id, x, y, grade, query}.
 export const documentsOf = (rows) => rows.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
 

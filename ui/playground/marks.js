@@ -1,8 +1,10 @@
 // What can be grasped: documents and landmarks, and beside them the arrow w and how far a kernel reaches.
 
 import { shape } from "../shared/elements.js";
+import { placeOfName } from "./geometry.js";
 import { DIAMOND, SHAPES } from "./shapes.js";
 
+const ROOM = 26; // pixels between the middle of a mark and that of a word that is beside it
 const BIGGER = 0.12; // how much larger a document is for each grade
 
 export class Marks {
@@ -57,13 +59,13 @@ export class Marks {
 
   // The arrow of a linear model from the middle, a circle where the kernel has fallen to a half, and over waves
   // that are drawn on a canvas what they are.
-  surround({ centre, length, arrow, colour, reach, waves }) {
+  surround({ marks, centre, length, arrow, colour, reach, waves }) {
     this.extra.replaceChildren(...waves.map(({ path, title }) => {
       const wave = shape("path", { d: path, class: "over" }, shape("title"));
       wave.firstChild.textContent = title;
       return wave;
     }));
-    if (arrow && Math.hypot(...arrow) > 0) this.extra.append(...arrowOf(centre, length, arrow, colour));
+    if (arrow && Math.hypot(...arrow) > 0) this.extra.append(...arrowOf(marks, centre, length, arrow, colour));
     if (reach) {
       this.extra.append(shape("circle", { cx: reach.x, cy: reach.y, r: reach.r, class: "reach", stroke: colour }));
     }
@@ -77,12 +79,13 @@ function set(element, name, value) {
 
 export const sizeOf = (grade) => 0.9 + BIGGER * grade;
 
-function arrowOf(centre, length, [u, v], colour) {
+function arrowOf(marks, centre, length, [u, v], colour) {
   const norm = Math.hypot(u, v), [dx, dy] = [(length * u) / norm, (-length * v) / norm];
   const [x, y] = [centre + dx, centre + dy], angle = (180 / Math.PI) * Math.atan2(dy, dx);
   const look = { stroke: colour, fill: colour };
   const turned = `translate(${x + 0.03 * dx} ${y + 0.03 * dy}) rotate(${angle})`;
-  const word = shape("text", { class: "w", x: x + 0.12 * dx, y: y + 0.12 * dy });
+  const place = placeOfName([dx, dy], marks.map((one) => ({ x: one.x - centre, y: one.y - centre })), ROOM);
+  const word = shape("text", { class: "w", x: centre + place.x, y: centre + place.y });
   word.textContent = "w";
   return [
     shape("line", { ...look, x1: centre, y1: centre, x2: x, y2: y, class: "arrow" }),

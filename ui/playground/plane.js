@@ -242,6 +242,7 @@ class Plane {
     if (this.svg.matches(":focus")) this.marks.focus(this.chosen);
     const chosen = found.find((mark) => mark.chosen), scale = this.size / (2 * this.data.extent);
     this.marks.surround({
+      marks: found,
       centre: this.size / 2,
       length: this.size / 3,
       arrow: model?.arrow ? this.stepped(model.arrow) : null,

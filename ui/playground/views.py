@@ -18,7 +18,7 @@ from ui.playground.scene import MOST, Scene
 from ui.playground.state import KEY, Held, take_changes
 from ui.shared.components import mount
 from ui.shared.look import ALONE, INK, is_on
-from ui.shared.show import show_answer
+from ui.shared.show import sentence, show_answer
 
 SCRIPT = Path(__file__).with_name("plane.js")
 ABOUT = (
@@ -37,7 +37,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
     """The answer above the plane; the page ends here where the first figure is wanted alone."""
     scene, data = held.scene, held.scene.data
     fit = None if data is None else fit_plane(data, settings, scene.moved)
-    show_answer(words.EMPTY if fit is None else _answer(fit, settings))
+    show_answer(sentence(words.EMPTY if fit is None else _answer(fit, settings)))
     if held.unread:
         st.warning("The documents in this link could not be read: the set is shown as it is drawn.")
     mount(SCRIPT, key=KEY, data=_sent(held, fit, settings), on_changes_change=take_changes)

@@ -40,9 +40,14 @@ STYLE = """
 [data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
+/* where no size of letters, and no page, moves them */
+.st-key-look { position: absolute; top: 0; left: 1rem; width: auto; z-index: 1; }
+.st-key-look button { min-height: 0; padding: 0 0.4rem; }
+/* as tall as menus, so that the labels above both stand in one line */
+[data-testid="stMain"] [data-testid="stButtonGroup"] button { min-height: 2.5rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] {
-  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.4rem;
+  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.25rem;
 }
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.6rem; line-height: 1.6rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
@@ -80,10 +85,17 @@ _LARGE = """
 html { font-size: 20px !important; }
 [data-testid="stSidebar"][data-collapsed="false"] { min-width: 18rem !important; width: 18rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
+:is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.82rem; }
 """
 _ALONE = """
-[data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
-[data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
+/* pages in two columns, so that both they and the controls are in view; lists of 15 documents are whole */
+@media (min-width: 761px) {
+  [data-testid="stSidebarNavItems"] {
+    display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 0.2rem;
+  }
+  [data-testid="stSidebarNavLink"] { padding: 0 0.2rem; font-size: 0.8rem; }
+  :root { --row-alone: 1.45rem; --above-alone: 14.2rem; }
+}
 [data-testid="stMain"] h1 { font-size: 1.1rem; }
 [data-testid="stMain"] [data-testid="stAlert"],
 [data-testid="stLayoutWrapper"]:has(h1):not(:has(h2)) [data-testid="stElementContainer"]:not(:has(h1)) {
@@ -109,10 +121,10 @@ def dress() -> None:
 
 
 def switches() -> None:
-    """The switches of the look, at the end of the sidebar."""
+    """The switches of the look, in the head of the sidebar."""
     for key in (LARGE, ALONE):  # what is set is in the address of the next page too
         st.session_state[key] = is_on(key)
-    place = st.sidebar.popover("Large type, one figure", width="stretch")
+    place = st.sidebar.container(key="look").popover("Large type, one figure", type="tertiary")
     place.toggle(
         "Large type",
         key=LARGE,

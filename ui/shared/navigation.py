@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -34,6 +35,8 @@ class Entry:
         What Home says of it, right after the title; nothing for Home itself.
     unread : callable
         Why it does not read a setting of the sidebar, "" where it does.
+    no_fold : callable
+        Why it does not read which fold is set, "" where it does.
     own : bool
         Whether it has documents and a model of its own, so that the sidebar's settings stand folded.
     """
@@ -43,6 +46,7 @@ class Entry:
     file: str
     about: str = ""
     unread: Callable[[Setting], str] = reads.by_any
+    no_fold: Callable[[], str] = lambda: ""
     own: bool = False
 
     @property
@@ -71,7 +75,14 @@ ENTRIES = (
     Entry("Weights by hand", "equalizer", "weights", ": move one, and the list follows", reads.by_weights),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
-    Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
+    Entry(
+        "Influence of C and costs",
+        "tune",
+        "influence",
+        ": quality and effort",
+        reads.by_influence,
+        reads.no_fold_by_influence,
+    ),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
@@ -113,12 +124,15 @@ def configure() -> st.Page:
     return page
 
 
-def experiment() -> RunSpec:
-    """The experiment that the sidebar describes; the page ends with a sentence where its settings clash."""
+def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -> RunSpec:
+    """What to train of all that the sidebar describes, by default the model that is set.
+
+    The page ends with a sentence where its settings clash.
+    """
     announced()
     with errors_as_sentences():
         try:
-            return spec_from_state(st.session_state)
+            return read(st.session_state)
         except (DataError, SettingError):
             head(st.session_state[TITLE])  # else the page would begin with its first figure
             raise

@@ -10,8 +10,11 @@ from rankviz.features.settings import KERNEL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import COSTS, LOSS_WEIGHT
-from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION, baseline_is_set
+from ui.shared.folds import ALL, THIS
+from ui.shared.settings import BASELINE_C, NORMALISATION, baseline_is_set
 
+OF_COSTS = "Influence of λ and μ"
+"""The tab of the Influence page with a ranked list, which is of the fold that is set."""
 LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
 """The two models between which the Influence page lets one choose."""
 
@@ -28,7 +31,7 @@ def by_data(setting: Setting) -> str:
 
 def by_influence(setting: Setting) -> str:
     """The Influence page begins with the linear model."""
-    chosen = st.session_state.get("model", st.query_params.get("model", LINEAR_MODEL))
+    chosen = _asked("model", LINEAR_MODEL)
     of_linear = [one for one, _ in METHODS[USUAL].active(_linear)]
     if chosen != LINEAR_MODEL or setting in (NORMALISATION, BASELINE_C):
         return ""
@@ -40,12 +43,19 @@ def by_influence(setting: Setting) -> str:
     )
 
 
+def no_fold_by_influence() -> str:
+    """The Influence page begins with all folds pooled."""
+    if _asked("scope", ALL) != ALL or _asked("view", "") == OF_COSTS:
+        return ""
+    return f"Not read here while the page pools all folds: choose “{THIS}” above its figure."
+
+
 def by_weights(setting: Setting) -> str:
     """The Weights page shows the linear model, whose pairs all count alike."""
     if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
         return "Not read here: the linear model has a C of its own (More settings), unless it is what is set."
-    of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS}
-    if setting in {METHOD, FEATURE_MAP, NORMALISATION, BASELINE_C, *of_linear}:
+    of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS, FEATURE_MAP}
+    if setting in {NORMALISATION, BASELINE_C, *of_linear}:
         return ""
     return "Not read on this page, which shows the linear model with pairs that all count alike."
 
@@ -63,6 +73,11 @@ def by_compare(setting: Setting) -> str:
 def by_runs(setting: Setting) -> str:
     """The list of runs has them as they were made."""
     return "Not read on this page, which lists runs as they were made."
+
+
+def _asked(key: str, default: str) -> str:
+    """What a control of the page stands at; in the first run it has not taken it from the address yet."""
+    return str(st.session_state.get(key, st.query_params.get(key, default)))
 
 
 def _linear(setting: Setting) -> object:

@@ -50,18 +50,23 @@ HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
 
 
 def sidebar(
-    datasets: dict[str, Dataset], unread: Callable[[Setting], str] = lambda _: "", *, folded: bool = False
+    datasets: dict[str, Dataset],
+    unread: Callable[[Setting], str] = lambda _: "",
+    no_fold: Callable[[], str] = lambda: "",
+    *,
+    folded: bool = False,
 ) -> None:
     """Draw the shared sidebar; `spec_from_state` says what experiment it describes.
 
-    `unread` says why the page that is shown does not read a setting, "" where it does; a page that reads none
+    `unread` says why the page that is shown does not read a setting, "" where it does, `no_fold` why
+    not the fold; a page that reads none
     has them `folded`: they keep what they hold, for the other pages.
     """
     drawn: set[Setting] = set()
     with st.sidebar:
         st.session_state[_OWN] = st.container()
     with st.sidebar, st.expander("Settings of the other pages") if folded else nullcontext():
-        _data_settings(datasets)
+        _data_settings(datasets, no_fold())
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
             with place if setting in NEXT_TO_M else nullcontext():
@@ -130,14 +135,14 @@ def _model() -> str:
     return METHODS[method].label if method != USUAL else FEATURE_MAPS[name].in_a_sentence
 
 
-def _data_settings(datasets: dict[str, Dataset]) -> None:
+def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
     if not datasets:
         raise DataError(
             "no data set below the data folders",
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start the app with a data folder that has some: make app DATA=folder.",
         )
-    first, second = st.columns([13, 8], gap="xsmall")
+    first, second = st.columns([27, 15], gap="xsmall")
     chosen = first.selectbox(
         "Data set",
         list(datasets),
@@ -154,8 +159,9 @@ def _data_settings(datasets: dict[str, Dataset]) -> None:
         place("fold", folds, FIRST_FOLD),
         key="fold",
         bind="query-params",
+        disabled=bool(no_fold) and len(folds) > 1,
         help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
-        "part to judge by, once.",
+        f"part to judge by, once. {no_fold}",
     )
     say_what_was_brought()
 

@@ -273,5 +273,5 @@ def meaning(name: str) -> str | None:
 
 def offer_terms(first: Collection[str] = ()) -> None:
     """A button that shows the glossary, which begins with the terms of some names."""
-    place = st.popover("Terms", type="tertiary", key="terms", help="The words of these pages, and papers.")
+    place = st.popover("Terms", type="tertiary", key="terms")  # a help would lie over the list
     place.markdown(glossary(first))

@@ -19,7 +19,7 @@ from ui.shared.components import mount
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, is_on
-from ui.shared.show import say_if_nothing_was_learned, show_answer
+from ui.shared.show import say_if_nothing_was_learned, sentence, show_answer
 from ui.weights.packing import (
     MOST_CELLS,
     MOST_PAIRS,
@@ -75,7 +75,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         st.info(f"{record.n_pairs:,} pairs are too many to be gone through in every frame.")
         return
     names = called(spec, train)
-    show_answer(answer(record, names))
+    show_answer(sentence(answer(record, names)))
     documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"
     told = mount(

@@ -8,7 +8,6 @@ import { listen } from "./told.js";
 import { Weighing, between, moved } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back
-const ROW = 1.7; // rem, of a document
 const LONG = 60; // documents from which on a list jumps rather than slides: browsers draw a layer for each
 const REST = 4; // times as long as the numbers took, before they are computed again
 const SETTLED = 500; // milliseconds in which no weight moves, before they are told
@@ -155,7 +154,7 @@ class Table {
       const row = made("li", {}, place, mark, made("span", { class: "title" }, title), score);
       return { row, place, score };
     });
-    this.list.style.height = `${ROW * titles.length}rem`;
+    this.list.style.height = `calc(var(--row) * ${titles.length})`;
     this.list.classList.toggle("long", titles.length > LONG);
     this.list.replaceChildren(...this.rows.map(({ row }) => row));
   }
@@ -198,7 +197,7 @@ class Table {
   paintRow(one, rank, score) {
     if (one.at !== rank) {
       one.at = rank;
-      one.row.style.transform = `translateY(${ROW * rank}rem)`;
+      one.row.style.transform = `translateY(calc(var(--row) * ${rank}))`;
       one.place.textContent = String(rank + 1);
     }
     const words = told(score);

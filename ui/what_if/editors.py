@@ -91,7 +91,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         key=f"{_WEIGHT}-{state.version()}",
         on_change=_weigh,
         args=(spec, query),
-        width=150,
+        width=175,
         help="How many times the pairs of this query count in training: one document among thousands moves "
         "little, and more where its query counts more.",
     )

@@ -74,7 +74,8 @@ class RankedList {
   }
 
   measured() {
-    return 1.9 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const pitch = getComputedStyle(this.root).getPropertyValue("--pitch"); // in rem
+    return parseFloat(pitch) * parseFloat(getComputedStyle(document.documentElement).fontSize);
   }
 
   resized() {

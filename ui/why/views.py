@@ -97,7 +97,7 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     )
     st.markdown(f"{words.smallest(nearest, names, pair)}.")
     if nearest:
-        with st.expander(f"The nearest swap along each of {len(nearest)} features"):
+        with st.expander(words.swaps(len(nearest), len(names))):
             rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
             columns = ["feature", "A has", "they swap at", "standard deviations"]
             show_table(pd.DataFrame(rows, columns=columns), hide_index=True)

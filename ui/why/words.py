@@ -81,6 +81,11 @@ def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
     )
 
 
+def swaps(n: int, of: int) -> str:
+    """The name of the table of nearest swaps, which n of so many features have."""
+    return f"The nearest swap along each feature that has one ({n} of {of})"
+
+
 def smallest(found: Sequence[Swap], names: Sequence[str], pair: Pair) -> str:
     """The smallest change over all features."""
     if not found:
