@@ -72,6 +72,7 @@ ENTRIES = (
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough, over seeds"),
     Entry("Convergence", "trending_down", "convergence", " of any losses and solvers, step by step"),
     Entry("Influence of C and costs", "tune", "influence", ": quality and effort", reads.by_influence),
+    Entry("Sweep", "apps", "sweep", " over C, γ, any settings: it goes on by itself", reads.by_sweep),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),

@@ -27,6 +27,7 @@ from rankviz.experiments.run import execute_all
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
+from rankviz.store.errors import StoreError
 from ui.shared.faults import show_fault
 from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
@@ -141,6 +142,16 @@ def fold_of(spec: RunSpec) -> Fold:
             return open_fold(dataset, spec.fold)
 
     return FOLDS.get(key, read)
+
+
+def digest_of(spec: RunSpec) -> str:
+    """The digest of the fold a spec names, as read: it is opened once for that, until its files change."""
+    return _digest(str(_found_fold(spec)[1]), spec)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _digest(key: str, _spec: RunSpec) -> str:
+    return fold_of(_spec).digest
 
 
 def normalised(spec: RunSpec) -> Fold:
@@ -312,7 +323,7 @@ def errors_as_sentences() -> Iterator[None]:
     """
     try:
         yield
-    except (DataError, SettingError) as error:
+    except (DataError, SettingError, StoreError) as error:
         st.error(escaped(error), icon=":material/error:")
         st.stop()
     except StopRequested:

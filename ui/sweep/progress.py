@@ -1,0 +1,86 @@
+"""How far a sweep is, looked at again and again while it lives; pause, resume, stop; what failed."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from rankviz.common.numbers import counted
+from rankviz.store import StudyStatus
+from rankviz.store.study import RUNNING
+from ui.shared.foreign import escaped
+from ui.shared.run_store import run_store, workers
+from ui.shared.runs import errors_as_sentences
+from ui.shared.visitors import visitor
+from ui.sweep.found import Sweep
+from ui.sweep.words import at_work, cell_words, pace, time_left
+
+POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
+"""A live sweep is looked at this often, and the page is drawn anew at most this often as it grows."""
+_DRAWN = "sweep-drawn"
+MOST_REASONS = 5
+
+
+def progress(sweep: Sweep) -> None:
+    """Counts, time, what is being made, and the owner's buttons."""
+    shown = st.fragment(_progress, run_every=POLL_SECONDS if sweep.status.live else None)
+    shown(sweep, pace(sweep.table, sweep.status.created))
+    _failed(sweep)
+
+
+@errors_as_sentences()
+def _progress(sweep: Sweep, seconds: float) -> None:
+    """The fragment; whoever looks has what died started again."""
+    status = workers().watch(sweep.status.id) if sweep.status.live else sweep.status
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    text = row.container(width="stretch")
+    words = [status.in_words.rstrip(".")]
+    if status.live:
+        words += [time_left(status.left, seconds), at_work(sweep, status.news)]
+    text.progress(min(1 - status.left / max(status.total, 1), 1.0), " · ".join(filter(None, words)))
+    if status.study.owner == visitor():
+        with row:
+            _buttons(status)
+    if sweep.status.live:
+        _redraw(status, sweep.status)
+
+
+def _buttons(status: StudyStatus) -> None:
+    store = run_store().studies
+    acts = [("Pause", ":material/pause:", store.pause), ("Stop", ":material/stop:", store.stop)]
+    if not status.live or status.asked != RUNNING:
+        acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
+    for label, icon, act in acts:
+        st.button(label, key=f"sweep-{label}", icon=icon, on_click=_act, args=(act, status.id))
+
+
+@errors_as_sentences()
+def _act(act: object, study: str) -> None:
+    assert callable(act)
+    act(study, visitor())
+    workers().see_to_it()
+
+
+def _redraw(now: StudyStatus, before: StudyStatus) -> None:
+    """Run the whole page again when the sweep has ended, or has grown and was not drawn just now."""
+    ended = (now.live, now.asked) != (before.live, before.asked)
+    since = time.monotonic() - st.session_state.setdefault(_DRAWN, 0.0)
+    if ended or (now.counts != before.counts and since >= REDRAW_SECONDS):
+        st.session_state[_DRAWN] = time.monotonic()
+        st.rerun()
+
+
+def _failed(sweep: Sweep) -> None:
+    """The runs that cannot be made, by the reason why."""
+    table = sweep.table.reset_index()
+    failed = table[table["state"].isin(["failed", "lost"])]
+    if not len(failed):
+        return
+    with st.expander(f"{counted(len(failed), 'run')} cannot be made: why", icon=":material/warning:"):
+        for reason, group in list(failed.groupby("reason"))[:MOST_REASONS]:
+            runs = [sweep.design.plan.runs[place] for place in group.index[:3]]
+            cells = sweep.design.plan.cells
+            named = "; ".join(f"{cell_words(sweep.design, cells[run.cell])}, {run.fold}" for run in runs)
+            more = f" and {len(group) - 3:,} more" if len(group) > 3 else ""
+            st.markdown(f"{escaped(reason or 'No worker outlived it.')} ({escaped(named)}{more})")

@@ -1,0 +1,99 @@
+"""What a sweep found, and what one comes to, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.numbers import counted
+from rankviz.experiments.estimate import in_words
+from rankviz.experiments.remaining import roughly
+from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.rules import RULES
+from ui.shared.foreign import escaped
+from ui.shared.runs import stage_words
+from ui.sweep.found import Sweep
+from ui.sweep.starting import Prospect
+
+TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
+
+
+def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
+    """The settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
+    known = design.settings
+    return ", ".join(
+        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
+    )
+
+
+def over(design: Design) -> str:
+    """What a mean is over: "mean of 5 folds"."""
+    if len(design.folds) == 1:
+        return f"on {escaped(design.folds[0])}"
+    return f"mean of {len(design.folds)} folds"
+
+
+def answer(sweep: Sweep) -> str:
+    """Which cell is chosen so far, and by how much."""
+    if sweep.chosen is None:
+        runs, cells = counted(sweep.status.total, "run"), counted(sweep.cells, "cell")
+        return f"No cell is complete yet: {sweep.status.done:,} of {runs} made, of {cells}"
+    known = len(sweep.folds)
+    far = f"{known:,} of {counted(sweep.cells, 'cell')}" if known < sweep.cells else f"all {known:,} cells"
+    begun = "Best so far" if sweep.status.live else "Best"
+    if sweep.per_fold:
+        told = f"{begun} of each fold, {sweep.metric} {sweep.chosen.validation:.3f} in the mean ({far})"
+        return f"{told}: {_per_fold(sweep)}"
+    design, cell = sweep.design, int(sweep.chosen.chosen["cell"].iloc[0])
+    words = cell_words(design, design.plan.cells[cell])
+    value = f"validation {sweep.metric} {sweep.chosen.validation:.3f}, {over(design)} ({far})"
+    if sweep.rule != "best":
+        top = float(sweep.candidates.mean.max())
+        return f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}"
+    near = f"; {counted(sweep.near, 'other cell')} within one standard error of it" if sweep.near else ""
+    return f"{begun}: {words} with {value}{near}"
+
+
+def _per_fold(sweep: Sweep) -> str:
+    assert sweep.chosen is not None
+    cells = sweep.chosen.settings
+    return "; ".join(f"{escaped(fold)} {cell_words(sweep.design, cell)}" for fold, cell in cells.items())
+
+
+def prospect_words(found: Prospect, at_once: int) -> str:
+    """What a design comes to, before it starts."""
+    cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
+    told = f"{counted(found.cost.runs, 'run')} of {cells} in {found.cost.families:,} families"
+    if not found.left:
+        return f"{told}: all of them were made before, nothing is left to train"
+    made = f", {found.made:,} of them made before" if found.made else ""
+    return f"{told}{made}: about {in_words(found.cost.seconds)} of one process, {at_once} work at once"
+
+
+def pace(table: pd.DataFrame, since: float) -> float:
+    """Seconds a run has taken lately, all workers together; NaN while fewer than three were made."""
+    ended = table.loc[(table["state"] == "done") & (table["ended"] > since), "ended"].astype(float)
+    latest = ended.sort_values().tail(30)
+    return float(latest.iloc[-1] - latest.iloc[0]) / (len(latest) - 1) if len(latest) > 2 else math.nan
+
+
+def time_left(runs: int, seconds: float) -> str:
+    """About how long that many runs take yet; nothing where that is not known."""
+    return f"{roughly(runs * seconds)} left" if runs and seconds == seconds else ""
+
+
+def at_work(sweep: Sweep, news: tuple[Mapping[str, Any], ...]) -> str:
+    """Which runs are being made now."""
+    places = {str(digest): place for place, digest in enumerate(sweep.table.index)}
+    told = [one for one in news if str(one.get("digest")) in places]
+    return "; ".join(_news(sweep, places[str(one["digest"])], one) for one in told)
+
+
+def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
+    run = sweep.design.plan.runs[place]
+    cell = cell_words(sweep.design, sweep.design.plan.cells[run.cell])
+    return f"{cell}, {escaped(run.fold)}: {stage_words(str(news.get('stage')))}"
