@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -49,7 +50,7 @@ def add_coming(
     coming = coming.assign(begun=coming["cell"].map(begun)).sort_values("begun", na_position="first")
     coming = coming.drop_duplicates(["x", "y"], keep="last")
     low, high = colours(table, begun)
-    looks = {
+    looks: dict[str, dict[str, Any]] = {
         "to come": {"symbol": "square-open", "color": WAITING, "line": {"width": 1}},
         "so far": {"symbol": "square", "colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high},
     }

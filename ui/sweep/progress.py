@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from ui.shared.run_store import run_store, workers
 from ui.shared.runs import errors_as_sentences
 from ui.shared.visitors import visitor
 from ui.sweep.found import Sweep
+from ui.sweep.trying import trying
 from ui.sweep.words import at_work, cell_words, pace, time_left
 
 POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
@@ -52,12 +54,10 @@ def _buttons(status: StudyStatus) -> None:
     if not status.live or status.asked != RUNNING:
         acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
     for label, icon, act in acts:
-        st.button(label, key=f"sweep-{label}", icon=icon, on_click=_act, args=(act, status.id))
+        st.button(label, key=f"sweep-{label}", icon=icon, on_click=trying(_act), args=(act, status.id))
 
 
-@errors_as_sentences()
-def _act(act: object, study: str) -> None:
-    assert callable(act)
+def _act(act: Callable[[str, str], None], study: str) -> None:
     act(study, visitor())
     workers().see_to_it()
 

@@ -43,11 +43,17 @@ class Prospect:
 
 def prospect(design: Design) -> Prospect:
     """What a design comes to; opens its folds. `SettingError` where it has too many runs."""
-    runs = design.plan.runs  # refused before anything is read
-    first = design.base.but(fold=runs[0].fold)
-    specs = _with_digests(design, tuple((fold, digest_of(first.but(fold=fold))) for fold in design.folds))
+    specs = specs_of(design)
+    first = design.base.but(fold=design.folds[0])
     made = len(run_store().records.made([spec.hash for spec in specs]))
     return Prospect(_cost(design.to_json(), digest_of(first), first), specs, made)
+
+
+def specs_of(design: Design) -> tuple[RunSpec, ...]:
+    """The runs of a design with the digests of their data, for which its folds are opened."""
+    _ = design.plan.runs  # refused before anything is read
+    folds = ((fold, digest_of(design.base.but(fold=fold))) for fold in design.folds)
+    return _with_digests(design, tuple(folds))
 
 
 @lru_cache(maxsize=16)

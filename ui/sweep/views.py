@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -21,12 +22,14 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.sweep import asking, progress, starting
+from ui.sweep.cells import CLICKED, click, one_cell
 from ui.sweep.found import Sweep, opened
 from ui.sweep.starting import STUDY
+from ui.sweep.tabs import below
+from ui.sweep.trying import say_what_was_refused, trying
 from ui.sweep.words import TERMS_HERE, answer, over, prospect_words
 
 TITLE = "Sweep"
-CLICKED = "cell"
 NOTHING = pd.Series(dtype=float)
 
 
@@ -78,9 +81,11 @@ def a_design(base: RunSpec) -> None:
             type="primary",
             icon=":material/play_arrow:",
             key="start-sweep",
-            on_click=errors_as_sentences()(starting.start),
+            on_click=trying(starting.start),
             args=(found, prospect.specs),
         )
+        with pressed:
+            say_what_was_refused()
 
 
 def show_design(design: Design, metric: str, told: str) -> None:
@@ -123,8 +128,11 @@ def one_sweep(study: str) -> None:
     row = head(TITLE, f"{title} · {what_stays(sweep.design)}", first=TERMS_HERE)
     row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
     progress.progress(sweep)
+    say_what_was_refused()
     x, y = _controls(sweep.design)
     show_map(sweep, x, y)
+    one_cell(sweep)
+    below(sweep)
 
 
 def _how_chosen() -> tuple[str, str, bool]:
@@ -197,4 +205,6 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
         "these is ringed; small squares have the mean over the folds so far, each moved to one level by its "
         "mean over cells. Click a cell to look at it."
     )
-    show_figure(figure, table, key="sweep-map", alt=told, caption=caption, answer=told)
+    key = f"sweep-map-{sweep.status.id}"
+    clicked = partial(click, sweep.status.id, key)
+    show_figure(figure, table, key=key, alt=told, caption=caption, answer=told, on_select=clicked)

@@ -97,3 +97,46 @@ def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
     run = sweep.design.plan.runs[place]
     cell = cell_words(sweep.design, sweep.design.plan.cells[run.cell])
     return f"{cell}, {escaped(run.fold)}: {stage_words(str(news.get('stage')))}"
+
+
+def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
+    """How far cells differ."""
+    if len(table) < 2:
+        return f"One cell is complete: {sweep.metric} {table['value'].iloc[-1]:.3f}"
+    best, worst = table["value"].iloc[-1], table["value"].iloc[0]
+    low, high = table["value"].quantile([0.25, 0.75])
+    return (
+        f"{counted(len(table), 'cell')}: {sweep.metric} from {worst:.3f} to {best:.3f}, half of them between "
+        f"{low:.3f} and {high:.3f}"
+    )
+
+
+def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
+    """Where along a setting the metric is highest, and whether that is an end."""
+    design = sweep.design
+    setting = design.settings[along]
+    best = table[table["best"]]
+    if not len(best):
+        return f"No cell has a value of {setting_words(setting)}"
+    row = best.loc[best["mean"].idxmax()]
+    told = f"{sweep.metric} is highest, {row['mean']:.3f}, at {setting_words(setting)} = "
+    told += value_words(setting, row[along])
+    numbers = all(isinstance(value, int | float) for value in best[along])
+    ends = (best[along].min(), best[along].max())
+    if numbers and len(best) > 2 and row[along] in ends:
+        which = "smallest" if row[along] == ends[0] else "largest"
+        return f"{told}, the {which} that was tried: beyond it may be better"
+    return told
+
+
+def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
+    """Which setting matters most."""
+    told = table.drop_duplicates("setting").dropna(subset=["share"])
+    known = sweep.design.settings
+    if not len(told):
+        return "Cells do not differ, or are too few to tell settings apart"
+    words = [
+        f"{setting_words(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
+        for row in told.itertuples()
+    ]
+    return f"Of the differences between cells settings account for by themselves: {', '.join(words)}"
