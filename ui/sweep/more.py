@@ -12,6 +12,7 @@ from rankviz.common.numbers import counted
 from rankviz.sweeps.adviser import advise
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.presets import PRESETS, Preset
+from ui.shared.foreign import escaped
 from ui.sweep import starting
 from ui.sweep.asking import Asked
 from ui.sweep.found import Sweep
@@ -72,6 +73,6 @@ def _second_stage(sweep: Sweep) -> None:
     for design in designs:
         new = design.plan.cells[sweep.cells :]
         words = "; ".join(cell_words(design, cell) for cell in new)
-        label = f"{design.folds[0]}: {words}"
+        label = f"{escaped(design.folds[0])}: {words}"
         title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
         _button(label, f"stage-{design.folds[0]}", ":material/add:", partial(_start, design, title))

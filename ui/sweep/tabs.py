@@ -11,11 +11,13 @@ from rankviz.plots.setting_words import setting_words
 from ui.shared.show import show_figure
 from ui.shared.views import tabs
 from ui.sweep import cells, more
+from ui.sweep.beside import beside
 from ui.sweep.found import Sweep
+from ui.sweep.mine import show_sweeps
 from ui.sweep.words import curve_answer, over, parallel_answer, worth_answer
 
 
-def below(sweep: Sweep) -> None:
+def below(sweep: Sweep, x: str, y: str) -> None:
     """Everything below the map, a tab each."""
     drawn = {
         "Cells": cells.all_cells,
@@ -25,7 +27,9 @@ def below(sweep: Sweep) -> None:
         "Test part": cells.test_part,
         "More cells": more.offers,
     }
-    tabs({name: partial(_where_there_is_something, draw, sweep) for name, draw in drawn.items()})
+    found = {name: partial(_where_there_is_something, draw, sweep) for name, draw in drawn.items()}
+    others = {"Beside others": partial(beside, sweep, x, y), "Your sweeps": show_sweeps}
+    tabs(found | others)
 
 
 def _where_there_is_something(draw: object, sweep: Sweep) -> None:

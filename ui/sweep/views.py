@@ -24,6 +24,7 @@ from ui.shared.visitors import keep_visitor, visitor
 from ui.sweep import asking, progress, starting
 from ui.sweep.cells import CLICKED, click, one_cell
 from ui.sweep.found import Sweep, opened
+from ui.sweep.mine import show_sweeps
 from ui.sweep.starting import STUDY
 from ui.sweep.tabs import below
 from ui.sweep.trying import say_what_was_refused, trying
@@ -66,6 +67,8 @@ def a_design(base: RunSpec) -> None:
     """Controls of a design, what it comes to, and the button that starts it."""
     about = head(TITLE, first=TERMS_HERE)
     left, right = st.columns([2, 3], gap="medium")
+    with errors_as_sentences():  # before the design, which may be one that cannot be made
+        show_sweeps("Your sweeps")
     with errors_as_sentences():
         with left:
             found = asking.asked(base)
@@ -108,15 +111,13 @@ def places(design: Design) -> tuple[str, str]:
     return (names[0], names[1]) if len(names) > 1 else (names[0], "")
 
 
-def what_stays(design: Design) -> str:
-    """What is the same for all cells, in words."""
+def what_stays(design: Design, title: str = "") -> str:
+    """What is the same for all cells, in words; the data set only where a title does not name it."""
     several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
     seeds = f", {len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
     names = (*design.names, "seed") if seeds else design.names
-    told = replace(
-        describe(design.base).without(*names), data=f"{escaped(design.base.dataset)}, {several}{seeds}"
-    )
-    return str(told)
+    named = "" if design.base.dataset in title else f"{escaped(design.base.dataset)}, "
+    return str(replace(describe(design.base).without(*names), data=f"{named}{several}{seeds}"))
 
 
 def one_sweep(study: str) -> None:
@@ -124,15 +125,15 @@ def one_sweep(study: str) -> None:
     sweep = opened(study, *_how_chosen())
     if sweep.status.study.owner == visitor():
         keep_visitor()
-    title = escaped(sweep.status.study.title)
-    row = head(TITLE, f"{title} · {what_stays(sweep.design)}", first=TERMS_HERE)
+    title = sweep.status.study.title
+    row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
     row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
     progress.progress(sweep)
     say_what_was_refused()
     x, y = _controls(sweep.design)
     show_map(sweep, x, y)
     one_cell(sweep)
-    below(sweep)
+    below(sweep, x, y)
 
 
 def _how_chosen() -> tuple[str, str, bool]:
