@@ -57,12 +57,8 @@ def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: st
     else:
         _add_points(fig, known, design, metric, (x, y), {"cmin": ends[0], "cmax": ends[1]} | colours)
     _mark(fig, placed_at(table[table["value"].isna() & (table["done"] > 0)], design, (x, y)), "begun", size=4)
-    _mark(
-        fig,
-        placed_at(table[table["best"]], design, (x, y)),
-        "best",
-        size=40 if len(table) <= TEXT_CELLS else 17,
-    )
+    written = len(table) <= TEXT_CELLS and fig.data[0].type == "heatmap"
+    _mark(fig, placed_at(table[table["best"]], design, (x, y)), "best", size=40 if written else 17)
     _axes(fig, design, (x, y))
     return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 40, "b": 55})
 

@@ -14,6 +14,7 @@ from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
 from ui.shared.runs import datasets
 from ui.sweep.axes import axes
+from ui.sweep.words import model_words
 
 OWN = "axes of my own"
 KIND, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
@@ -134,4 +135,4 @@ def title_of(design: Design) -> str:
     """What to call a sweep of which nothing else is said."""
     base = design.base
     names = " × ".join(setting_words(design.settings[name]) for name in design.names)
-    return f"{names}, {base.dataset}"
+    return ", ".join(filter(None, (names, model_words(design), base.dataset)))

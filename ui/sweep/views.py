@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -14,7 +13,7 @@ from rankviz.plots.setting_words import setting_words
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared.foreign import describe, escaped
+from ui.shared.foreign import escaped
 from ui.shared.head import head
 from ui.shared.navigation import announced, experiment
 from ui.shared.run_store import workers
@@ -28,7 +27,7 @@ from ui.sweep.mine import show_sweeps
 from ui.sweep.starting import STUDY
 from ui.sweep.tabs import below
 from ui.sweep.trying import say_what_was_refused, trying
-from ui.sweep.words import TERMS_HERE, answer, over, prospect_words
+from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
 
 TITLE = "Sweep"
 NOTHING = pd.Series(dtype=float)
@@ -73,13 +72,12 @@ def a_design(base: RunSpec) -> None:
         with left:
             found = asking.asked(base)
             about.caption(f"Of the sidebar's model: {what_stays(found.design)}", width="content")
-            pressed = st.container()
         with right:
             prospect = starting.prospect(found.design)
             show_design(found.design, found.metric, prospect_words(prospect, workers().workers))
             for note in found.design.plan.notes:
                 st.caption(escaped(note[0].upper() + note[1:] + "."))
-        pressed.button(
+        right.button(
             "Start the sweep",
             type="primary",
             icon=":material/play_arrow:",
@@ -87,7 +85,7 @@ def a_design(base: RunSpec) -> None:
             on_click=trying(starting.start),
             args=(found, prospect.specs),
         )
-        with pressed:
+        with right:
             say_what_was_refused()
 
 
@@ -109,15 +107,6 @@ def places(design: Design) -> tuple[str, str]:
     """The settings along x and y: C and another one where it varies; "" for y where one setting varies."""
     names = sorted(design.names, key=lambda name: name != "C")
     return (names[0], names[1]) if len(names) > 1 else (names[0], "")
-
-
-def what_stays(design: Design, title: str = "") -> str:
-    """What is the same for all cells, in words; the data set only where a title does not name it."""
-    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
-    seeds = f", {len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
-    names = (*design.names, "seed") if seeds else design.names
-    named = "" if design.base.dataset in title else f"{escaped(design.base.dataset)}, "
-    return str(replace(describe(design.base).without(*names), data=f"{named}{several}{seeds}"))
 
 
 def one_sweep(study: str) -> None:
