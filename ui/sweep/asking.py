@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
-from rankviz.plots.setting_words import listed, setting_words, value_words
-from rankviz.sweeps.axes import Range
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
 from ui.shared.runs import datasets
 from ui.sweep.axes import axes
-from ui.sweep.words import model_words
+from ui.sweep.told import axes_in_words, title_of
 
 OWN = "axes of my own"
 KIND, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
@@ -116,23 +114,3 @@ def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:
     first = base.get("seed")
     several = tuple(range(first, first + seeds)) if seeds > 1 and first is not None else ()
     return Design(base, axes(base, drawn), kind, folds, several, points, int(draw))
-
-
-def axes_in_words(design: Design) -> str:
-    """The axes with their values: "C = 2⁻¹² … 2⁶, γ = 2⁻¹² … 2²"."""
-    return ", ".join(_in_words(design, name) for name in design.names)
-
-
-def _in_words(design: Design, name: str) -> str:
-    setting, axis = design.settings[name], design.axis(name)
-    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed(design, name)
-    shown = ends if len(ends) <= 3 and not isinstance(axis, Range) else (ends[0], "…", ends[-1])
-    words = " ".join(one if one == "…" else value_words(setting, one) for one in shown)
-    return f"{setting_words(setting)} = {words}"
-
-
-def title_of(design: Design) -> str:
-    """What to call a sweep of which nothing else is said."""
-    base = design.base
-    names = " × ".join(setting_words(design.settings[name]) for name in design.names)
-    return ", ".join(filter(None, (names, model_words(design), base.dataset)))

@@ -14,7 +14,7 @@ from ui.shared.foreign import escaped
 from ui.shared.show import show_figure
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import sweeps
-from ui.sweep.words import cell_words, over
+from ui.sweep.told import cell_words, over
 
 OTHERS = "beside"
 """The query parameter that names the others, and where the session keeps them."""

@@ -15,7 +15,7 @@ from ui.shared.runs import datasets
 from ui.shared.settings import open_run, state_of
 from ui.shared.show import show_table
 from ui.sweep.found import Sweep
-from ui.sweep.words import cell_words, over
+from ui.sweep.told import cell_words, over
 
 CLICKED = "cell"
 """Where the session keeps the cell that was clicked, with its sweep."""

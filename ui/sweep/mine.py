@@ -15,8 +15,8 @@ from ui.sweep.asking import LONGEST_TITLE
 from ui.sweep.cells import CLICKED
 from ui.sweep.found import design_of, opened
 from ui.sweep.starting import KIND, STUDY
+from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
-from ui.sweep.words import cell_words
 
 SHOWN, LONGEST_NOTE = 8, 500
 _DELETED = "sweep-deleted"

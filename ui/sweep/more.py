@@ -14,10 +14,9 @@ from rankviz.sweeps.designs import Design
 from rankviz.sweeps.presets import PRESETS, Preset
 from ui.shared.foreign import escaped
 from ui.sweep import starting
-from ui.sweep.asking import Asked
 from ui.sweep.found import Sweep
+from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
-from ui.sweep.words import cell_words
 
 NUMBERS = (1, 3, 5, 10, 20)
 
@@ -48,7 +47,7 @@ def _advised(sweep: Sweep, number: int) -> None:
 
 
 def _start(design: Design, title: str) -> None:
-    starting.start(Asked(design, title), starting.specs_of(design))
+    starting.start(design, title, starting.specs_of(design))
 
 
 def preset_of(design: Design) -> Preset | None:

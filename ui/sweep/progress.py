@@ -15,8 +15,9 @@ from ui.shared.run_store import run_store, workers
 from ui.shared.runs import errors_as_sentences
 from ui.shared.visitors import visitor
 from ui.sweep.found import Sweep
+from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
-from ui.sweep.words import at_work, cell_words, pace, time_left
+from ui.sweep.words import at_work, pace, time_left
 
 POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
 """A live sweep is looked at this often, and the page is drawn anew at most this often as it grows."""

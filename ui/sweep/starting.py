@@ -20,7 +20,6 @@ from ui.shared.jobs import shape_of
 from ui.shared.run_store import run_store, workers
 from ui.shared.runs import data_roots_of_visitor, digest_of
 from ui.shared.visitors import visitor
-from ui.sweep.asking import Asked
 
 STUDY = "study"
 """The query parameter that names the sweep that is shown, and where the session keeps it."""
@@ -73,16 +72,16 @@ def design_from(text: str) -> Design:
     return Design.from_json(text)
 
 
-def start(asked: Asked, specs: tuple[RunSpec, ...]) -> None:
+def start(design: Design, title: str, specs: tuple[RunSpec, ...]) -> None:
     """Have runs made, and show them; `SettingError` where this visitor has too many under way."""
     _check_room(len(specs))
     execution = workers()
     st.session_state[STUDY] = execution.submit(
         Study(
             owner=visitor(),
-            title=asked.title,
+            title=title,
             kind=KIND,
-            design=json.loads(asked.design.to_json()),
+            design=json.loads(design.to_json()),
             roots=tuple(map(str, data_roots_of_visitor())),
             threads=max(1, cores() // execution.workers),
         ),

@@ -14,7 +14,8 @@ from ui.sweep import cells, more
 from ui.sweep.beside import beside
 from ui.sweep.found import Sweep
 from ui.sweep.mine import show_sweeps
-from ui.sweep.words import curve_answer, over, parallel_answer, worth_answer
+from ui.sweep.told import over
+from ui.sweep.words import curve_answer, parallel_answer, worth_answer
 
 
 def below(sweep: Sweep, x: str, y: str) -> None:

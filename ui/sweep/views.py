@@ -26,8 +26,9 @@ from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import show_sweeps
 from ui.sweep.starting import STUDY
 from ui.sweep.tabs import below
+from ui.sweep.told import over, what_stays
 from ui.sweep.trying import say_what_was_refused, trying
-from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
+from ui.sweep.words import TERMS_HERE, answer, prospect_words
 
 TITLE = "Sweep"
 NOTHING = pd.Series(dtype=float)
@@ -83,7 +84,7 @@ def a_design(base: RunSpec) -> None:
             icon=":material/play_arrow:",
             key="start-sweep",
             on_click=trying(starting.start),
-            args=(found, prospect.specs),
+            args=(found.design, found.title, prospect.specs),
         )
         with right:
             say_what_was_refused()

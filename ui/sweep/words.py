@@ -11,51 +11,15 @@ import pandas as pd
 from rankviz.common.numbers import counted
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.remaining import roughly
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.setting_words import setting_words, value_words
-from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES
-from ui.shared.foreign import describe, escaped
+from ui.shared.foreign import escaped
 from ui.shared.runs import stage_words
 from ui.sweep.found import Sweep
 from ui.sweep.starting import Prospect
+from ui.sweep.told import cell_words, over
 
 TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
-
-
-def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
-    """The settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
-    known = design.settings
-    return ", ".join(
-        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
-    )
-
-
-def model_words(design: Design) -> str:
-    """Method and model with those of their settings that do not vary."""
-    told = describe(design.base)
-    model = "" if FEATURE_MAP.name in design.names else told.model
-    if N_COMPONENTS.name in design.names:
-        model = model.split(f" {N_COMPONENTS.symbol} =")[0]
-    return " · ".join(filter(None, (told.method, model)))
-
-
-def what_stays(design: Design, title: str = "") -> str:
-    """What is the same for all cells, in words, but for what a title tells already."""
-    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
-    seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
-    told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
-    named = [one for one in (design.base.dataset, model_words(design)) if one not in title]
-    words = [*map(escaped, named), several, seeds, *(text for _, text in told.settings), told.normalisation]
-    return " · ".join(filter(None, words))
-
-
-def over(design: Design) -> str:
-    """What a mean is over: "mean of 5 folds"."""
-    if len(design.folds) == 1:
-        return f"on {escaped(design.folds[0])}"
-    return f"mean of {len(design.folds)} folds"
 
 
 def answer(sweep: Sweep) -> str:
