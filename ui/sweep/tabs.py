@@ -50,7 +50,7 @@ def parallel(sweep: Sweep) -> None:
         key="sweep-parallel",
         alt=told,
         caption=f"A line is a complete cell, in the colour of its {sweep.metric} on validation, "
-        f"{over(sweep.design)}. Drag along an axis to keep the lines through a piece of it.",
+        f"{over(sweep.design)}; the best is thick. Settings stand on the scales on which they are swept.",
         answer=told,
     )
 

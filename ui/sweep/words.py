@@ -52,7 +52,8 @@ def _per_fold(sweep: Sweep) -> str:
 def prospect_words(found: Prospect, at_once: int) -> str:
     """What a design comes to, before it starts."""
     cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
-    told = f"{counted(found.cost.runs, 'run')} of {cells} in {found.cost.families:,} families"
+    families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
+    told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
         return f"{told}: all of them were made before, nothing is left to train"
     made = f", {found.made:,} of them made before" if found.made else ""
