@@ -73,6 +73,7 @@ def add_clicks(fig: go.Figure, table: pd.DataFrame, design: Design, metric: str,
     at, words = placed_at(known, design, names), words_of(design, names, (known["x"], known["y"]))
     told = zip(known["cell"], *words, known["value"], strict=True)
     fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"type": "heatmap"})
+    fig.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     fig.add_scatter(
         x=at["x"],
         y=at["y"],
@@ -83,3 +84,11 @@ def add_clicks(fig: go.Figure, table: pd.DataFrame, design: Design, metric: str,
         hovertemplate=hover_words(design, names, 1) + f"{metric} %{{customdata[3]:.4f}}<extra></extra>",
     )
     return fig.update_layout(hovermode="closest", hoverdistance=-1, showlegend=False)
+
+
+def mark_cell(fig: go.Figure, table: pd.DataFrame, design: Design, names: Names, cell: int) -> go.Figure:
+    """A square around the cell that is looked at."""
+    at = placed_at(table[table["cell"] == cell], design, names)
+    look = {"symbol": "square-open", "size": 46, "color": WAITING, "line": {"width": 3}}
+    fig.add_scatter(x=at["x"], y=at["y"], mode="markers", name="looked at", marker=look, hoverinfo="skip")
+    return fig

@@ -65,6 +65,7 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
         figure = sweep_map.figure(table, one.design, one.metric, x, y)
         figure.update_traces(zmin=low, zmax=high, selector={"type": "heatmap"})
+        figure.update_layout(showlegend=False)
         figure.update_traces(marker={"cmin": low, "cmax": high}, selector={"mode": "markers"})
         with place:
             _show(figure, table, one, "map")

@@ -21,7 +21,7 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.sweep import asking, progress, starting
-from ui.sweep.cells import CLICKED, click, one_cell
+from ui.sweep.cells import CLICKED, click, clicked, one_cell
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import show_sweeps
 from ui.sweep.starting import STUDY
@@ -189,6 +189,8 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
             begun = sweep_places.so_far(design, sweep.done, metric)
         figure = sweep_map.figure(table, design, metric, x, y)
         sweep_places.add_coming(figure, table, begun, design, (x, y))
+        if (cell := clicked(sweep)) is not None:
+            sweep_places.mark_cell(figure, table, design, (x, y), cell)
         sweep_places.add_clicks(figure, table, design, metric, (x, y))
     told = answer(sweep)
     caption = (
@@ -197,5 +199,5 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
         "mean over cells. Click a cell to look at it."
     )
     key = f"sweep-map-{sweep.status.id}"
-    clicked = partial(click, sweep.status.id, key)
-    show_figure(figure, table, key=key, alt=told, caption=caption, answer=told, on_select=clicked)
+    take = partial(click, sweep.status.id, key)
+    show_figure(figure, table, key=key, alt=told, caption=caption, answer=told, on_select=take)
