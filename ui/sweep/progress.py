@@ -42,11 +42,12 @@ def _progress(sweep: Sweep, seconds: float) -> None:
     if status.live:
         words += [time_left(status.left, seconds), at_work(sweep, status.news)]
     text.progress(min(1 - status.left / max(status.total, 1), 1.0), " · ".join(filter(None, words)))
-    if status.study.owner == visitor():
+    changed = (status.live, status.asked) != (sweep.status.live, sweep.status.asked)
+    if status.study.owner == visitor() and not changed:  # else the page is about to be drawn anew
         with row:
             _buttons(status)
     if sweep.status.live:
-        _redraw(status, sweep.status)
+        _redraw(status, sweep.status, changed)
 
 
 def _buttons(status: StudyStatus) -> None:
@@ -63,11 +64,10 @@ def _act(act: Callable[[str, str], None], study: str) -> None:
     workers().see_to_it()
 
 
-def _redraw(now: StudyStatus, before: StudyStatus) -> None:
-    """Run the whole page again when the sweep has ended, or has grown and was not drawn just now."""
-    ended = (now.live, now.asked) != (before.live, before.asked)
+def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:
+    """Run the whole page again when something changed, or the sweep grew and was not drawn just now."""
     since = time.monotonic() - st.session_state.setdefault(_DRAWN, 0.0)
-    if ended or (now.counts != before.counts and since >= REDRAW_SECONDS):
+    if changed or (now.counts != before.counts and since >= REDRAW_SECONDS):
         st.session_state[_DRAWN] = time.monotonic()
         st.rerun()
 
