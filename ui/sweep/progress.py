@@ -35,7 +35,8 @@ def progress(sweep: Sweep) -> None:
 @errors_as_sentences()
 def _progress(sweep: Sweep, seconds: float) -> None:
     """The fragment; whoever looks has what died started again."""
-    status = workers().watch(sweep.status.id) if sweep.status.live else sweep.status
+    look = workers().watch if sweep.status.live else run_store().studies.status
+    status = look(sweep.status.id)  # anew: a button of the fragment runs nothing else
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     text = row.container(width="stretch")
     words = [status.in_words.rstrip(".")]
@@ -46,17 +47,18 @@ def _progress(sweep: Sweep, seconds: float) -> None:
     if status.study.owner == visitor() and not changed:  # else the page is about to be drawn anew
         with row:
             _buttons(status)
-    if sweep.status.live:
-        _redraw(status, sweep.status, changed)
+    _redraw(status, sweep.status, changed)
 
 
 def _buttons(status: StudyStatus) -> None:
     store = run_store().studies
-    acts = [("Pause", ":material/pause:", store.pause), ("Stop", ":material/stop:", store.stop)]
+    acts = [("Pause", ":material/pause:", store.pause), ("Stop the sweep", ":material/stop:", store.stop)]
     if not status.live or status.asked != RUNNING:
         acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
     for label, icon, act in acts:
-        st.button(label, key=f"sweep-{label}", icon=icon, on_click=trying(_act), args=(act, status.id))
+        st.button(
+            label, key=f"sweep-{label.split()[0]}", icon=icon, on_click=trying(_act), args=(act, status.id)
+        )
 
 
 def _act(act: Callable[[str, str], None], study: str) -> None:
