@@ -19,6 +19,7 @@ from benchmarks import (
     refits,
     scaling,
     starting_points,
+    store,
     threads,
     training,
     why,
@@ -43,6 +44,7 @@ MEASUREMENTS = {
     "refits": refits.main,
     "threads": threads.main,
     "starting_points": starting_points.main,
+    "store": store.main,
     "why": why.main,
 }
 

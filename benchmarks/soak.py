@@ -2,6 +2,7 @@
 
 The app runs with folders of its own; those who visit it are `benchmarks.streamlit_client.Visitor`s. Another
 checkout's app is measured by the same visitors: `--app FOLDER`. Tables are in benchmarks/results/soak.md.
+`ARGS="kills"` kills what makes sweeps (`store_kills.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks import store_kills
 from benchmarks.report import RESULTS
 from benchmarks.soak_app import App, Sample, Watch, app_of
 from benchmarks.soak_report import keep, keep_samples, slopes, summary, thinned
@@ -214,6 +216,8 @@ DEFAULTS = {
 
 def main() -> int:
     """Measure what the command line names, and write it into the tables."""
+    if sys.argv[1:2] == ["kills"]:
+        return store_kills.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=list(DEFAULTS))
     parser.add_argument("--app", type=Path, default=REPOSITORY, help="a checkout whose app is measured")

@@ -1,4 +1,4 @@
-"""The command `rankviz`, which is `python -m rankviz` too: starts the app."""
+"""The command `rankviz`, which is `python -m rankviz` too: starts the app, or does another command."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import runpy
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import rankviz
+from rankviz.command.arguments import add_commands
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.shipped import shipped
 
 NO_STREAMLIT = (
@@ -29,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises SystemExit with a sentence where Streamlit is missing.
     """
     chosen = _parser().parse_args(arguments)
+    if chosen.command is not None:
+        raise SystemExit(_done(chosen))
     if find_spec("streamlit") is None:
         raise SystemExit(NO_STREAMLIT)
     for folder in chosen.data_dir:
@@ -39,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="rankviz", description="Explore pairwise learning to rank in the browser.")
     parser.add_argument("--version", action="version", version=f"rankviz {rankviz.__version__}")
-    parser.set_defaults(data_dir=[], port=None)
-    commands = parser.add_subparsers(title="commands", metavar="app")
+    parser.set_defaults(data_dir=[], port=None, command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     app = commands.add_parser("app", help="start the app in the browser; so does rankviz alone")
     app.add_argument(
         "--data-dir",
@@ -56,7 +61,28 @@ def _parser() -> ArgumentParser:
         type=int,
         help="where the app answers on this machine; 8501 or the next free one unless given",
     )
+    add_commands(commands)
     return parser
+
+
+def _done(chosen: Namespace) -> int:
+    """Do another command; its exit status: 0, 1 where runs failed, 2 for what cannot be done."""
+    name = "export" if chosen.command == "import" else chosen.command
+    try:
+        status: int = import_module(f"rankviz.command.{name}").run(chosen)
+    except KeyboardInterrupt:
+        return 130
+    except (DataError, SettingError) as error:
+        sys.stderr.write(f"rankviz: {error}\n")
+        return 2
+    except Exception as error:
+        from rankviz.store.errors import StoreError
+
+        if not isinstance(error, StoreError):
+            raise
+        sys.stderr.write(f"rankviz: {error}\n")
+        return 2
+    return status
 
 
 def _folder(path: str) -> str:

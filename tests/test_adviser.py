@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -102,6 +104,24 @@ def test_cells_have_the_settings_that_are_read_and_what_cannot_be_is_not_advised
     assert all(cell in made.cells() for cell in found)
 
 
+def test_it_learns_from_runs_that_do_not_read_all_axes() -> None:
+    axes = (Values("feature_map", ("linear", "nystroem")), Values("C", (0.25, 1.0)), Range("gamma", 0.1, 1.0))
+    design = Design(SPEC, axes, kind="random", points=4)
+    linear = Design(SPEC.linear(1.0), (Values("C", (0.25, 1.0)),))
+    found = advise(design, made_up(linear, lambda s: s.C), "MAP", 6)
+    assert len(found) == 6
+    assert all(cell["feature_map"] == "nystroem" for cell in found)  # the linear ones are made
+
+
+def test_other_studies_in_the_table_do_not_count_towards_the_bound(
+    bounded: Callable[..., None],
+) -> None:
+    other = Design(SPEC.but(dataset="other"), (Values("C", powers(-9, 9)), GRID.axes[1]), folds=("a",))
+    table = made_up(other, lambda s: 1.0)
+    bounded(sweep_runs=20)
+    assert len(advise(drawn(4), table, "MAP", 3)) == 3
+
+
 def test_it_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     import optuna
 
@@ -125,6 +145,31 @@ def test_without_optuna_it_says_what_to_install(no_optuna: None) -> None:
 def test_a_number_of_cells_below_one_is_refused(n: int) -> None:
     with pytest.raises(SettingError, match=f"n={n} must be at least 1"):
         advise(GRID, made_up(GRID, bowl), "MAP", n)
+
+
+IN_ANOTHER_PROCESS = """
+from conftest_sweeps import SPEC, bowl, made_up
+from rankviz.sweeps import Design, Range, Values
+from rankviz.sweeps.adviser import advise
+axes = (Values("feature_map", ("linear", "nystroem")), Range("C", 0.01, 1.0))
+design = Design(SPEC, axes, kind="random", points=30, folds=("a",))
+print(advise(design, made_up(design, bowl), "MAP", 5))
+"""
+
+
+def test_advice_is_the_same_in_every_process() -> None:
+    """Python orders sets of texts anew in each."""
+    told = set()
+    for number in "12":
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", IN_ANOTHER_PROCESS],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": number, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        told.add(run.stdout)
+    assert len(told) == 1
 
 
 def test_optuna_is_imported_when_it_is_asked_only() -> None:

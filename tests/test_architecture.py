@@ -28,6 +28,7 @@ LAYERS = (
     {"analysis"},
     {"sweeps"},
     {"plots"},
+    {"command"},
     {"__main__"},
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""

@@ -13,6 +13,7 @@ from conftest_contestants import LINEAR, single
 from rankviz.analysis.comparing.comparison import Comparison, compare
 from rankviz.analysis.comparing.marked_up import LATEX, MARKDOWN
 from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.plots import compared_deltas
 
 NASTY = [
     "100 % & more",
@@ -56,6 +57,16 @@ def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
         "base: paired randomisation test over queries, Holm's correction over 6 comparisons, adjusted "
         "p ≤ 0.05."
     )
+
+
+def test_what_does_not_hold_after_correction_is_not_marked() -> None:
+    base = np.linspace(0.2, 0.7, 20)
+    close = base + np.where(np.arange(20) < 15, 0.05, -0.05)
+    crowd = [single(f"same {n}", base) for n in range(9)]
+    found = compare([single("base", base), single("close", close), *crowd], ["MAP"], "base")
+    assert found.delta("close", "MAP")["randomisation"] < 0.05 < found.delta("close", "MAP")["holm"]
+    assert not any(cell.mark for _, row in sheet(found).rows for cell in row)
+    assert not compared_deltas.data(found)["holds"].any()
 
 
 def test_markdown(plain: Comparison) -> None:

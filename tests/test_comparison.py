@@ -64,6 +64,21 @@ def test_sentences_say_what_holds(found: Comparison) -> None:
         found.sentence("base", "MAP")
 
 
+def test_the_answer_names_who_holds(found: Comparison) -> None:
+    assert found.answer("MAP") == (
+        "By MAP, better is better than base; 1 other model cannot be told from it (20 queries)"
+    )
+    names = {"up": BETTER, "too": BETTER + 0.01, "down": 2 * BASE - BETTER}
+    three = compare([single("base", BASE), *(single(n, v) for n, v in names.items())], ["MAP"], "base")
+    assert three.answer("MAP") == (
+        "By MAP, up and too are better than base; down is worse than base (20 queries)"
+    )
+    alike = compare([single("base", BASE), single("like", LIKE), single("same", BASE)], ["MAP"], "base")
+    assert alike.answer("MAP") == "By MAP, 2 models cannot be told from base (20 queries)"
+    with pytest.raises(SettingError, match="metric='ERR' is not known; choose one of 'MAP'"):
+        alike.answer("ERR")
+
+
 def test_a_small_p_of_many_does_not_hold() -> None:
     close = BASE + np.where(np.arange(20) < 15, 0.05, -0.05)
     crowd = [single(f"like {n}", BASE + RNG.normal(0, 0.05, 20)) for n in range(12)]

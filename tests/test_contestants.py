@@ -61,6 +61,7 @@ def test_records_give_their_metrics_of_a_part_and_their_seconds() -> None:
     found = Run.of(record, "vali")
     pd.testing.assert_frame_equal(found.per_query, record.metrics["vali"])
     assert found.seconds == 2.0
+    assert math.isnan(Run.of(replace(record, seconds={"data": 1.0}), "vali").seconds), "nobody told"
     with pytest.raises(SettingError, match="no part 'tests'; it has train, vali, test"):
         contestants([record], "tests")
 
@@ -131,6 +132,12 @@ def test_queries_that_one_lacks_are_left_out_and_that_is_said() -> None:
     assert list(found.queries) == [2, 3]
     assert found.by_query("MAP").to_dict("index") == {2: {"a": 0.2, "b": 0.5}, 3: {"a": 0.3, "b": 0.4}}
     assert found.notes == ("1 of 3 queries is left out, for some runs do not have it.",)
+
+
+def test_runs_that_were_stopped_are_told() -> None:
+    both = (run(NYSTROEM, [0.1]), replace(run(NYSTROEM.but(seed=1), [0.1]), stopped=True))
+    found = Matched.of([Contestant("a", both), single("b", [0.2])])
+    assert found.notes == ("Of 2 runs of a, 1 did not train to the end.",)
 
 
 def test_notes_on_seeds_folds_and_normalisations() -> None:

@@ -114,6 +114,14 @@ def test_more_cells_can_be_listed() -> None:
     assert len(more.specs()) == 6
 
 
+def test_more_cells_may_have_values_that_no_axis_listed() -> None:
+    more = Design(LINEAR, (C,)).extended([{"C": 0.5}, {"C": 4.0}])
+    assert more.axes == (Values("C", (0.25, 1.0, 0.5, 4.0)),)
+    assert [spec.C for spec in more.specs()] == [0.25, 1.0, 0.5, 4.0]
+    with pytest.raises(SettingError, match="does not lie on the axes; widen them to hold it"):
+        Design(SPEC, (Range("C", 1.0, 2.0),), kind="random", points=2).extended([{"C": 3.0}])
+
+
 @pytest.mark.parametrize(
     "design",
     [
@@ -182,7 +190,7 @@ def test_what_is_missing_is_named() -> None:
         (lambda: drawn(Range("gamma", "scale", 1)), "the range of gamma is 'scale'"),
         (lambda: drawn(Range("rank", None, 3)), "the range of rank is None to 3"),
         (lambda: Design(SPEC, (C,), kind="given"), "given has no cells"),
-        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} has settings that are no axis"),
+        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} does not lie on the axes"),
         (lambda: Design(LINEAR, (C, Values("gamma", (1.0,)))).cells(), "gamma is read by none of the cells"),
     ],
 )

@@ -37,8 +37,11 @@ def alike(rng: np.random.Generator, n: int, k: int, own: float) -> np.ndarray:
 
 
 def test_of_few_queries_all_signs_are_gone_through() -> None:
-    d = alike(np.random.default_rng(3), 8, 3, 0.7) + np.array([0.8, 0.0, -0.3])
-    assert max_statistic(d) == pytest.approx(slow(d), abs=1e-12)
+    d = alike(np.random.default_rng(3), 9, 4, 2.0) + np.array([3.0, 0.6, -1.0, 0.3])
+    found = max_statistic(d)
+    assert found == pytest.approx(slow(d), abs=1e-12)
+    weakest = np.argmax(found)
+    assert found[weakest] == pytest.approx(max_statistic(d[:, [weakest]])[0]), "nobody below it is left"
 
 
 def test_of_one_candidate_it_is_the_randomisation_test_of_its_differences() -> None:

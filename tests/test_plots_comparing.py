@@ -154,9 +154,13 @@ def test_time_and_quality_marks_the_front_and_the_cheapest(found: Comparison) ->
     assert time_and_quality.data(other)["chosen"].tolist() == ["best", ""]
 
 
-def test_of_many_models_those_on_the_front_are_named() -> None:
-    given = [single(f"model {n}", BASE + 0.01 * (n % 2), NYSTROEM, seconds=1.0 + n) for n in range(12)]
+def test_names_do_not_overlap_and_the_front_comes_first() -> None:
+    seconds, steps = [1.0, 1.1, 8.0, 64.0, 65.0], [0.0, -0.001, 0.05, 0.1, 0.099]
+    given = [
+        single(f"model {n}", BASE + step, NYSTROEM, seconds=spent)
+        for n, (spent, step) in enumerate(zip(seconds, steps, strict=True))
+    ]
     table = time_and_quality.data(front(Matched.of(given), "MAP"))
     points = time_and_quality.figure(table, "MAP").data[1:-1]
     named = [trace.text[0] for trace in points if "text" in trace.mode]
-    assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 1"]
+    assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 2", "model 3"]

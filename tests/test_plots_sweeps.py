@@ -139,10 +139,13 @@ def test_what_settings_are_worth_begins_with_the_largest_share() -> None:
     fig = sweep_worth.figure(table, GRID, "MAP")
     titles = [note.text for note in fig.layout.annotations]
     first = table["setting"][0]
-    assert titles[0] == f"{GRID.settings[first].symbol}: {100 * shares[0]:.0f} % of the variance"
+    assert titles[0] == f"{GRID.settings[first].symbol}<br>{100 * shares[0]:.0f} % of variance"
     assert list(fig.data[0].y) == table.loc[table["setting"] == first, "best"].tolist()
     holes = sweep_worth.figure(sweep_worth.data(MIXED, made_up(MIXED, bowl), "MAP"), MIXED, "MAP")
-    assert all(": about " in note.text for note in holes.layout.annotations)
+    gamma = next(t for t in holes.data if setting_words.NOTHING in t.x and "γ" in t.hovertemplate)
+    assert list(gamma.x[-2:]) == [setting_words.NOTHING] * 2
+    assert [math.isnan(y) for y in gamma.y] == [False] * (len(gamma.y) - 2) + [True, False]
+    assert all("<br>about " in note.text for note in holes.layout.annotations)
 
 
 @pytest.mark.parametrize("name", FIGURES)

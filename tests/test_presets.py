@@ -10,6 +10,7 @@ from conftest_sweeps import SPEC, made_up
 from rankviz import RunSpec, execute_all
 from rankviz.common.errors import DataError
 from rankviz.datasets import make_fold
+from rankviz.plots import sweep_curves
 from rankviz.risk.settings import LOSS_WEIGHT
 from rankviz.sweeps import runs_table, select
 from rankviz.sweeps.presets import PRESETS, Preset
@@ -68,7 +69,11 @@ def test_he2009_looks_closer_around_the_best_of_each_fold() -> None:
         assert added == pytest.approx([0.6 * coarse, 0.8 * coarse, 1.2 * coarse, 1.4 * coarse])
         assert set(design.specs()) & set(first.specs())
         fold = design.folds[0]
-        found = select(design, made_up(design, value), "MAP").settings[fold]
+        table = made_up(design, value)
+        curve = sweep_curves.data(design, table, "MAP", "C")
+        assert list(sweep_curves.figure(curve, design, "MAP", "C").data[1].x) == list(range(9))
+        assert curve["C"].is_monotonic_increasing
+        found = select(design, table, "MAP").settings[fold]
         assert found["C"] == pytest.approx(target[fold])
 
 

@@ -62,6 +62,16 @@ def test_seeds_are_averaged() -> None:
     assert found.validation == pytest.approx(0.6)
 
 
+def test_a_cell_that_lacks_a_seed_on_one_fold_cannot_be_chosen() -> None:
+    """Its best cell is best by the seeds that are there, too."""
+    design = Design(SPEC, GRID.axes, folds=("a", "b"), seeds=(0, 1))
+    table = without(made_up(design, bowl), C=1.0, gamma=0.5, fold="b", seed=1)
+    found = select(design, table, "MAP")
+    assert found.settings["a"] == {"C": 0.25, "gamma": 0.5}
+    assert found.left_out == 1
+    assert select(design, table, "MAP", per_fold=True).settings["a"] == {"C": 1.0, "gamma": 0.5}
+
+
 @pytest.mark.parametrize("how", ["missing", "NaN", "infinite"])
 def test_a_cell_that_lacks_a_run_cannot_be_chosen_and_is_told(how: str) -> None:
     """The best cell lacks its lowest fold: the mean over the other two would be the best by far."""
@@ -147,6 +157,17 @@ def test_given_by_query_one_fold_has_a_standard_error() -> None:
     assert more.chosen["error"].tolist() == pytest.approx([0.1 / math.sqrt(3)] * 3)
 
 
+def test_given_by_query_for_some_runs_only_there_is_no_standard_error() -> None:
+    table, queries = made_up(GRID, bowl), pd.Series([0.1, 0.5, 0.3])
+    known = table[~((table["C"] == 1.0) & (table["gamma"] == 0.5) & (table["fold"] == "b"))]
+    per_query = dict.fromkeys(known.index, queries)
+    found = select(GRID, table, "MAP", per_query=per_query)
+    assert found.settings["a"] == {"C": 1.0, "gamma": 0.5}
+    assert found.chosen["error"].isna().all()
+    with pytest.raises(SettingError, match="there is no one standard error"):
+        select(GRID, table, "MAP", rule="one_standard_error", per_query=per_query)
+
+
 def test_runs_of_other_settings_or_data_are_not_taken_for_the_designs_own() -> None:
     others = [
         Design(SPEC.but(loss="huber"), GRID.axes, folds=GRID.folds),
@@ -165,6 +186,24 @@ def test_two_runs_of_the_same_settings_are_refused() -> None:
     again = table.iloc[:1].rename(index=lambda digest: "before")
     with pytest.raises(DataError, match="have the same settings"):
         select(GRID, pd.concat([table, again]), "MAP")
+
+
+def test_a_run_that_failed_and_was_made_since_is_there() -> None:
+    table = made_up(GRID, bowl)
+    failed = table.iloc[:1].rename(index=lambda digest: "before").assign(**{"vali:MAP": math.nan})
+    for both in ([failed, table], [table, failed]):
+        found = select(GRID, pd.concat(both), "MAP")
+        assert found.left_out == 0
+        assert found.validation == select(GRID, table, "MAP").validation
+
+
+def test_runs_on_samples_beside_it_change_nothing() -> None:
+    """Tables say what was learned from only where that is not all."""
+    sampled = Design(SPEC.but(share=0.5, draw=1), GRID.axes, folds=GRID.folds)
+    table = pd.concat([made_up(GRID, bowl), made_up(sampled, lambda s: 1.0).assign(share=0.5, draw=1)])
+    assert table["share"].isna().any()
+    assert select(GRID, table, "MAP").validation == select(GRID, made_up(GRID, bowl), "MAP").validation
+    assert select(sampled, table, "MAP").validation == 1.0
 
 
 def test_whole_numbers_that_a_table_with_gaps_holds_as_floats_are_found() -> None:

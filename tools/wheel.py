@@ -38,6 +38,12 @@ SHIPPED = ("app.py", "router.py", "pages/", "ui/", ".streamlit/", "static/", "da
 DOCUMENTATION = "static/docs/"
 """What `make docs` makes is shipped where it is, though not under version control."""
 
+COMMANDS = (
+    "train synthetic-demo --set feature_map=linear",
+    "sweep synthetic-demo --set feature_map=linear --axis C=0.5,1 --json",
+    "runs --json",
+)
+"""What the command does without the app, in a store of its own."""
 JOB = """
 import time
 from rankviz import RunSpec
@@ -150,6 +156,8 @@ def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
     said = _run([str(ours / "rankviz"), "--version"], home, own)
     if said.stdout.strip() != f"rankviz {VERSION}":
         raise PackageError(f"rankviz --version says {said.stdout!r}")
+    for command in COMMANDS:
+        _run([str(ours / "rankviz"), *command.split()], home, own)
     refused = _run([str(ours / "rankviz"), "app"], home, own, status=1)
     if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")

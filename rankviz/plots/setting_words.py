@@ -53,10 +53,7 @@ def on_a_scale(design: Design, name: str, values: Iterable[Any]) -> pd.Series[fl
 def listed(design: Design, name: str) -> list[Any]:
     """The values of an axis that lists them, numbers by size; empty for a range."""
     axis = design.axis(name)
-    if isinstance(axis, Range):
-        return []
-    numbers = all(isinstance(value, int | float) for value in axis.values)
-    return sorted(axis.values) if numbers else list(axis.values)
+    return [] if isinstance(axis, Range) else list(axis.ordered)
 
 
 def scale_title(design: Design, name: str) -> str:

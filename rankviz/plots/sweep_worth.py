@@ -14,7 +14,7 @@ from rankviz.sweeps.designs import Design
 from rankviz.sweeps.worth import shares, worth
 
 COLUMNS = 2
-ROW = 220
+ROW = 260
 """Pixels of a row of panels."""
 
 
@@ -42,11 +42,14 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         columns,
         shared_yaxes="all",
         subplot_titles=titles,
-        vertical_spacing=0.35 / rows,
+        vertical_spacing=0.45 / rows,
         horizontal_spacing=0.04,
     )
     for place, name in enumerate(names):
-        own, at = table[table["setting"] == name], {"row": place // columns + 1, "col": place % columns + 1}
+        own, at = (
+            _apart(table[table["setting"] == name]),
+            {"row": place // columns + 1, "col": place % columns + 1},
+        )
         words = [value_words(design.settings[name], value) for value in own["value"]]
         for column, symbol in (("best", "circle"), ("mean", "circle-open")):
             fig.add_scatter(
@@ -55,7 +58,7 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
                 name=f"{column} of the cells with this value",
                 legendgroup=column,
                 showlegend=place == 0,
-                mode="lines+markers",
+                mode="markers" if design.settings[name].options else "lines+markers",
                 line={"color": DATA_COLOUR, "width": 1.5, "dash": "solid" if column == "best" else "dot"},
                 marker={"symbol": symbol, "size": 9, "color": DATA_COLOUR},
                 customdata=own["cells"],
@@ -66,12 +69,20 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         fig.update_xaxes(type="category", nticks=10, **at)
     for row in range(1, rows + 1):
         fig.update_yaxes(title_text=f"mean {metric}", tickformat=".3f", row=row, col=1)
+    fig.update_annotations(font_size=12)
     return finished(
         fig,
         height=110 + ROW * rows,
-        margin={"l": 60, "r": 10, "t": 80, "b": 40},
-        legend={"y": 1.0 + 0.16 / rows},
+        margin={"l": 60, "r": 10, "t": 95, "b": 40},
+        legend={"y": 1.0 + 0.18 / rows},
     )
+
+
+def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+    """The cells that do not read the setting behind a gap, so that no line leads there."""
+    unread = rows["value"].isna()
+    gap = rows[unread].assign(best=math.nan, mean=math.nan)
+    return pd.concat([rows[~unread], gap, rows[unread]]) if unread.any() else rows
 
 
 def _title(table: pd.DataFrame, design: Design, name: str) -> str:
@@ -80,4 +91,5 @@ def _title(table: pd.DataFrame, design: Design, name: str) -> str:
     symbol = setting_words(design.settings[name])
     if math.isnan(row["share"]):
         return symbol
-    return f"{symbol}: {'' if row['exact'] else 'about '}{100 * row['share']:.0f} % of the variance"
+    about = "" if row["exact"] else "about "
+    return f"{symbol}<br>{about}{100 * row['share']:.0f} % of variance"

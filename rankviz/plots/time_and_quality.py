@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -12,8 +13,8 @@ from rankviz.analysis.comparing.front import Front
 from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, style_of
 
-MOST_NAMED = 8
-"""Of more contestants only those on the front are named in the figure."""
+APART = (0.3, 0.06)
+"""Shares of width and height that names take: who is nearer to one that is named has none in the figure."""
 
 
 def data(front: Front) -> pd.DataFrame:
@@ -40,8 +41,7 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
         hoverinfo="skip",
     )
     low, high = math.log10(table["seconds"].min()), math.log10(table["seconds"].max())
-    for _, row in table.iterrows():
-        named = bool(row["efficient"]) or len(table) <= MOST_NAMED
+    for (_, row), named in zip(table.iterrows(), _named(table), strict=True):
         side = "bottom right" if math.log10(row["seconds"]) < (low + high) / 2 else "bottom left"
         fig.add_trace(_point(row, metric, side if named else ""))
     cheapest = table[table["chosen"] == "cheapest"]
@@ -60,6 +60,18 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
         xaxis=_seconds(low, high),
         yaxis={"title": f"mean {metric} over queries", "tickformat": ".3~f"},
     )
+
+
+def _named(table: pd.DataFrame) -> list[bool]:
+    """Who is named: the best, then those on the front, then others, unless their names would overlap."""
+    places = [np.log10(table["seconds"].to_numpy()), table["mean"].to_numpy()]
+    x, y = ((place - place.min()) / (np.ptp(place) or 1.0) for place in places)
+    order = np.lexsort((-y, ~table["efficient"].to_numpy()))
+    named: list[int] = []
+    for one in order:
+        if not any(abs(x[one] - x[k]) < APART[0] and abs(y[one] - y[k]) < APART[1] for k in named):
+            named.append(int(one))
+    return [place in named for place in range(len(table))]
 
 
 def _seconds(low: float, high: float) -> dict[str, Any]:

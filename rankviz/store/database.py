@@ -14,13 +14,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rankviz.experiments.jobs import default_folder
 from rankviz.store.errors import StoreOutOfReach
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.pool import PoolProxiedConnection
 
 ENVIRONMENT = "RANKVIZ_STORE"
 BUSY_SECONDS = 30.0
@@ -64,6 +66,7 @@ class Database:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
         self.engine = self._opened()
+        self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         try:
             self._bring_up_to_date()
         except BaseException:
@@ -167,8 +170,25 @@ class Database:
             time.sleep(pause * (1 + random.random()))
             pause = min(2.0, 2 * pause)
 
+    def state(self) -> object:
+        """What is equal to what it was before only where nothing has been written since."""
+        with self.told_without_address():
+            if self.file is None:
+                with self.reading() as connection:
+                    return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
+            with self._lock:
+                if self._watch is None:
+                    self._watch = self.engine.raw_connection()
+                with contextlib.closing(self._watch.cursor()) as cursor:
+                    cursor.execute("PRAGMA data_version")  # rises with what other connections commit
+                    return cursor.fetchone()
+
     def close(self) -> None:
         """Close its connections."""
+        with self._lock:
+            if self._watch is not None:
+                self._watch.close()
+                self._watch = None
         self.engine.dispose()
 
 

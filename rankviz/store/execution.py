@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 import platformdirs
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
@@ -23,15 +23,15 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
 from rankviz.store.leases import host, reclaim
-from rankviz.store.queue import new_name
+from rankviz.store.queue import new_name, process_of
 from rankviz.store.runs import RunStore
 from rankviz.store.study import QUEUED, RUNNING, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers
 
 LOOK_SECONDS = 1.0
 """At most this often who watches also sees to it that all is worked on."""
-START_SECONDS = 60.0
-"""A worker process says within this that it is there: importing takes long on a busy machine."""
+START_SECONDS = 30.0
+"""A worker that has not said within this that it is there is taken for gone."""
 
 
 class Execution(Protocol):
@@ -140,11 +140,14 @@ class LocalWorkers:
                 raise OSError("this system starts no processes")
             log = log_folder(self.store) / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            start([sys.executable, "-m", "rankviz.store.worker", name], environment, log)
+            process = start([sys.executable, "-m", "rankviz.store.worker", name], environment, log)
         except OSError as error:
             with self.store.database.writing() as connection:
                 connection.execute(delete(workers).where(workers.c.id == name))
             raise StoreError(f"No worker can be started ({error.strerror or error}).") from error
+        with self.store.database.writing() as connection:  # whoever looks can tell when it has died
+            row = update(workers).where(workers.c.id == name, workers.c.process == "")
+            connection.execute(row.values(process=process_of(process)))
 
 
 def log_folder(store: RunStore) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -13,6 +14,7 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from rankviz.common.arrays import FloatArray
+from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.rows import in_portions
 from rankviz.store.study import DONE
@@ -20,6 +22,8 @@ from rankviz.store.tables import marks, members, metric_sets, runs, studies, tag
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """Columns that are about a run: before those of its data and settings, `seconds`, and its metrics."""
+KEPT_ROWS = 60_000
+"""Of the tables that are kept until something is written, together."""
 DATA = ("dataset", "fold", "normalisation", "method")
 """Columns of data before those of settings, which come in the order of their names."""
 
@@ -34,6 +38,16 @@ class _Fixed:
     means: bytes | None
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A table as it was read last, at which state of the database, and what of it only new runs change."""
+
+    state: object
+    which: list[tuple[int, str]]
+    rest: pd.DataFrame
+    table: pd.DataFrame
+
+
 class Listing:
     """Tables of runs: index the digest, columns as `ABOUT`, then data and settings by name, then metrics.
 
@@ -45,20 +59,42 @@ class Listing:
         self._database, self._lock = database, Lock()
         self._fixed: dict[int, _Fixed] = {}
         self._names: dict[int, tuple[str, ...]] = {}
+        self._latest: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
     def seen_by(self, owner: str) -> pd.DataFrame:
         """Runs that a visitor may see, own ones and those that others share, the latest first."""
         own, others = _own(owner), _shared_by_others(owner)
         there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
         seen = or_(there, and_(marks.c.run.is_(None), runs.c.id.in_(others)))
-        return self._table(
-            _rows().join(marks, own, isouter=True).where(seen).order_by(runs.c.id.desc()), owner
-        )
+        asked = _rows().join(marks, own, isouter=True).where(seen)
+        return self._table(("seen", owner), asked.order_by(runs.c.id.desc()), owner)
+
+    def every(self) -> pd.DataFrame:
+        """All runs, whoever asked for them, the latest first: for who may read the database itself."""
+        asked = _rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc())
+        return self._table(("every",), asked, "")
+
+    def of_studies(self, wanted: Sequence[str]) -> pd.DataFrame:
+        """The runs of studies, in their order, as `every` does."""
+        asked = _rows().join(members, members.c.run == runs.c.id).join(marks, _own(""), isouter=True)
+        places = members.c.study, members.c.position
+        asked = asked.where(members.c.study.in_(wanted)).order_by(*places)
+        return self._table(("studies", *wanted), asked, "")
+
+    def specs(self, digests: Sequence[str]) -> list[RunSpec]:
+        """The specs of runs that there are, in the order of their digests."""
+        found: dict[str, RunSpec] = {}
+        with self._database.reading() as connection:
+            for portion in in_portions(digests):
+                asked = select(runs.c.digest, runs.c.spec).where(runs.c.digest.in_(portion))
+                found |= {digest: RunSpec.from_json(text) for digest, text in connection.execute(asked)}
+        return [found[digest] for digest in digests if digest in found]
 
     def deleted_by(self, owner: str) -> pd.DataFrame:
         """Runs that a visitor has deleted and may restore, the latest first."""
         asked = _rows().join(marks, _own(owner)).where(marks.c.deleted.is_not(None))
-        return self._table(asked.order_by(marks.c.deleted.desc()), owner)
+        asked = asked.order_by(marks.c.deleted.desc(), runs.c.id.desc())
+        return self._table(("deleted", owner), asked, owner)
 
     def of_study(self, study: str, owner: str) -> pd.DataFrame:
         """The runs of a study that a visitor may see, in its order; empty where it is not theirs to see."""
@@ -70,32 +106,54 @@ class Listing:
             .join(marks, _own(owner), isouter=True)
             .where(members.c.study == study, seen)
         )
-        return self._table(asked.order_by(members.c.position), owner)
+        return self._table(("study", study, owner), asked.order_by(members.c.position), owner)
 
-    def _table(self, asked: Select[Any], owner: str) -> pd.DataFrame:
+    def _table(self, key: tuple[str, ...], asked: Select[Any], owner: str) -> pd.DataFrame:
+        """A table as it was read last, where nothing has been written to the database since."""
+        state = self._database.state()  # before the table: what is written meanwhile has it read again
+        with self._lock:
+            known = self._latest.get(key)
+        if known is None or known.state != state:
+            known = self._read(state, asked, owner, known)
+        with self._lock:
+            self._latest[key] = known
+            self._latest.move_to_end(key)
+            while len(self._latest) > 1 and sum(len(one.table) for one in self._latest.values()) > KEPT_ROWS:
+                self._latest.popitem(last=False)
+        return known.table.copy(deep=False)  # whoever changes theirs changes no other's
+
+    def _read(self, state: object, asked: Select[Any], owner: str, before: _Kept | None) -> _Kept:
         with self._database.reading() as connection:
             rows = connection.execute(asked).all()
             given = _tags(connection, owner)
-            fixed = self._read(connection, [(row.id, row.state) for row in rows])
-            names = self._metric_names(connection, {one.metric_set for one in fixed})
-        about = pd.DataFrame(rows, columns=list(asked.selected_columns.keys()))
+            about = _columns(rows, list(asked.selected_columns.keys()))
+            which = list(zip(about["id"], about["state"], strict=True))
+            same = before is not None and before.which == which
+            rest = before.rest if before and same else self._rest(connection, which, about["digest"])
         about["own"] = about["own"].notna()
         for name in ("star", "shared"):
             about[name] = about[name].fillna(False).astype(bool)
         about["note"] = about["note"].fillna("")
         about["tags"] = [given.get(number, ()) for number in about["id"]]
-        index = pd.Index(about["digest"], name="run")
+        table = pd.concat([about[list(ABOUT)].set_index(rest.index), rest], axis=1)
+        return _Kept(state, which, rest, table)
+
+    def _rest(
+        self, connection: Connection, which: Sequence[tuple[int, str]], digests: Iterable[str]
+    ) -> pd.DataFrame:
+        """Settings, seconds and metrics of runs, which are what they are while none changes its state."""
+        index = pd.Index(list(digests), name="run", dtype="str")
+        fixed = self._fixed_of(connection, which)
+        names = self._metric_names(connection, {one.metric_set for one in fixed})
+        seconds = [np.nan if one.seconds is None else one.seconds for one in fixed]
         parts = [
-            about[list(ABOUT)].set_index(index),
             _settings([one.settings for one in fixed], index),
-            pd.DataFrame(
-                {"seconds": [np.nan if one.seconds is None else one.seconds for one in fixed]}, index
-            ),
+            pd.DataFrame({"seconds": np.array(seconds, np.float64)}, index),
             _metrics(fixed, names, index),
         ]
         return pd.concat(parts, axis=1)
 
-    def _read(self, connection: Connection, wanted: Sequence[tuple[int, str]]) -> list[_Fixed]:
+    def _fixed_of(self, connection: Connection, wanted: Sequence[tuple[int, str]]) -> list[_Fixed]:
         """What never changes of runs; of those that were made it is kept."""
         with self._lock:
             found = {number: self._fixed[number] for number, _ in wanted if number in self._fixed}
@@ -160,16 +218,23 @@ def _flat(spec: str) -> dict[str, Any]:
     return flat
 
 
+def _columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+    """Rows as columns; pandas alone would look at every row for what it is."""
+    columns = [list(values) for values in zip(*rows, strict=True)] or [[] for _ in names]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
 def _settings(found: Sequence[dict[str, Any]], index: pd.Index[Any]) -> pd.DataFrame:
-    names = sorted({name for values in found for name in values} - {*DATA, "digest"})
-    columns = {name: [values.get(name) for values in found] for name in (*DATA, *names)}
-    return pd.DataFrame({name: _column(values) for name, values in columns.items()}, index=index)
+    kinds = set(map(tuple, found))  # names of settings: few, whatever the number of runs
+    names = sorted({name for kind in kinds for name in kind} - {*DATA, "digest"})
+    columns = {name: _column([values.get(name) for values in found]) for name in (*DATA, *names)}
+    return pd.DataFrame(columns, index=index)
 
 
 def _column(values: list[Any]) -> pd.Series[Any]:
     """Values of one type as that type; with names that stand for numbers, or gaps, as they are."""
-    kinds = {type(value) for value in values}
-    return pd.Series(values, dtype=None if len(kinds) == 1 else object).array  # type: ignore[return-value]
+    one = len(set(map(type, values))) == 1
+    return pd.Series(values, dtype=None if one else object).array  # type: ignore[return-value]
 
 
 def _metrics(

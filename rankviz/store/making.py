@@ -13,7 +13,7 @@ from typing import Any, Self
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress
 from rankviz.common.threads import limit_threads
-from rankviz.experiments.estimate import check_budget, estimate
+from rankviz.experiments.estimate import budget_now, check_budget, estimate
 from rankviz.experiments.run import execute_all
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
@@ -88,6 +88,7 @@ class Making:
     def __init__(self, store: RunStore) -> None:
         self._store = store
         self._folds: tuple[tuple[str, ...], Folds] = ((), Folds(()))
+        self._shape = "", Shape(0, 0, 0, 0, 0)
 
     def make(self, lease: Lease) -> None:
         """Make the runs of a family, save each when it is made, and let go of the family."""
@@ -100,9 +101,9 @@ class Making:
 
     def _make(self, specs: Sequence[RunSpec], keeper: Keeper) -> None:
         """Make runs together; after one that fails the others one by one, so that it fails alone."""
-        left = [spec for spec in specs if self._may(spec, keeper)]
+        left = self._possible(specs, keeper)
         try:
-            for spec in self._made(left, keeper):
+            for spec in self._made(tuple(left), keeper):
                 left.remove(spec)
             return
         except LetGo:
@@ -114,17 +115,23 @@ class Making:
         for spec in left:
             self._make([spec], keeper)
 
-    def _may(self, spec: RunSpec, keeper: Keeper) -> bool:
-        """Whether its data are there and it fits into memory; else the run has failed."""
-        keeper.begin(spec)
-        try:
-            check_budget(estimate(spec, Shape.of(self._folds[1].of(spec, keeper))))
-        except LetGo:
-            raise
-        except Exception as error:
-            self._fail(spec, error)
-            return False
-        return True
+    def _possible(self, specs: Sequence[RunSpec], keeper: Keeper) -> list[RunSpec]:
+        """Runs whose data are there and that fit into memory; the others have failed."""
+        budget, found = budget_now(), list[RunSpec]()
+        for spec in specs:
+            keeper.begin(spec)
+            try:
+                fold = self._folds[1].of(spec, keeper)
+                if self._shape[0] != fold.digest:  # pairs are counted for it
+                    self._shape = fold.digest, Shape.of(fold)
+                check_budget(estimate(spec, self._shape[1], budget=budget), budget)
+            except LetGo:
+                raise
+            except Exception as error:
+                self._fail(spec, error)
+            else:
+                found.append(spec)
+        return found
 
     def _made(self, specs: Sequence[RunSpec], keeper: Keeper) -> Iterator[RunSpec]:
         """Runs as they are made and saved."""

@@ -80,6 +80,11 @@ class Queue:
                     return _lease(connection, study, family.id, worker)
         return None
 
+    def waits(self) -> bool:
+        """Whether there is something to be made that nobody makes."""
+        with self._database.reading() as connection:
+            return _waits(connection)
+
     def register(self, worker: str, process: ProcessId) -> None:
         """Note that a worker is there, and which process it is."""
         values = {"host": host(), "process": process_of(process), "until": time.time() + LEASE_SECONDS}
@@ -95,7 +100,7 @@ class Queue:
     def idle(self, worker: str) -> bool:
         """Whether there is something for a worker that has nothing to do, who is noted as there."""
         with self._database.reading() as connection:
-            wanted = _next(connection) is not None or any(map(is_over, connection.execute(held())))
+            wanted = _waits(connection)
             until = connection.execute(select(workers.c.until).where(workers.c.id == worker)).scalar()
         if until is not None and until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
             with self._database.writing() as connection:
@@ -140,6 +145,10 @@ def present(connection: Connection, worker: str) -> None:
 def process_of(process: ProcessId) -> str:
     """A process as the table of workers has it."""
     return json.dumps(asdict(process))
+
+
+def _waits(connection: Connection) -> bool:
+    return _next(connection) is not None or any(map(is_over, connection.execute(held())))
 
 
 def _next(connection: Connection) -> Any | None:

@@ -104,6 +104,18 @@ class Studies:
         seen = (studies.c.owner == owner) | studies.c.shared
         return self._where(seen & studies.c.deleted.is_(None))
 
+    def titles(self, owner: str) -> dict[str, str]:
+        """The titles of the studies that a visitor may see, by id, the latest first."""
+        seen = (studies.c.owner == owner) | studies.c.shared
+        asked = select(studies.c.id, studies.c.title).where(seen, studies.c.deleted.is_(None))
+        with self._database.reading() as connection:
+            rows = connection.execute(asked.order_by(studies.c.created.desc())).all()
+        return {row.id: row.title for row in rows}
+
+    def every(self) -> list[StudyStatus]:
+        """The studies of all visitors, the latest first: for who may read the database itself."""
+        return self._where(studies.c.deleted.is_(None))
+
     def running(self) -> list[StudyStatus]:
         """The studies of all visitors of which runs are still to be made."""
         asked = (studies.c.asked == RUNNING) & studies.c.deleted.is_(None)

@@ -58,7 +58,7 @@ class _Space:
 
     def __init__(self, design: Design, optuna: ModuleType) -> None:
         self._design, self._optuna, known = design, optuna, design.settings
-        self._axes = {axis.setting: _ordered(axis) for axis in design.axes}
+        self._axes = {axis.setting: axis for axis in design.axes}
         self._of = {name: _distribution(axis, known[name], optuna) for name, axis in self._axes.items()}
 
     def trial(self, cell: Cell, value: float) -> Any:
@@ -84,15 +84,15 @@ class _Space:
 
     def _encoded(self, name: str, value: Any) -> Any:
         axis = self._axes[name]
-        return axis.values.index(value) if isinstance(axis, Values) else value
+        return axis.ordered.index(value) if isinstance(axis, Values) else value
 
     def _proposed(self, trial: Any, name: str) -> Any:
         axis, of = self._axes[name], self._of[name]
         if isinstance(axis, Values) and not hasattr(of, "low"):
-            return axis.values[trial.suggest_categorical(name, of.choices)]
+            return axis.ordered[trial.suggest_categorical(name, of.choices)]
         suggest = trial.suggest_int if isinstance(of.low, int) else trial.suggest_float
         proposed = suggest(name, of.low, of.high, log=of.log)
-        return axis.values[proposed] if isinstance(axis, Values) else proposed
+        return axis.ordered[proposed] if isinstance(axis, Values) else proposed
 
 
 def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) -> list[Cell]:
@@ -118,11 +118,12 @@ def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) ->
 def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float | None]:
     """The cells on the axes that have runs in the table, always in one order; None for incomplete ones."""
     column = metric_column(table, metric)
-    axes = {axis.setting: axis for axis in design.axes}
-    cells = _cells_of(table, axes)
+    cells = _cells_of(design, table)
     if not cells:
         return {}
-    tried = replace(design, kind="given", points=0, draw=0, given=tuple(cells))
+    read = {name for cell in cells for name, _ in cell}
+    axes = tuple(axis for axis in design.axes if axis.setting in read)
+    tried = replace(design, axes=axes, kind="given", points=0, draw=0, given=tuple(cells))
     runs = results(tried, table)
     begun = set(runs.loc[runs["digest"].notna(), "cell"])
     means = by_fold(runs, column).mean(axis=1, skipna=False)
@@ -130,30 +131,15 @@ def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float 
     return {key: None if pd.isna(value) else float(value) for key, value in found.items()}
 
 
-def _cells_of(table: pd.DataFrame, axes: dict[str, Axis]) -> list[Key]:
+def _cells_of(design: Design, table: pd.DataFrame) -> list[Key]:
     """The settings on the axes that runs of the table have, those whose values lie on them, in order."""
-    found = set()
-    for values in keys_of(table, axes):
-        row = [(name, value, *_on(axes[name], value)) for name, value in zip(axes, values, strict=True)]
+    axes, found, base = {axis.setting: axis for axis in design.axes}, set(), design.base
+    of_base = (table["dataset"] == base.dataset) & (table["method"] == base.method)
+    for values in keys_of(table[of_base & table["fold"].isin(design.folds)], axes):
+        row = [(name, value, *axes[name].own(value)) for name, value in zip(axes, values, strict=True)]
         if all(own or value is None for _, value, *own in row):
             found.add(tuple((name, own[0]) for name, _, *own in row if own))
     return sorted(found, key=repr)
-
-
-def _on(axis: Axis, value: Any) -> tuple[Any, ...]:
-    """The value as the axis has it, tables hold whole numbers as floats; nothing where it lies beyond."""
-    if isinstance(axis, Values):
-        return tuple(own for own in axis.values if own == value)
-    if not _is_number(value) or not axis.low <= value <= axis.high:
-        return ()
-    return (type(axis.low)(value),) if value == type(axis.low)(value) else ()
-
-
-def _ordered(axis: Axis) -> Axis:
-    """Numbers by size, so that neighbours are alike."""
-    if isinstance(axis, Values) and all(map(_is_number, axis.values)):
-        return replace(axis, values=tuple(sorted(axis.values)))
-    return axis
 
 
 def _distribution(axis: Axis, setting: Setting, optuna: ModuleType) -> Any:

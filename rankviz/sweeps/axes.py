@@ -7,7 +7,7 @@ of two is as likely as the next; whole numbers and all others evenly. What is ch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,22 @@ class Values:
         if not self.values:
             raise SettingError(f"the axis {self.setting!r} has no values; give one at least, or leave it out")
         return Values(self.setting, tuple(dict.fromkeys(setting.checked(value) for value in self.values)))
+
+    @property
+    def ordered(self) -> tuple[Any, ...]:
+        """The values, numbers by size, so that neighbours are alike."""
+        numbers = all(isinstance(value, int | float) for value in self.values)
+        return tuple(sorted(self.values)) if numbers else self.values
+
+    def with_values(self, values: Iterable[Any]) -> Values:
+        """The axis with these values at its end, those that it has not and that are not None."""
+        return Values(
+            self.setting, tuple(dict.fromkeys((*self.values, *(v for v in values if v is not None))))
+        )
+
+    def own(self, value: Any) -> tuple[Any, ...]:
+        """The value as it stands on the axis, alone in a tuple; an empty one where it does not."""
+        return tuple(listed for listed in self.values if listed == value)
 
     def at(self, share: float, setting: Setting) -> Any:
         """The value at a share from 0 to 1 of the axis: each value has as long a piece of it."""
@@ -56,6 +72,17 @@ class Range:
                 "the smaller first"
             )
         return Range(self.setting, *ends)
+
+    def with_values(self, values: Iterable[Any]) -> Range:
+        """The range itself, which takes any value between its ends."""
+        return self
+
+    def own(self, value: Any) -> tuple[Any, ...]:
+        """The value as it lies in the range, alone in a tuple: whole if its ends are; an empty one beyond."""
+        if isinstance(value, str | bool | tuple) or value is None or not self.low <= value <= self.high:
+            return ()
+        found = type(self.low)(value)
+        return (found,) if found == value else ()
 
     def at(self, share: float, setting: Setting) -> Any:
         """The value at a share from 0 to 1 of the range."""

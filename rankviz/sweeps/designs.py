@@ -105,9 +105,11 @@ class Design:
         return [run.spec for run in self.plan.runs]
 
     def extended(self, cells: Iterable[Mapping[str, Any]]) -> Self:
-        """The same design with more cells, listed one by one."""
-        listed = [tuple(cell.items()) for cell in (*self.plan.cells, *cells)]
-        return replace(self, kind="given", points=0, draw=0, given=tuple(listed))
+        """The same design with more cells, listed one by one; axes that list values are given those too."""
+        more = list(cells)
+        axes = tuple(axis.with_values(cell.get(axis.setting) for cell in more) for axis in self.axes)
+        listed = tuple(tuple(cell.items()) for cell in (*self.plan.cells, *more))
+        return replace(self, axes=axes, kind="given", points=0, draw=0, given=listed)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain values, for JSON."""

@@ -137,16 +137,14 @@ class Given:
     complete: bool = False
 
     def check(self, design: Asked) -> None:
-        """There is a cell, and each has a value on every axis."""
+        """There is a cell, and each lies on the axes."""
         _no_points(self.label, design)
-        names = {axis.setting for axis in design.axes}
+        axes = {axis.setting: axis for axis in design.axes}
         if not design.given:
             raise SettingError("given has no cells; list one at least")
         for cell in design.given:
-            if not {name for name, _ in cell} <= names:
-                raise SettingError(
-                    f"the cell {dict(cell)} has settings that are no axis; add an axis for each"
-                )
+            if any(name not in axes or not axes[name].own(value) for name, value in cell):
+                raise SettingError(f"the cell {dict(cell)} does not lie on the axes; widen them to hold it")
 
     def count(self, design: Asked) -> int:
         """As many as are listed."""

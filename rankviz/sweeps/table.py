@@ -15,7 +15,7 @@ import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.sweeps.designs import Design
 
 VALIDATION, TEST = "vali:", "test:"
@@ -104,9 +104,12 @@ def _rows_of(design: Design, table: pd.DataFrame) -> np.ndarray:
     specs = [run.spec for run in design.plan.runs]
     data = [name for name in _DATA if name in table]
     names = list(dict.fromkeys(name for spec in specs for name in spec.values))
+    told = table.filter(regex=f"^{VALIDATION}").notna().any(axis=1).tolist()
     places: dict[tuple[Any, ...], int] = {}
-    for row, key in enumerate(keys_of(table, [*data, "method", *names])):
-        if key in places:
+    for row, key in enumerate(keys_of(_with_defaults(table, data), [*data, "method", *names])):
+        if key in places and not (told[row] and told[places[key]]):
+            row = row if told[row] else places[key]  # a run that failed, and one that was made since
+        elif key in places:
             one, other = table.index[places[key]], table.index[row]
             raise DataError(
                 f"runs {one} and {other} have the same settings",
@@ -119,6 +122,12 @@ def _rows_of(design: Design, table: pd.DataFrame) -> np.ndarray:
         for spec in specs
     )
     return np.array([places.get(key, -1) for key in asked], dtype=np.int64)
+
+
+def _with_defaults(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """The table with the defaults of data where it has none: of what a run learns from, where that is all."""
+    known = {name: getattr(DataSpec, name) for name in names if hasattr(DataSpec, name)}
+    return table.assign(**{name: table[name].where(table[name].notna(), own) for name, own in known.items()})
 
 
 def keys_of(table: pd.DataFrame, names: Iterable[str]) -> list[tuple[Any, ...]]:

@@ -113,6 +113,6 @@ def _groups(design: Design, cells: pd.DataFrame, name: str) -> list[tuple[Any, p
 
 
 def _places(design: Design, name: str, values: pd.Series[Any]) -> pd.Series[Any]:
-    """What orders the values of a setting: their place on its axis, numbers by their size on a range."""
+    """What orders the values of a setting: their place on its axis, numbers by their size."""
     axis = design.axis(name)
-    return values.astype(float) if isinstance(axis, Range) else values.map(axis.values.index)
+    return values.astype(float) if isinstance(axis, Range) else values.map(axis.ordered.index)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from helpers import query_of, sidebar
+from helpers import OF_STORE, assert_no_errors_shown, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.shared.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
+DRAWN = [name for name in PAGES if name not in OF_STORE]
 FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list"
 BAD = ("serious", "critical")
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
@@ -28,19 +30,42 @@ def bottom(page: Page, selector: str) -> float:
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", DRAWN)
 def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
+    """And figures have a text, and the page fits a narrow screen, while it is open."""
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
+    assert_no_errors_shown(page)
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
     for label in ("Number of features (m)", "C", "γ"):
         box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 768, label
+    assert_figures_have_a_text(page)
     assert not serious(page)
+    page.set_viewport_size({"width": 420, "height": 900})
+    wait_settled(page)
+    assert page.get_by_test_id("stMain").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert_no_errors_shown(page)
 
 
-@pytest.mark.parametrize("name", PAGES)
+def assert_figures_have_a_text(page: Page) -> None:
+    """Every chart is a figure with a name of two words at least, and there is one."""
+    named = page.get_by_role("figure", name=re.compile(r"\w+ \w+"))
+    expect(named).not_to_have_count(0, timeout=60_000)  # on a busy machine its runs go on as a job
+    wait_settled(page)
+    charts = page.locator("[data-testid=stPlotlyChart], .playground .square, .weights").filter(visible=True)
+    assert charts.count() == named.count() > 0
+
+
+def test_the_sidebar_leads_to_every_page(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    links = sidebar(page).get_by_test_id("stSidebarNavLink").evaluate_all("all => all.map(a => a.pathname)")
+    assert sorted(links) == sorted(f"/{name}" for name in PAGES)
+
+
+@pytest.mark.parametrize("name", DRAWN)
 def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
-from helpers import assert_no_errors_shown, figures, finish_training, query_of
+from helpers import OF_STORE, assert_no_errors_shown, figures, finish_training, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
@@ -116,7 +116,7 @@ def assert_reload_changes_nothing(page: Page, tab: str = "") -> None:
 
 
 @pytest.mark.letor
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in OF_STORE])
 def test_page_on_ohsumed_comes_back(letor_server: Server, page: Page, name: str) -> None:
     state = OHSUMED | SMALLER.get(name, {})
     open_page(page, link(letor_server, name, state))

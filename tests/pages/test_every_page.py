@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP, EDGES, shown, words
+from conftest_pages import APP, EDGES, OF_STORE, shown, words
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
@@ -31,7 +31,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
     assert "nan" not in words(app).lower().split()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_STORE])
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
 def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
     app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there

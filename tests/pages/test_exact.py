@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, shown, words
+from conftest_pages import OF_STORE, figures, shown, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import PAGES
 from test_home_train import lines
@@ -57,7 +57,7 @@ def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
 
 
 # a grid of exact runs, as the page on C and costs draws it, is work for a job
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_STORE])
 def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
     link = {"plain": "false", "upto": 10, "errupto": 25, "draws": 1}
     app = open_page(page, **link, **EXACT)

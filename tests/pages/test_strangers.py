@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import APP, figures, shown, words
+from conftest_pages import APP, OF_STORE, figures, shown, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.features import FEATURE_MAPS, KERNELS
@@ -80,7 +80,7 @@ def test_every_page_shows_it_or_says_why_not(
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in ("data", "home", "playground", "weights")]
+    "page", [page for page in PAGES if page not in {"data", "home", "playground", "weights"} | OF_STORE]
 )
 def test_a_ranker_with_scores_only_is_called_by_its_name(
     page: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]

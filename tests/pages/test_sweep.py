@@ -237,6 +237,7 @@ def test_more_cells_need_the_adviser(started: AppTest, monkeypatch: pytest.Monke
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     app = press(app.run(), "ask-for-more")
     assert "rankviz&#91;advise&#93;" in app.warning[0].value
+    assert not press(app, "new-sweep").warning
 
 
 def test_a_store_out_of_reach_is_a_sentence(

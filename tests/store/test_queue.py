@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest_store import GRID, end_of_lease, save_all, states, taken
@@ -11,6 +12,7 @@ from conftest_store import GRID, end_of_lease, save_all, states, taken
 from rankviz import RunRecord, RunSpec
 from rankviz.experiments.processes import ProcessId
 from rankviz.store import RunStore, Study
+from rankviz.store.making import Making
 
 
 def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:
@@ -177,3 +179,9 @@ def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(
     again = store.studies.submit(GRID, specs[:1])
     assert states(store, again) == {"queued": 1}
     assert taken(store, "w").specs == (specs[0],)
+
+
+def test_a_family_is_made_as_a_whole(store: RunStore, specs: list[RunSpec], root: Path) -> None:
+    study = store.studies.submit(Study("me", "a grid", roots=(str(root),)), specs[:3])
+    Making(store).make(taken(store, "w"))
+    assert states(store, study) == {"done": 3}

@@ -17,6 +17,7 @@ from streamlit.starlette import App
 from rankviz.common.memory import return_freed_memory
 from ui.data.held import HELD
 from ui.shared.fold_memory import FOLDS
+from ui.shared.run_store import look_after
 from ui.what_if.fitted import memory
 
 LOOK_SECONDS = 5
@@ -63,7 +64,7 @@ class BoundedUploads:
 
 @asynccontextmanager
 async def giving_back(_: App) -> AsyncIterator[None]:
-    """While the server runs, look every few seconds for files and folds to let go."""
+    """While the server runs, let go of files and folds, and have sweeps go on, every few seconds."""
     watch = asyncio.create_task(_look_again_and_again())
     try:
         yield
@@ -79,3 +80,4 @@ async def _look_again_and_again() -> None:
         models = memory().look(now)
         if FOLDS.look(now) or files or models:
             await asyncio.to_thread(return_freed_memory)
+        await asyncio.to_thread(look_after)

@@ -37,7 +37,7 @@ from ui.shared.runs import (
 )
 from ui.shared.tabs import wait_too
 from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
-from ui.shared.visitors import visitor
+from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.watching import PARAMETER, STOPPED, store, watch
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
@@ -103,6 +103,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
         with own:
             found |= _work_on(known, missing, job, title)
     keeper().keep(visitor(), found.values())
+    keep_visitor()  # whose they are tomorrow, too
     return [found.get(spec) for spec in known]
 
 

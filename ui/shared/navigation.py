@@ -76,6 +76,14 @@ ENTRIES = (
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),
+    Entry(
+        "Runs",
+        "history",
+        "runs",
+        " that were made: search, compare, mark and share them",
+        reads.by_runs,
+        own=True,
+    ),
 )
 """All pages in the order of the menu, the start page first."""
 

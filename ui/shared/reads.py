@@ -64,6 +64,11 @@ def by_plane(setting: Setting) -> str:
     return "Not read on this page, which has documents and a model of its own."
 
 
+def by_runs(setting: Setting) -> str:
+    """The list of runs has them as they were made."""
+    return "Not read on this page, which lists runs as they were made."
+
+
 def _linear(setting: Setting) -> object:
     return LINEAR if setting is FEATURE_MAP else setting.first
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
@@ -15,7 +17,6 @@ def part_shown(spec: RunSpec) -> str:
     A look is one experiment whose test result was shown in this session; looking twice at the same one
     counts once.
     """
-    looks: set[str] = st.session_state.setdefault("looks", set())
     revealed = st.toggle(
         "Reveal test",
         key=KEY,
@@ -23,9 +24,15 @@ def part_shown(spec: RunSpec) -> str:
         help="Choose settings on the validation part. Every look at the test part that leads to another "
         "choice makes its figures less honest, so looks are counted.",
     )
-    if revealed:
-        looks.add(spec.hash)
+    looks = note_looks([spec.hash] if revealed else [])
     if looks:
         times = "once" if len(looks) == 1 else f"{len(looks)} times"
         st.caption(f"test part looked at {times} (each experiment counts once)", width="content")
     return "test" if revealed else "vali"
+
+
+def note_looks(digests: Iterable[str]) -> set[str]:
+    """Note experiments whose test results are shown; returns all that were, in this session."""
+    looks: set[str] = st.session_state.setdefault("looks", set())
+    looks.update(digests)
+    return looks

@@ -16,6 +16,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.takeover import take_over
 
 MOST_PENDING = 2000
 """Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
@@ -50,6 +51,20 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     with suppress(StoreOutOfReach):
         return run_store().records.find(specs)
     return {}
+
+
+@cache
+def take_over_once() -> None:
+    """Have what jobs have left in folders in the store; once for a server."""
+    take_over(run_store())
+
+
+def look_after() -> None:
+    """Have sweeps go on whose workers have ended, with the machine or the app that started them."""
+    with suppress(StoreError):
+        take_over_once()
+        if run_store().queue.waits():
+            workers().see_to_it()
 
 
 class Keeper:
@@ -101,5 +116,5 @@ def forget() -> None:
     keeper().settle()
     for execution in _opened():
         execution.store.close()
-    _opened.cache_clear()
-    keeper.cache_clear()
+    for kept in (_opened, keeper, take_over_once):
+        kept.cache_clear()

@@ -315,7 +315,7 @@ _TRAINING = Turns(TELL_EVERY)
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Show what is wrong with data or settings as a sentence with its remedy, and end the page there.
+    """Show what is wrong with data, settings or the store as a sentence with its remedy; the page ends there.
 
     Any other exception is a fault of the program: it is logged and shown with its details, to be copied.
     Blocks may lie within one another: what an inner one has shown ends the outer ones as well. Put before a

@@ -131,6 +131,14 @@ TERMS = {
         "The weight α that training gives a preference pair; pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
+    "Study": Term(
+        r"\b[Ss]tud(?:y|ies)\b",
+        "Runs that somebody asked for together, such as those of a sweep; a run may be in several.",
+    ),
+    "Digest": Term(
+        r"\bdigests?\b",
+        "Sixteen signs that name a run: the same data, method and settings have the same ones everywhere.",
+    ),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
         "How many singular values of a matrix are not zero: the fewer, the simpler it is.",

@@ -16,7 +16,7 @@ from ui.sweep.cells import CLICKED
 from ui.sweep.found import design_of, opened
 from ui.sweep.starting import KIND, STUDY
 from ui.sweep.told import cell_words
-from ui.sweep.trying import trying
+from ui.sweep.trying import forget_what_was_refused, trying
 
 SHOWN, LONGEST_NOTE = 8, 500
 _DELETED = "sweep-deleted"
@@ -112,6 +112,7 @@ def show(study: str) -> None:
     """Show a sweep (a callback)."""
     st.session_state[STUDY] = study
     st.session_state.pop(CLICKED, None)
+    forget_what_was_refused()
 
 
 def _delete(study: str, title: str) -> None:

@@ -27,6 +27,11 @@ def trying(act: Callable[..., Any]) -> Callable[..., None]:
     return tried
 
 
+def forget_what_was_refused() -> None:
+    """Something else is shown: what was refused before has nothing to do with it."""
+    st.session_state.pop(_REFUSED, None)
+
+
 def say_what_was_refused() -> None:
     """Why what was tried last was not done, where it was not."""
     if _REFUSED in st.session_state:

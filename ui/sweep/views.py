@@ -27,7 +27,7 @@ from ui.sweep.mine import show_sweeps
 from ui.sweep.starting import STUDY
 from ui.sweep.tabs import below
 from ui.sweep.told import over, what_stays
-from ui.sweep.trying import say_what_was_refused, trying
+from ui.sweep.trying import forget_what_was_refused, say_what_was_refused, trying
 from ui.sweep.words import TERMS_HERE, answer, prospect_words
 
 TITLE = "Sweep"
@@ -61,6 +61,7 @@ def leave() -> None:
     """Show no sweep but a design (a callback)."""
     st.session_state[STUDY] = ""
     st.session_state.pop(CLICKED, None)
+    forget_what_was_refused()
 
 
 def a_design(base: RunSpec) -> None:

@@ -13,7 +13,7 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import small, with_minus
+from rankviz.common.numbers import counted, small, with_minus
 from rankviz.common.settings import one_of
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
 from rankviz.metrics.significance import interval, queries_in_words
@@ -74,6 +74,28 @@ class Comparison:
         """How many p-values the adjusted ones are adjusted for."""
         return int(self.deltas[self.test].notna().sum())
 
+    def answer(self, metric: str) -> str:
+        """Say who is better or worse than the baseline by a metric after Holm's correction, others by number.
+
+        Raises `SettingError` for a metric that was not compared.
+        """
+        one_of("metric", metric, self.metrics)
+        rows = self.deltas[self.deltas["metric"] == metric]
+        held = rows[rows["holm"] <= LEVEL]
+        told = [
+            f"{' and '.join(own)} {'is' if len(own) == 1 else 'are'} {word} than {self.baseline}"
+            for word, own in (
+                ("better", held["label"][held["difference"] > 0]),
+                ("worse", held["label"][held["difference"] < 0]),
+            )
+            if len(own)
+        ]
+        left = len(rows) - len(held)
+        if left:
+            who = counted(left, "other model" if told else "model")
+            told.append(f"{who} cannot be told from {'it' if told else self.baseline}")
+        return f"By {metric}, {'; '.join(told)} ({queries_in_words(int(rows['queries'].iloc[0]))})"
+
     def sentence(self, label: str, metric: str) -> str:
         """Say on how many queries a contestant is better than the baseline, and whether that holds."""
         row = self.delta(label, metric)
@@ -109,9 +131,9 @@ def compare(
 ) -> Comparison:
     """Compare contestants with the one of them that is labelled `baseline`, by several metrics.
 
-    A query is what counts: seeds and folds that it was scored with are averaged first, and do not narrow
-    an interval. Raises `SettingError` for what cannot be compared (see `Matched.of`), `DataError` for a
-    query that has a value for some models only.
+    A query is what counts: seeds and folds that it was scored with are averaged first, and do not narrow an
+    interval. How other seeds would come out, `seed_sd` tells and intervals do not. Raises `SettingError` for
+    what cannot be compared (see `Matched.of`), `DataError` for a query that has a value for some models only.
 
     Examples
     --------

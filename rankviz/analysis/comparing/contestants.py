@@ -17,6 +17,7 @@ from rankviz.experiments.labels import short_labels
 from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.paired_tests import mean_over_seeds
+from rankviz.whatif.samples import SETTINGS
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,24 +31,28 @@ class Run:
         Metrics of one part, index query id.
     seconds : float
         Of training; NaN where nobody counted.
+    stopped : bool
+        Whether training was stopped before its end.
     """
 
     spec: RunSpec
     per_query: pd.DataFrame
     seconds: float = math.nan
+    stopped: bool = False
 
     @classmethod
     def of(cls, record: RunRecord, part: str) -> Self:
         """What a record holds of a part; `SettingError` where it has none of that name."""
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
-        return cls(record.spec, record.metrics[part], training_seconds(record))
+        return cls(record.spec, record.metrics[part], training_seconds(record) or math.nan, record.stopped)
 
     @property
     def draw(self) -> str:
         """Which draw of its model it is, in words: "seed 3"; "" where nothing is drawn."""
-        told = [s.told(self.spec.get(name)) for name, s in self.spec.declared().items() if s.draws]
-        return ", ".join((*told, *([f"draw {self.spec.draw}"] if self.spec.sample.drawn else [])))
+        own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
+        sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
+        return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +74,7 @@ class Contestant:
         if not self.runs:
             raise SettingError(f"{self.label} has no runs: nothing to compare")
         if len({(run.spec.fold, run.draw) for run in self.runs}) < len(self.runs):
-            raise SettingError(f"{self.label} has two runs of the same fold and seed: give each run once")
+            raise SettingError(f"{self.label} has two runs of the same fold and seed: keep one of them")
 
     @property
     def spec(self) -> RunSpec:
@@ -179,8 +184,8 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
 
 def _undrawn(spec: RunSpec) -> RunSpec:
     """The spec with the default of all that only draws, on no fold in particular."""
-    drawn = {name: s.default for name, s in spec.declared().items() if s.draws}
-    return spec.but(fold="", digest="", draw=0, **drawn)
+    drawn = {s.name: s.default for s in (*spec.declared().values(), *SETTINGS) if s.draws}
+    return spec.but(fold="", digest="", **drawn)
 
 
 def _model(spec: RunSpec) -> Hashable:

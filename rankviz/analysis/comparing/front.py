@@ -60,7 +60,7 @@ def front(matched: Matched, metric: str) -> Front:
     best: that of the best's own mean is mostly how far queries differ, which all models share. Raises
     `SettingError` where seconds of a contestant are not known, and as `Matched.by_query`.
     """
-    unknown = [one.label for one in matched.contestants if np.isnan(one.seconds)]
+    unknown = [one.label for one in matched.contestants if not one.seconds > 0]
     if unknown:
         raise SettingError(
             f"the training seconds of {unknown[0]} are not known: run it again, or leave it out"

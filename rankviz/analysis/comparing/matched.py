@@ -10,6 +10,7 @@ import pandas as pd
 
 from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.numbers import counted
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.experiments.labels import look_of
 from rankviz.metrics.significance import queries_in_words
@@ -23,7 +24,8 @@ class Matched:
     ----------
     contestants : tuple of Contestant
     notes : tuple of str
-        Sentences on what is not quite as it should be: queries left out, seeds that folds lack.
+        Sentences on what is not quite as it should be: queries left out, seeds that folds lack, runs that
+        were stopped.
     """
 
     contestants: tuple[Contestant, ...]
@@ -171,6 +173,12 @@ def _notes(given: Sequence[Contestant]) -> list[str]:
         for one in given
         if not one.balanced
     ]
+    for one in given:
+        stopped = sum(run.stopped for run in one.runs)
+        if stopped:
+            notes.append(
+                f"Of {counted(len(one.runs), 'run')} of {one.label}, {stopped:,} did not train to the end."
+            )
     ways = list(dict.fromkeys(one.spec.normalisation for one in given))
     if len(ways) > 1:
         labels = ", ".join(NORMALISATIONS[way].label for way in ways)

@@ -1,0 +1,20 @@
+"""Every run that this visitor may see: which is best, and what there is to do with them."""
+
+from ui.runs import views
+from ui.runs.columns import Columns
+from ui.runs.words import TERMS_HERE, found_words
+from ui.shared.head import head
+from ui.shared.navigation import announced
+from ui.shared.runs import errors_as_sentences
+
+announced()
+about = head("Runs", first=TERMS_HERE)
+with errors_as_sentences():
+    known = views.runs_of_visitor()
+    if known.empty:
+        views.nothing_yet()
+    else:
+        columns = Columns(known)
+        shown = views.filtered(columns)
+        about.caption(found_words(shown), width="content")
+        views.answer_and_list(shown, columns)

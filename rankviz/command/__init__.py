@@ -1,0 +1,1 @@
+"""The commands of `rankviz` but `app`, each a module with `run`."""

@@ -1,0 +1,136 @@
+"""`rankviz sweep`: a design of runs, made by worker processes, and what is chosen among them."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+
+import pandas as pd
+
+from rankviz.command.output import OWNER, Bar, note, rows, say, say_json, say_table
+from rankviz.command.values import axes_typed, base_of, pinned, roots_of
+from rankviz.common.settings import one_of
+from rankviz.common.threads import cores
+from rankviz.datasets.folds import find_datasets, open_fold
+from rankviz.experiments.shape import Shape
+from rankviz.store import RunStore, Study
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.study import DONE, FAILED, LOST, StudyStatus
+from rankviz.sweeps import Design, cost, select
+from rankviz.sweeps.kinds import KINDS
+from rankviz.sweeps.presets import PRESETS
+
+LOOK_SECONDS = 0.5
+
+
+def run(chosen: Namespace) -> int:
+    """Make the runs, or say what they cost; 1 where some cannot be made, 130 after Ctrl-C."""
+    store = RunStore()
+    try:
+        if chosen.resume:
+            study = chosen.resume
+            status = store.studies.status(study)
+            store.studies.resume(study, status.study.owner)
+        else:
+            design = _design(chosen)
+            if chosen.plan:
+                return _plan(design, chosen)
+            study = _asked(store, design, chosen)
+        if chosen.detach:
+            LocalWorkers(store, chosen.workers).see_to_it()
+            say_json({"study": study}) if chosen.json else say(study)
+            return 0
+        return _waited(store, study, chosen)
+    finally:
+        store.close()
+
+
+def _design(chosen: Namespace) -> Design:
+    base, folds = base_of(chosen)
+    if chosen.preset:
+        one_of("preset", chosen.preset, PRESETS)
+        return PRESETS[chosen.preset].first(base, folds, tuple(chosen.seed))
+    one_of("kind", chosen.kind, KINDS)
+    axes = tuple(axes_typed(chosen.axis, chosen.method, drawn=chosen.points > 0))
+    return Design(base, axes, chosen.kind, folds, tuple(chosen.seed), points=chosen.points)
+
+
+def _plan(design: Design, chosen: Namespace) -> int:
+    found = find_datasets(roots_of(chosen))
+    shape = Shape.of(open_fold(found[design.base.dataset], design.folds[0]))
+    predicted = cost(design, shape)
+    if chosen.json:
+        say_json({"runs": predicted.runs, "families": predicted.families, "seconds": predicted.seconds})
+    else:
+        say(f"{predicted} on one process of this machine.")
+        for text in design.plan.notes:
+            say(text)
+    return 0
+
+
+def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
+    specs = pinned(design.specs(), chosen)
+    title = chosen.title or f"{', '.join(design.names)} on {design.base.dataset}"
+    study = Study(
+        OWNER,
+        title,
+        design=design.to_dict(),
+        roots=tuple(map(str, roots_of(chosen))),
+        threads=max(1, cores() // LocalWorkers(store, chosen.workers).workers),
+        shared=True,
+    )
+    return store.studies.submit(study, specs)
+
+
+def _waited(store: RunStore, study: str, chosen: Namespace) -> int:
+    """Watch until all runs have ended; Ctrl-C pauses the study."""
+    execution = LocalWorkers(store, chosen.workers)
+    status = execution.watch(study)
+    bar = Bar(status.total)
+    try:
+        while status.left:
+            bar.tell(status.total - status.left)
+            time.sleep(LOOK_SECONDS)
+            status = execution.watch(study)
+    except KeyboardInterrupt:
+        store.studies.pause(study, status.study.owner)
+        bar.end()
+        note(f"Paused. Go on with: rankviz sweep --resume {study}")
+        return 130
+    bar.tell(status.total)
+    bar.end()
+    table = store.listing.of_studies([status.id])
+    note(status.in_words)
+    for digest, why in table.loc[table["state"] != DONE, "reason"].items():
+        note(f"{digest}: {why}")
+    failed = status.counts.get(FAILED, 0) + status.counts.get(LOST, 0)
+    if failed < status.total:
+        _tell(table, status, chosen)
+    return 1 if failed else 0
+
+
+def _tell(table: pd.DataFrame, status: StudyStatus, chosen: Namespace) -> None:
+    """Say which cell is chosen, and what the test part says of it."""
+    design = Design.from_dict(dict(status.study.design))
+    found = select(design, table, chosen.metric, per_fold=chosen.per_fold, rule=chosen.rule)
+    if chosen.json:
+        say_json(
+            {
+                "study": status.id,
+                "runs": dict(status.counts),
+                "settings": found.settings,
+                "validation": found.validation,
+                "chosen": rows(found.chosen.reset_index()),
+                "test": found.test_means.to_dict(),
+                "notes": list(found.notes),
+            }
+        )
+        return
+    say(f"Study {status.id}. By validation {found.metric}:")
+    for fold, cell in found.settings.items():
+        say(f"{fold}: " + ", ".join(f"{name} = {value}" for name, value in cell.items()))
+    say_table(found.chosen)
+    say("The test part, of what was chosen only:")
+    say_table(found.test_means.to_frame("mean over folds"))
+    for text in found.notes:
+        note(text)

@@ -1,0 +1,93 @@
+"""`rankviz train`: one model on one fold or several, in this process; nothing is made twice."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pandas as pd
+
+from rankviz.command.output import OWNER, Bar, note, say, say_json, say_table
+from rankviz.command.values import base_of, pinned, roots_of
+from rankviz.common.progress import Progress
+from rankviz.experiments.description import describe
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.run import execute, open_named
+from rankviz.experiments.spec import RunSpec
+from rankviz.store import RunStore
+
+METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")
+
+
+def run(chosen: Namespace) -> int:
+    """Train, say the metrics of every part, and keep the runs in the store."""
+    base, folds = base_of(chosen)
+    specs = pinned([base.but(fold=fold) for fold in folds], chosen)
+    store = RunStore()
+    made = store.records.find(specs)
+    bar = Bar(len(specs))
+    for number, spec in enumerate(specs):
+        if spec not in made:
+            made[spec] = _trained(spec, chosen, bar, number)
+            store.records.keep([made[spec]], OWNER)
+    bar.tell(len(specs))
+    bar.end()
+    digests = [spec.hash for spec in specs]
+    store.records.claim(digests, OWNER)
+    store.marks.share(OWNER, digests)
+    _tell([made[spec] for spec in specs], as_json=chosen.json)
+    store.close()
+    return 0
+
+
+def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int) -> RunRecord:
+    fold = open_named(spec, [str(root) for root in roots_of(chosen)])
+
+    def tell(progress: Progress) -> None:
+        bar.tell(number, f"{spec.fold}: {progress.stage}")
+
+    return execute(spec, tell, fold=fold)
+
+
+def means(records: list[RunRecord]) -> pd.DataFrame:
+    """Means over queries of every part's metrics, a row for each run."""
+    found = {}
+    for record in records:
+        parts = {
+            f"{part}:{name}": frame[name].mean()
+            for part, frame in record.metrics.items()
+            for name in METRICS
+            if name in frame
+        }
+        found[record.spec.fold] = parts
+    return pd.DataFrame(found).T.rename_axis("fold")
+
+
+def _tell(records: list[RunRecord], *, as_json: bool) -> None:
+    table = means(records)
+    if as_json:
+        say_json(
+            [
+                {
+                    "run": record.spec.hash,
+                    "spec": record.spec.to_dict(),
+                    "status": record.status,
+                    "seconds": record.seconds,
+                    "metrics": table.loc[record.spec.fold].to_dict(),
+                }
+                for record in records
+            ]
+        )
+        return
+    say(
+        str(describe(records[0].spec))
+        if len(records) == 1
+        else f"{describe(records[0].spec)} and other folds"
+    )
+    table.insert(0, "run", [record.spec.hash for record in records])
+    if len(records) > 1:
+        table.loc["mean"] = table.mean(numeric_only=True)
+        table.loc["mean", "run"] = ""
+    shown = ["run", *(name for name in table if str(name).startswith(("vali:", "test:")))]
+    say_table(table[shown])
+    for record in records:
+        note(f"{record.spec.fold}: {record.status}")

@@ -1,0 +1,363 @@
+"""The Runs page: what is listed, found and told of runs, what is done with them, and whose they are."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.common.errors import DataError
+from rankviz.datasets import make_fold
+from rankviz.datasets.members import Upload
+from rankviz.store import RunStore, Study
+from rankviz.store.exchange import export_runs
+from ui.runs import travel
+from ui.runs.columns import Columns
+from ui.runs.table import CHOSEN
+from ui.shared.run_store import run_store
+
+Opener = Callable[..., AppTest]
+ME, YOU = "1" * 32, "2" * 32
+HOSTILE = "![p](https://elsewhere.example/p.png) **b**"
+
+
+def digest_of(secret: str) -> str:
+    """The visitor who has this secret."""
+    return blake2b(secret.encode(), digest_size=16).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def made() -> list[RunRecord]:
+    """Linear runs and two on Nyström features, of one fold."""
+    fold = make_fold(n_queries=20, documents_per_query=(8, 12), seed=0)
+    linear = RunSpec("made", digest=fold.digest, feature_map="linear")
+    nystroem = RunSpec("made", digest=fold.digest, n_components=10)
+    specs = [linear.but(C=2.0**k) for k in (-8, -6, -4)] + [nystroem.but(seed=seed) for seed in (0, 1)]
+    return [record for _, record in execute_all(specs, fold=fold)]
+
+
+@pytest.fixture
+def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have pages be opened by who has this secret."""
+    return lambda secret: monkeypatch.setattr("ui.shared.visitors._secret", lambda: secret)
+
+
+@pytest.fixture
+def store(made: list[RunRecord], as_visitor: Callable[[str], None]) -> RunStore:
+    """The store of the pages, in which the runs are one visitor's, who opens the pages."""
+    as_visitor(ME)
+    found = run_store()
+    found.records.keep(made, digest_of(ME))
+    return found
+
+
+def rows(app: AppTest) -> pd.DataFrame:
+    """The table of the page."""
+    return app.dataframe[0].value
+
+
+def choose(app: AppTest, digests: list[str]) -> None:
+    """Choose runs, as boxes of the table do."""
+    app.session_state[CHOSEN] = digests
+    app.run()
+
+
+def press(app: AppTest, key: str) -> None:
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert not app.error, app.error[0].value
+
+
+@pytest.mark.usefixtures("store")
+def test_the_best_run_is_told_and_drawn(open_page: Opener, made: list[RunRecord]) -> None:
+    app = open_page("runs")
+    best = max(record.metrics["vali"]["NDCG@10"].mean() for record in made)
+    assert app.header[0].value.startswith("Of 5 runs on made fold 1, ")
+    assert f"the best validation NDCG@10: {best:.4f}" in app.header[0].value
+    assert {trace["name"] for trace in figures(app)[0]["data"]} == {"linear", "Nyström", "best"}
+    assert "5 runs." in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_only_what_differs_has_a_column(open_page: Opener) -> None:
+    app = open_page("runs")
+    assert {"C", "Feature map", "Seed", "NDCG@10, validation", "seconds", "made"} <= set(rows(app))
+    assert not {"Data set", "Loss", "m", "state", "whose", "tags"} & set(rows(app))
+    said = next(text for text in words(app).splitlines() if " All: " in text)
+    assert "squared hinge" in said
+    assert "made" in said
+    app.toggle(key="everything").set_value(True).run()
+    assert {"Data set", "Loss", "m"} <= set(rows(app))
+
+
+@pytest.mark.usefixtures("store")
+def test_powers_are_written_as_such_and_gaps_as_gaps(open_page: Opener) -> None:
+    shown = rows(open_page("runs"))
+    assert sorted(shown["C"]) == [-8, -7, -7, -6, -4]
+    assert shown["Seed"].isna().sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("link", "left"),
+    [
+        ({"find": "linear"}, 3),
+        ({"find": "NYSTRÖM made"}, 2),
+        ({"find": "nothing like it"}, 0),
+        ({"starred": "true"}, 1),
+        ({"find": "lecture"}, 2),
+        ({"find": "again"}, 1),
+        ({"atleast": "1.0"}, 0),
+        ({"by": "Feature map", "only_feature_map": "Nyström"}, 2),
+    ],
+)
+def test_a_link_shows_the_same_selection(
+    link: Mapping[str, str], left: int, open_page: Opener, store: RunStore, made: list[RunRecord]
+) -> None:
+    me, first, second = digest_of(ME), made[0].spec.hash, made[1].spec.hash
+    store.marks.star(me, [first])
+    store.marks.note(me, [first], "look again")
+    store.marks.tag(me, [first, second], "Lecture")
+    app = open_page("runs", **link)
+    if left:
+        assert len(rows(app)) == left
+    else:
+        assert app.header[0].value == "None of 5 runs is like that."
+    press(app, "show-all" if left else "show-all-again")
+    assert len(rows(app)) == 5
+    assert not set(link) & set(app.query_params)
+
+
+@pytest.mark.usefixtures("store")
+def test_numbers_are_chosen_by_a_range(open_page: Opener) -> None:
+    app = open_page("runs", by="C")
+    app.select_slider(key="only_C").set_range(2.0**-8, 2.0**-7).run()
+    assert sorted(rows(app)["C"]) == [-8, -7, -7]
+    press(app, "show-all")
+    assert len(rows(app)) == 5
+    assert not {"by", "only_C"} & set(app.query_params)
+
+
+@pytest.mark.usefixtures("store")
+def test_test_metrics_are_shown_on_request_only(open_page: Opener) -> None:
+    app = open_page("runs")
+    assert not [title for title in rows(app) if "test" in title]
+    app.get("button_group")[0].set_value(["vali", "test"]).run()
+    assert "NDCG@10, test" in rows(app)
+
+
+def test_marks_are_kept(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
+    me, first = digest_of(ME), made[0].spec.hash
+    store.marks.tag(me, [made[1].spec.hash], "for the lecture")
+    app = open_page("runs")
+    assert app.button(key="runs-delete").disabled
+    choose(app, [first])
+    press(app, "runs-star")
+    app.selectbox(key="runs-new-tag").set_value("for the lecture").run()
+    press(app, "runs-tag-add")
+    app.text_area[0].set_value(" look again ").run()
+    press(app, "runs-note-keep")
+    press(app, "runs-group")
+    row = store.listing.seen_by(me).loc[first]
+    assert (row["star"], row["tags"], row["note"], row["shared"]) == (
+        True,
+        ("for the lecture",),
+        "look again",
+        True,
+    )
+    assert rows(app)["★"].tolist().count("★") == 1
+    assert rows(app)["whose"].tolist().count("own, shared") == 1
+    for key in ("runs-star", "runs-group", "runs-untag-0"):
+        press(app, key)
+    row = store.listing.seen_by(me).loc[first]
+    assert (row["star"], row["tags"], row["shared"]) == (False, (), False)
+
+
+def test_what_is_deleted_comes_back(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
+    app, me = open_page("runs"), digest_of(ME)
+    gone = [made[0].spec.hash, made[1].spec.hash]
+    choose(app, gone)
+    press(app, "runs-delete")
+    assert len(rows(app)) == 3
+    assert "2 runs deleted" in words(app)
+    press(app, "runs-undo")
+    assert len(rows(app)) == 5
+    choose(app, gone)
+    press(app, "runs-delete")
+    later = open_page("runs", deleted="true")
+    assert len(rows(later)) == 2
+    choose(later, gone[:1])
+    press(later, "runs-restore")
+    assert set(store.listing.deleted_by(me).index) == {gone[1]}
+
+
+@pytest.mark.usefixtures("store")
+def test_all_that_were_found_are_chosen_and_no_others(open_page: Opener, made: list[RunRecord]) -> None:
+    app = open_page("runs", find="linear")
+    press(app, "runs-all")
+    assert sorted(app.session_state[CHOSEN]) == sorted(
+        r.spec.hash for r in made if r.spec.feature_map == "linear"
+    )
+    press(app, "runs-delete")
+    assert app.header[0].value == "None of 2 runs is like that."
+    press(app, "runs-undo")
+    assert len(rows(app)) == 3
+
+
+def test_others_see_what_is_shared_and_cannot_change_it(
+    open_page: Opener, store: RunStore, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
+    shared = made[0].spec.hash
+    store.marks.share(digest_of(ME), [shared])
+    as_visitor(YOU)
+    app = open_page("runs")
+    assert rows(app)["whose"].tolist() == ["of others"]
+    choose(app, [shared, made[1].spec.hash])
+    assert app.session_state[CHOSEN][0] == shared
+    for key in ("runs-star", "runs-delete", "runs-group"):
+        assert app.button(key=key).disabled
+
+
+def test_foreign_text_is_shown_as_it_is(
+    open_page: Opener, store: RunStore, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
+    as_visitor(YOU)
+    fold = make_fold(n_queries=20, documents_per_query=(8, 12), seed=0)
+    specs = [RunSpec(HOSTILE, digest=fold.digest, feature_map="linear", C=2.0**k) for k in (1, 2)]
+    store.records.keep([record for _, record in execute_all(specs, fold=fold)], digest_of(YOU))
+    for act in (store.marks.tag, store.marks.note):
+        act(digest_of(YOU), [spec.hash for spec in specs], HOSTILE)
+    app = open_page("runs")
+    choose(app, [specs[0].hash])
+    assert "](https://elsewhere" not in words(app)
+    assert "**b**" not in words(app)
+    labels = [button.label for button in app.button]
+    assert any("elsewhere" in label for label in labels)
+    assert not any("](https://elsewhere" in label or "**b**" in label for label in labels)
+    (figure,) = figures(app)
+    assert "<img" not in str(figure)
+
+
+def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
+    wanted = made[0].spec.but(C=8.0)
+    store.studies.submit(Study(digest_of(ME), "a sweep"), [wanted])
+    store.records.fail(wanted, "Training took more memory than there is.")
+    app = open_page("runs")
+    assert "Training took more memory than there is." in rows(app)["reason"].tolist()
+    assert "1 cannot be made" in words(app)
+    app = open_page("runs", state="failed")
+    assert len(rows(app)) == 1
+    assert "None of them has been made" in app.header[0].value
+
+
+def test_a_study_narrows_the_list(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
+    study = store.studies.submit(Study(digest_of(ME), "seeds"), [made[3].spec, made[4].spec])
+    app = open_page("runs", study=f"seeds · {study[:6]}")
+    assert len(rows(app)) == 2
+    assert list(rows(app)["Seed"]) == [0, 1]
+
+
+def test_without_runs_it_is_said_what_to_do(open_page: Opener, as_visitor: Callable[[str], None]) -> None:
+    as_visitor("3" * 32)
+    app = open_page("runs")
+    assert app.header[0].value == "No runs yet."
+    assert "Train one" in [link.proto.label for link in app.get("page_link")]
+
+
+def test_a_store_out_of_reach_is_a_sentence(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(b"no database" * 1000)
+    monkeypatch.setenv("RANKVIZ_STORE", str(damaged))
+    app = open_page("runs")
+    assert "is not a database" in app.error[0].value
+    assert str(tmp_path) not in app.error[0].value
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+def exported(store: RunStore, digests: list[str], folder: Path) -> bytes:
+    path = folder / "some.rankviz"
+    export_runs(store, digests, digest_of(ME), path)
+    return path.read_bytes()
+
+
+def test_a_damaged_file_is_a_sentence_and_keeps_nothing(
+    store: RunStore, made: list[RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
+    monkeypatch.setattr(travel, "visitor", lambda: "another")
+    middle = len(whole) // 2
+    damaged = [b"", b"no zip", whole[:-200], whole[:middle] + bytes(64) + whole[middle + 64 :]]
+    for content in damaged:
+        with pytest.raises(DataError, match=r"not a readable|cannot|damaged|not"):
+            travel.kept(Upload("x.rankviz", io.BytesIO(content)))
+    assert store.listing.seen_by("another").empty
+    assert travel.kept(Upload("x.rankviz", io.BytesIO(whole))) == 2
+    assert len(store.listing.seen_by("another")) == 2
+
+
+def test_a_selection_leaves_as_one_file_and_as_a_table(
+    store: RunStore, made: list[RunRecord], tmp_path: Path
+) -> None:
+    digests = [record.spec.hash for record in made[:2]]
+    content = travel._exported(digests, digest_of(ME))()
+    assert content == exported(store, digests, tmp_path)
+    store.marks.note(digest_of(ME), digests, "=1+1")
+    table = travel.flat(store.listing.seen_by(digest_of(ME)).loc[digests])
+    text = travel.as_csv(table)
+    assert "'=1+1" in text
+    assert digests[0] in text
+    assert "test:" not in text
+
+
+# --- columns ---------------------------------------------------------------------------------------------
+
+
+def table_of(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def test_a_setting_that_some_runs_do_not_have_does_not_differ_by_that() -> None:
+    columns = Columns(
+        table_of(kernel=["laplacian", None, "laplacian"], gamma=[0.5, None, 0.25], rank=[None, 5, None])
+    )
+    assert columns.differing(columns.table) == ["gamma", "rank"]
+    assert columns.common(columns.table) == "Laplacian kernel"
+
+
+def test_costs_are_compared_as_a_whole() -> None:
+    lists = [["query", [[0, 0], [1, 0]]], ["query", [[0, 0], [1, 0]]], "rule", None]
+    columns = Columns(table_of(costs=lists[:2]))
+    assert columns.differing(columns.table) == []
+    assert Columns(table_of(costs=lists)).differing(table_of(costs=lists)) == ["costs"]
+
+
+def test_values_that_are_no_powers_are_written_as_they_are() -> None:
+    columns = Columns(table_of(C=[0.25, 0.3]))
+    assert not columns.by_powers("C", columns.table)
+    columns = Columns(table_of(C=[0.25, 0.5]))
+    assert columns.exponents("C", columns.table).tolist() == [-2, -1]
+
+
+def test_another_file_than_the_run_it_names_is_refused(
+    store: RunStore, made: list[RunRecord], tmp_path: Path
+) -> None:
+    digest = made[0].spec.hash
+    path = tmp_path / "forged.rankviz"
+    exported(store, [digest], tmp_path)
+    with zipfile.ZipFile(tmp_path / "some.rankviz") as source, zipfile.ZipFile(path, "w") as forged:
+        forged.writestr("runs.json", source.read("runs.json"))
+        forged.writestr(f"{digest}.npz", made[1].to_bytes())
+    with pytest.raises(DataError, match="another run"):
+        travel.kept(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))

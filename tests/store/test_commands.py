@@ -1,0 +1,220 @@
+"""The commands of `rankviz` on a run store: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankviz import RunSpec
+from rankviz.__main__ import main
+from rankviz.command import sweep
+from rankviz.command.values import number, settings_of, value_of
+from rankviz.common.errors import SettingError
+from rankviz.store import RunStore
+from rankviz.store.database import ENVIRONMENT
+from rankviz.store.execution import at_work
+
+Command = Callable[..., tuple[int, str, str]]
+SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+"""What commands say does not depend on the database."""
+MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
+
+
+@pytest.fixture
+def command(root: Path, store: RunStore, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Do a command as typed; its exit status, and what it has printed on both streams."""
+
+    def done(name: str, *words: str) -> tuple[int, str, str]:
+        data = ["--data-dir", str(root)] if name in ("train", "sweep") else []
+        with pytest.raises(SystemExit) as ended:
+            main([name, *words, *data])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return done
+
+
+def as_json(done: tuple[int, str, str]) -> Any:
+    assert done[0] == 0, done[2]
+    return json.loads(done[1])
+
+
+@SQLITE
+def test_train_says_metrics_and_makes_nothing_twice(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, out, err = command("train", *MODEL, "--set", "C=2^-3")
+    assert status == 0
+    assert "Nyström m = 10" in out
+    assert "vali:NDCG@10" in out
+    assert "converged" in err
+    monkeypatch.setattr("rankviz.command.train.execute", None)  # which would be an error if it were asked
+    (again,) = as_json(command("train", *MODEL, "--set", "C=0.125", "--json"))
+    row = store.listing.every().loc[again["run"]]
+    assert again["spec"]["settings"]["C"] == row["C"] == 0.125
+    assert again["metrics"]["test:MAP"] == row["test:MAP"]
+    assert again["run"] in store.listing.seen_by("a visitor of the app").index
+
+
+@SQLITE
+def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> None:
+    status, out, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--axis", "gamma=0.5,1")
+    assert status == 0
+    assert "6 of 6 runs made" in err
+    assert "The test part, of what was chosen only" in out
+    (study,) = store.studies.every()
+    found = as_json(command("sweep", "--resume", study.id, "--json"))
+    assert found["runs"] == {"done": 6}
+    table = store.listing.of_studies([study.id])
+    assert found["validation"] == pytest.approx(table["vali:MAP"].max())
+    assert len(as_json(command("runs", "--study", study.id, "--where", "gamma=2^-1", "--json"))) == 3
+    best = as_json(command("runs", "--sort", "vali:MAP", "--limit", "1", "--json"))
+    assert best[0]["vali:MAP"] == table["vali:MAP"].max()
+
+
+@SQLITE
+def test_a_plan_makes_nothing(command: Command, store: RunStore) -> None:
+    words = ("--axis", "C=2^-2..2^2", "--seed", "0", "--seed", "1", "--plan", "--json")
+    planned = as_json(command("sweep", *MODEL, *words))
+    assert (planned["runs"], planned["families"]) == (10, 2)
+    assert planned["seconds"] > 0
+    assert store.studies.every() == []
+
+
+@SQLITE
+def test_drawn_designs_take_ranges(command: Command) -> None:
+    words = ("--axis", "C=0.1..10", "--kind", "sobol", "--points", "8", "--plan", "--json")
+    assert as_json(command("sweep", *MODEL, *words))["runs"] == 8
+
+
+@SQLITE
+def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep.time, "sleep", interrupt)
+        status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0")
+    (study,) = store.studies.every()
+    assert status == 130
+    assert study.asked == "paused"
+    assert f"rankviz sweep --resume {study.id}" in err
+    assert as_json(command("sweep", "--resume", study.id, "--json"))["runs"] == {"done": 3}
+
+
+@SQLITE
+def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -> None:
+    study = as_json(command("sweep", *MODEL, "--axis", "C=1,2", "--detach", "--json"))["study"]
+    assert store.studies.status(study).total == 2
+    assert as_json(command("sweep", "--resume", study, "--json"))["runs"] == {"done": 2}
+    assert at_work(store)
+
+
+@pytest.mark.parametrize("good", [0, 1])
+@SQLITE
+def test_runs_that_fail_are_said_and_the_status_is_1(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, good: int
+) -> None:
+    """Those that fail mean other data, which are not there."""
+    pinned = sweep.pinned
+
+    def elsewhere(specs: Sequence[RunSpec], chosen: Namespace) -> list[RunSpec]:
+        there = pinned(specs, chosen)
+        return [*there[:good], *(spec.but(digest="0" * 32) for spec in there[good:])]
+
+    monkeypatch.setattr(sweep, "pinned", elsewhere)
+    status, out, err = command("sweep", *MODEL, "--axis", "C=1,2")
+    assert status == 1
+    assert f"{2 - good} cannot be made" in err
+    assert "0" * 32 in err
+    assert ("C = 1.0" in out) == bool(good)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
+@SQLITE
+def test_models_are_compared(command: Command, store: RunStore, form: str) -> None:
+    for words in (MODEL, ("small", "--set", "feature_map=linear")):
+        command("train", *words)
+    first, second = store.listing.every().index
+    status, out, _ = command("compare", first[:6], second, "--format", form, "--metric", "MAP")
+    assert status == 0
+    assert "MAP" in out
+    assert "Nyström" in out
+    assert ("toprule" in out) == (form == "latex")
+    found = as_json(command("compare", first, second, "--baseline", second, "--json"))
+    assert len(found["deltas"]) == 2
+    assert (
+        found["deltas"][0]["queries"]
+        == store.records.find(store.listing.specs([first])).popitem()[1].metrics["test"].shape[0]
+    )
+
+
+@SQLITE
+def test_runs_travel(
+    command: Command, store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("train", *MODEL)
+    (digest,) = store.listing.every().index
+    file = tmp_path / "some.rankviz"
+    assert as_json(command("export", digest[:8], "-o", str(file), "--json"))["runs"] == 1
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "other.sqlite"))
+    assert as_json(command("import", str(file), "--json"))["runs"] == 1
+    assert as_json(command("runs", "--json"))[0]["run"] == digest
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("train", "nowhere"), "nowhere"),
+        (("train",), "name a data set: "),
+        (("train", "small", "--fold", "Fold7"), "Fold7"),
+        (("train", "small", "--set", "C"), "NAME=VALUE"),
+        (("train", "small", "--set", "C=-1"), "C=-1 must be a positive finite number"),
+        (("train", "small", "--set", "Q=1"), "'Q'"),
+        (("train", "small", "--set", "feature_map=linear", "--set", "gamma=1"), "gamma"),
+        (("sweep", "small", "--axis", "C=0.1..1"), "powers of one number"),
+        (("sweep", "small"), "no axes"),
+        (("sweep", "--resume", "0" * 32), "no study of this id"),
+        (("runs", "--where", "Q=1"), "'Q' is no column"),
+        (("compare",), "name runs by their digests"),
+        (("compare", "abc"), "no runs begin with 'abc'"),
+        (("import", "nothing.rankviz"), "nothing.rankviz"),
+    ],
+)
+@SQLITE
+def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
+    command: Command, words: tuple[str, ...], said: str
+) -> None:
+    status, out, err = command(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.startswith("rankviz: ")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("C", "2^-7", 2.0**-7),
+        ("C", "1e-3", 1e-3),
+        ("n_components", "500", 500),
+        ("feature_map", "linear", "linear"),
+        ("gamma", "scale", "scale"),
+        ("seed", "3", 3),
+    ],
+)
+def test_values_are_read_by_their_settings(name: str, text: str, value: object) -> None:
+    assert value_of(settings_of("ranksvm")[name], text) == value
+
+
+def test_what_is_no_number_is_none() -> None:
+    assert number("abc") is None
+    with pytest.raises(SettingError):
+        value_of(settings_of("ranksvm")["C"], "abc")

@@ -1,0 +1,66 @@
+"""Tables of runs: read again whenever something was written, by whomever, and else not."""
+
+from __future__ import annotations
+
+import pytest
+from conftest_store import GRID, save_all, taken
+from sqlalchemy import event
+
+from rankviz import RunRecord, RunSpec
+from rankviz.store import RunStore, listing
+
+
+def test_a_table_is_read_again_where_anybody_has_written(
+    store: RunStore, address: str, made: dict[RunSpec, RunRecord]
+) -> None:
+    first, second, third, *_ = [spec.hash for spec in made]
+    store.records.keep(made.values(), "me")
+    assert not store.listing.seen_by("me")["star"].any()
+    store.marks.star("me", [first])
+    assert store.listing.seen_by("me").loc[first, "star"]
+    other = RunStore(address)
+    other.marks.tag("me", [second], "lecture")
+    assert store.listing.seen_by("me").loc[second, "tags"] == ("lecture",)
+    other.marks.delete("me", [third])
+    other.close()
+    assert third not in store.listing.seen_by("me").index
+    assert list(store.listing.deleted_by("me").index) == [third]
+
+
+def test_runs_that_are_made_get_their_metrics(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    study = store.studies.submit(GRID, specs)
+    assert "vali:MAP" not in store.listing.of_study(study, "me")
+    save_all(store, taken(store, "a worker"), made)
+    for table in (store.listing.of_study(study, "me"), store.listing.seen_by("me")):
+        assert table["vali:MAP"].notna().tolist() == (table["state"] == "done").tolist()
+        assert table["seconds"].notna().sum() == 3
+
+
+def test_a_table_that_nobody_changed_is_not_read_again(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    store.records.keep(made.values(), "me")
+    before = store.listing.seen_by("me")
+    asked: list[str] = []
+    event.listen(store.database.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    again = store.listing.seen_by("me")
+    assert not [text for text in asked if "FROM runs" in text]
+    again["note"] = "of this caller alone"
+    assert store.listing.seen_by("me").equals(before)
+    store.marks.note("me", [before.index[0]], "new")
+    assert store.listing.seen_by("me").loc[before.index[0], "note"] == "new"
+    assert [text for text in asked if "FROM runs" in text]
+
+
+def test_few_rows_are_kept(
+    store: RunStore, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.records.keep(made.values(), "me")
+    for visitor in map(str, range(5)):
+        store.records.keep(made.values(), visitor)
+    monkeypatch.setattr(listing, "KEPT_ROWS", 2 * len(made))
+    for visitor in map(str, range(5)):
+        assert len(store.listing.seen_by(visitor)) == len(made)
+    assert len(store.listing._latest) == 2

@@ -1,0 +1,174 @@
+"""What can be done with the runs that are chosen: mark them, hide them, take them along, go on with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.marks import TAG_LENGTH
+from ui.runs.table import choose
+from ui.shared.foreign import escaped
+from ui.shared.link import query_params
+from ui.shared.navigation import ENTRIES
+from ui.shared.run_store import run_store
+from ui.shared.runs import datasets, errors_as_sentences
+from ui.shared.settings import state_of
+from ui.shared.visitors import visitor
+
+_GONE = "runs-gone"
+NOTE_LENGTH = 2000
+MOST_COMPARED = 100
+"""So many runs go into the address of the page that compares them."""
+
+
+def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Buttons for the chosen runs. Marks are of one's own runs only."""
+    own = [digest for digest in chosen if table.loc[digest, "own"]]
+    every = len(chosen) == len(table)
+    st.button(
+        "None" if every else f"All {len(table):,}",
+        key="runs-all",
+        icon=":material/select_all:",
+        on_click=choose,
+        args=([] if every else list(table.index),),
+        help="Choose all runs that the controls at the left let through, or none.",
+    )
+    starred = bool(own) and bool(table.loc[own, "star"].all())
+    _button("Unstar" if starred else "Star", "star", own, _star, not starred)
+    _tags(table, own)
+    _note(table, own)
+    shared = bool(own) and bool(table.loc[own, "shared"].all())
+    _button("Unshare" if shared else "Share", "group", own, _share, not shared)
+    _button("Delete", "delete", own, _delete)
+
+
+def _button(label: str, icon: str, own: Sequence[str], act: object, *values: object) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        key=f"runs-{icon}",
+        on_click=act,  # type: ignore[arg-type]
+        args=(list(own), *values),
+        disabled=not own,
+    )
+
+
+def _tags(table: pd.DataFrame, own: Sequence[str]) -> None:
+    with st.popover("Tag", icon=":material/sell:", disabled=not own, key="runs-tag"):
+        given = sorted({tag for tags in table.loc[list(own), "tags"] for tag in tags})
+        known = sorted({tag for tags in table["tags"] for tag in tags})
+        st.caption(f"Tags of {counted(len(own), 'run')}")
+        st.selectbox(
+            "Add a tag",
+            known,
+            index=None,
+            key="runs-new-tag",
+            accept_new_options=True,
+            placeholder="choose or write one",
+            format_func=str,
+        )
+        st.button("Add", key="runs-tag-add", on_click=_tag, args=(list(own),))
+        for number, tag in enumerate(given):
+            label = f"Take “{escaped(tag)}” away"
+            st.button(label, key=f"runs-untag-{number}", on_click=_untag, args=(list(own), tag))
+
+
+def _note(table: pd.DataFrame, own: Sequence[str]) -> None:
+    with st.popover("Note", icon=":material/edit_note:", disabled=not own, key="runs-note"):
+        notes = set(table.loc[list(own), "note"])
+        first = notes.pop() if len(notes) == 1 else ""
+        key = f"runs-note-text-{'-'.join(own[:3])}-{len(own)}"
+        st.text_area(f"Note of {counted(len(own), 'run')}", first, key=key, max_chars=NOTE_LENGTH)
+        st.button("Keep it", key="runs-note-keep", on_click=_keep_note, args=(list(own), key))
+
+
+@errors_as_sentences()
+def _star(own: Sequence[str], star: bool) -> None:
+    run_store().marks.star(visitor(), own, star)
+
+
+@errors_as_sentences()
+def _share(own: Sequence[str], shared: bool) -> None:
+    run_store().marks.share(visitor(), own, shared)
+
+
+@errors_as_sentences()
+def _tag(own: Sequence[str]) -> None:
+    tag = str(st.session_state.get("runs-new-tag") or "").strip()
+    if not tag or len(tag) > TAG_LENGTH:
+        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(tag)}")
+    run_store().marks.tag(visitor(), own, tag)
+    st.session_state["runs-new-tag"] = None
+
+
+@errors_as_sentences()
+def _untag(own: Sequence[str], tag: str) -> None:
+    run_store().marks.untag(visitor(), own, tag)
+
+
+@errors_as_sentences()
+def _keep_note(own: Sequence[str], key: str) -> None:
+    run_store().marks.note(visitor(), own, st.session_state[key].strip())
+
+
+@errors_as_sentences()
+def _delete(own: Sequence[str]) -> None:
+    run_store().marks.delete(visitor(), own)
+    st.session_state[_GONE] = list(own)
+    choose([])
+
+
+@errors_as_sentences()
+def restore(digests: Sequence[str]) -> None:
+    """Show runs again that were deleted (a callback)."""
+    run_store().marks.restore(visitor(), digests)
+    st.session_state.pop(_GONE, None)
+    choose([])
+
+
+def say_what_is_gone() -> None:
+    """The runs that were deleted last, with a button that brings them back."""
+    gone = st.session_state.get(_GONE, [])
+    if gone:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            words = f"{counted(len(gone), 'run')} deleted; the switch “Deleted” shows all that were."
+            st.markdown(f":material/delete: {words}", width="content")
+            st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
+
+
+def onward(specs: Sequence[RunSpec], chosen: Sequence[str]) -> None:
+    """Links that go on with the chosen runs: one run on Train, several to be compared."""
+    if len(chosen) == 1 and specs:
+        _open(specs[0])
+    compare = next((entry for entry in ENTRIES if entry.file == "compare"), None)
+    if compare is not None and 2 <= len(chosen) <= MOST_COMPARED:
+        label = f"Compare {len(chosen)} runs"
+        st.page_link(
+            compare.script, label=label, icon=compare.material, query_params={"runs": ",".join(chosen)}
+        )
+
+
+def _open(spec: RunSpec) -> None:
+    """A link to Train with all settings of a run; or why there is none."""
+    train = next(entry for entry in ENTRIES if entry.file == "train")
+    label, why = "Open in Train", ""
+    try:
+        told = query_params(state_of(spec))
+    except SettingError as error:
+        told, why = {}, f"Train cannot be set to it: {error}."
+    found = datasets().get(spec.dataset)
+    if not why and (found is None or spec.fold not in found.folds):
+        why = "Its data are not here any more."
+    st.page_link(
+        train.script,
+        label=label,
+        icon=":material/open_in_new:",
+        query_params=told,
+        disabled=bool(why),
+        help=escaped(why) if why else "With all its settings.",
+    )

@@ -1,0 +1,158 @@
+"""Columns of tables of runs: what each is called, how its values are written, and which of them differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.numbers import counted
+from rankviz.common.settings import Powers, Setting, Whole, every
+from rankviz.datasets import NORMALISATIONS
+from rankviz.models.methods import METHODS
+from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
+from ui.shared.foreign import escaped
+from ui.shared.settings import METHOD, NORMALISATION
+
+_NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
+DATASET = replace(_NAMED, name="dataset", symbol="data", label="Data set", key="d")
+FOLD = replace(_NAMED, name="fold", symbol="fold", label="Fold", key="f")
+_NORMALISED = replace(
+    NORMALISATION, quiet=True, caption=lambda name: f"normalised: {NORMALISATIONS[name].label}"
+)
+PARTS = {"vali": "validation", "train": "training", "test": "test"}
+MOST_TOLD = 8
+"""So many settings that all runs share are told, the others counted."""
+
+
+def known() -> dict[str, tuple[Setting, ...]]:
+    """The settings that runs may have, by name: methods may call different ones the same."""
+    found: dict[str, tuple[Setting, ...]] = {}
+    of_methods = every(one for method in METHODS.values() for one in method.settings)
+    for one in (DATASET, FOLD, METHOD, *of_methods, _NORMALISED, *OF_SAMPLES):
+        found[one.name] = (*found.get(one.name, ()), one)
+    return found
+
+
+class Columns:
+    """The columns of a table of runs that are data and settings, in the order in which they are told.
+
+    `table` is the table with numbers as numbers, also where some runs do not have the setting.
+    """
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._known = known()
+        self.names = [name for name in self._known if name in table]
+        self.table = table.assign(**{name: _numbers(table[name]) for name in self.names})
+
+    def setting(self, name: str, value: Any = None) -> Setting:
+        """The setting of a name: of several the one that has this value to choose."""
+        held, named = self._known[name], isinstance(value, str)
+        return next((one for one in held if named and value in one.options), held[0])
+
+    def differing(self, table: pd.DataFrame) -> list[str]:
+        """Those that are not the same in all runs of a part of the table."""
+        return [name for name in self.names if self._differs(name, table)]
+
+    def _differs(self, name: str, table: pd.DataFrame) -> bool:
+        """Whether runs differ in a setting; one that only some have does not count."""
+        values = table[name].map(repr).where(table[name].notna()) if _mixed(table[name]) else table[name]
+        found = values.unique()
+        gaps = int(pd.isna(found).sum())
+        none_is_a_value = gaps and self.setting(name).default is None
+        return len(found) - gaps + none_is_a_value > 1
+
+    def told(self, name: str, value: Any) -> str:
+        """A value as captions tell it: "C = 2⁻⁷"."""
+        setting = self.setting(name, value)
+        if isinstance(setting.domain, Whole) and isinstance(value, float):
+            value = int(value)
+        return setting.told(value if isinstance(value, Hashable) else setting.domain.plain(value))
+
+    def alone(self, name: str, value: Any) -> str:
+        """A value alone, for menus and cells: "RBF", "2⁻⁷"."""
+        if is_none(value):
+            return "none"
+        return self.told(name, value).removeprefix(f"{self.setting(name, value).symbol} = ")
+
+    def common(self, table: pd.DataFrame) -> str:
+        """What all runs share, in Markdown; without what goes without saying."""
+        shared = [name for name in self.names if not self._differs(name, table)]
+        values = {name: table[name].dropna() for name in shared}
+        words = [self._unless_understood(name, held.iloc[0]) for name, held in values.items() if len(held)]
+        said = [escaped(text) for text in words if text]
+        more = len(said) - MOST_TOLD
+        return " · ".join([*said[:MOST_TOLD], *([f"{counted(more, 'setting')} more"] if more > 0 else [])])
+
+    def _unless_understood(self, name: str, value: Any) -> str:
+        setting = self.setting(name, value)
+        return "" if setting.quiet and value == setting.default else self.told(name, value)
+
+    def by_powers(self, name: str, table: pd.DataFrame) -> bool:
+        """Whether a column is offered as powers, and has only such."""
+        offer = self.setting(name).offer
+        if not isinstance(offer, Powers) or not pd.api.types.is_float_dtype(table[name]):
+            return False
+        found = table[name].dropna().unique()
+        return len(found) > 0 and all(_exponent(value, offer.base) is not None for value in found)
+
+    def base(self, name: str) -> int:
+        """The base of a column of powers."""
+        offer = self.setting(name).offer
+        assert isinstance(offer, Powers)
+        return offer.base
+
+    def exponents(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
+        """The exponents of a column of powers."""
+        base = self.base(name)
+        by_value = {value: _exponent(value, base) for value in table[name].dropna().unique()}
+        return table[name].map(by_value).astype("float")
+
+    def in_words(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
+        """A column as texts, None where a run does not have the setting."""
+        values = table[name]
+        if not _mixed(values):
+            words = {value: self.alone(name, value) for value in values.dropna().unique()}
+            return values.map(words).astype(object)
+        first = dict(zip(values.map(repr), values, strict=True))
+        told = {text: None if is_none(value) else self.alone(name, value) for text, value in first.items()}
+        return values.map(repr).map(told).astype(object)
+
+
+def _mixed(values: pd.Series[Any]) -> bool:
+    """Whether values of several kinds are in a column, lists such as costs among them."""
+    return values.dtype == object
+
+
+def _numbers(values: pd.Series[Any]) -> pd.Series[Any]:
+    """A column as numbers where it has nothing else, but for gaps."""
+    kinds = set(map(type, values.dropna())) if _mixed(values) else set()
+    return values.astype(float) if kinds and kinds <= {int, float} else values
+
+
+def is_none(value: Any) -> bool:
+    """Whether a run does not have a setting, or has none of it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _exponent(value: float, base: int) -> int | None:
+    """The exponent of a power; None for what is none."""
+    if value <= 0:
+        return None
+    nearest = round(math.log(value, base))
+    return nearest if math.isclose(float(base) ** nearest, value, rel_tol=1e-12) else None
+
+
+def metrics(columns: Iterable[str]) -> list[str]:
+    """The names of the metrics that a table has of any part, in its order."""
+    split = [name.partition(":") for name in columns]
+    return list(dict.fromkeys(name for part, _, name in split if part in PARTS))
+
+
+def of_parts(names: Sequence[str], parts: Sequence[str], table: pd.DataFrame) -> dict[str, str]:
+    """The columns of metrics on parts that a table has, and what they are called."""
+    wanted = {f"{part}:{name}": f"{name}, {PARTS[part]}" for part in parts for name in names}
+    return {column: title for column, title in wanted.items() if column in table}

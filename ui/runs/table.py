@@ -1,0 +1,141 @@
+"""The table of runs: which columns it has, how they are written, which of its rows are chosen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.settings import Whole
+from rankviz.store.study import DONE
+from ui.runs.columns import Columns
+from ui.shared.show import show_table
+
+CHOSEN = "runs-chosen"
+"""Where the session has the digests of the runs that are chosen."""
+_LISTED, _VERSION = "runs-listed", "runs-version"
+HEIGHT = 390
+WHOSE = {(True, False): "own", (True, True): "own, shared", (False, False): "of others"}
+"""Whose a run is, by whether it is one's own, and whether one shares it."""
+
+
+def cells(
+    table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]
+) -> pd.DataFrame:
+    """What the table shows of runs: marks that there are, what differs, metrics, state and time."""
+    found: dict[str, Any] = {}
+    if table["star"].any():
+        found["★"] = table["star"].map({True: "★", False: ""})
+    for name in wanted:
+        title = _title(columns, name, wanted)
+        found[title] = _written(columns, name, table)
+    found |= {title: table[column] for column, title in metrics.items()}
+    found["seconds"] = table["seconds"]
+    if (table["state"] != DONE).any():
+        found["state"] = table["state"]
+    if (table["reason"] != "").any():
+        found["reason"] = table["reason"]
+    if (table["tags"].map(len) > 0).any():
+        found["tags"] = table["tags"].map(list)
+    if (table["note"] != "").any():
+        found["note"] = table["note"]
+    if table["shared"].any() or not table["own"].all():
+        pairs = zip(table["own"], table["shared"], strict=True)
+        found["whose"] = pd.Series([WHOSE[bool(own), bool(shared)] for own, shared in pairs], table.index)
+    found["made"] = times(table)
+    return pd.DataFrame(found, index=table.index)
+
+
+def _title(columns: Columns, name: str, wanted: Sequence[str]) -> str:
+    """What a column is called: a symbol is short; of two settings that are called the same, the name too."""
+    labels = {one: _short(columns, one) for one in wanted}
+    title = labels[name]
+    return title if list(labels.values()).count(title) == 1 else f"{title} ({name})"
+
+
+def _short(columns: Columns, name: str) -> str:
+    setting = columns.setting(name)
+    wordy = setting.options or len(setting.symbol) > 2
+    return setting.label if wordy else setting.symbol
+
+
+def _written(columns: Columns, name: str, table: pd.DataFrame) -> pd.Series[Any]:
+    if columns.by_powers(name, table):
+        return columns.exponents(name, table)
+    numeric = pd.api.types.is_numeric_dtype(table[name])
+    return table[name] if numeric else columns.in_words(name, table)
+
+
+def times(table: pd.DataFrame) -> pd.Series[Any]:
+    """When runs ended, or were asked for, in the visitor's zone."""
+    found = pd.to_datetime(table["ended"].fillna(table["created"]), unit="s", utc=True)
+    zone = st.context.timezone
+    return found.dt.tz_convert(zone) if zone else found
+
+
+def formats(
+    shown: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]
+) -> dict[str, Any]:
+    """How columns are drawn: powers as the papers write them, metrics with four digits."""
+    config = st.column_config
+    found: dict[str, Any] = {title: config.NumberColumn(title, format="%.4f") for title in metrics.values()}
+    for name in wanted:
+        title, help_text = _title(columns, name, wanted), columns.setting(name).help
+        if columns.by_powers(name, columns.table):
+            found[title] = config.NumberColumn(title, format=f"{columns.base(name)}^%d", help=help_text)
+        elif isinstance(columns.setting(name).domain, Whole) and pd.api.types.is_numeric_dtype(shown[title]):
+            found[title] = config.NumberColumn(title, format="%d", help=help_text)
+        elif pd.api.types.is_numeric_dtype(shown[title]):
+            found[title] = config.NumberColumn(title, format="%.4g", help=help_text)
+    found["★"] = config.TextColumn("★", width=30)
+    found["seconds"] = config.NumberColumn("seconds", format="%.3g", help="Of training alone.")
+    found["made"] = config.DatetimeColumn("made", format="D MMM YYYY, HH:mm:ss")
+    found["tags"] = config.ListColumn("tags")
+    return found
+
+
+def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]) -> list[str]:
+    """Draw the table; returns the digests of the runs that are chosen in it."""
+    shown = cells(table, columns, wanted, metrics)
+    key = _key(table, list(shown.columns))
+    st.session_state[_LISTED] = table.index
+    chosen = chosen_of(table)
+    places = [int(place) for place in table.index.get_indexer(pd.Index(chosen))]
+    show_table(
+        shown,
+        key=key,
+        hide_index=True,
+        height=min(HEIGHT, 36 * (len(shown) + 1) + 3),
+        column_config=formats(shown, columns, wanted, metrics),
+        on_select=lambda: _take(key),
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": places}},
+        alt="Runs: what differs among them, and their metrics.",
+    )
+    return chosen
+
+
+def chosen_of(table: pd.DataFrame) -> list[str]:
+    """The chosen runs that a table has."""
+    return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
+
+
+def choose(digests: Sequence[str]) -> None:
+    """Choose runs, and draw the table anew with them (a callback)."""
+    st.session_state[CHOSEN] = list(digests)
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def _take(key: str) -> None:
+    """Take over what was clicked: by place, in the table as it was drawn."""
+    rows = st.session_state[key]["selection"]["rows"]
+    st.session_state[CHOSEN] = [st.session_state[_LISTED][row] for row in rows]
+
+
+def _key(table: pd.DataFrame, titles: list[str]) -> str:
+    """The key of the widget: another one for other runs, for it remembers places and not runs."""
+    told = "".join(table.index) + "|".join(titles) + str(st.session_state.get(_VERSION, 0))
+    return f"runs-table-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"

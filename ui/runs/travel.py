@@ -1,0 +1,139 @@
+"""Runs as files: a selection that is taken along, and one that somebody brings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.errors import DataError
+from rankviz.common.memory import return_freed_memory
+from rankviz.common.numbers import counted
+from rankviz.common.spreadsheets import as_csv
+from rankviz.datasets.members import MB, Upload
+from rankviz.datasets.uploads import LIMITS
+from rankviz.store.errors import StoreError
+from rankviz.store.exchange import export_runs, import_runs
+from rankviz.store.study import DONE
+from ui.data import held
+from ui.shared.foreign import escaped
+from ui.shared.run_store import run_store
+from ui.shared.visitors import keep_visitor, visitor
+
+MOST_TAKEN = 1000
+"""So many records go into one file: each takes 30 to 200 kB, all are in memory while it is sent."""
+_VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
+
+
+def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Buttons for the chosen runs as one file, and for their rows as a table."""
+    made = [digest for digest in chosen if table.loc[digest, "state"] == DONE]
+    with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
+        many = len(made) > MOST_TAKEN
+        st.download_button(
+            f"{counted(len(made), 'run')} as one file",
+            _exported(made, visitor()),
+            "runs.rankviz",
+            "application/octet-stream",
+            key="runs-save",
+            on_click="ignore",
+            disabled=not made or many,
+            width="stretch",
+            help=f"With all that was computed, to be imported here or elsewhere; up to "
+            f"{MOST_TAKEN:,} at once.",
+        )
+        st.download_button(
+            "Table (CSV)",
+            lambda: as_csv(flat(table.loc[list(chosen)])),
+            "runs.csv",
+            "text/csv",
+            key="runs-csv",
+            on_click="ignore",
+            width="stretch",
+            help="Settings and metrics, of training and validation.",
+        )
+
+
+def flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Runs as rows of plain cells, their digest first; without metrics of test parts."""
+    kept = table[[name for name in table if not name.startswith("test:")]].reset_index()
+    return kept.assign(tags=kept["tags"].map(", ".join))
+
+
+def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
+    """What makes the file when the button is pressed, where nobody knows whose page it is."""
+
+    def made() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "runs.rankviz"
+            export_runs(run_store(), digests, owner, path)
+            return path.read_bytes()
+
+    return made
+
+
+def bring() -> None:
+    """The place to bring files of runs that somebody exported."""
+    with st.popover("Import", icon=":material/upload:", key="runs-import"):
+        version = st.session_state.setdefault(_VERSION, 0)
+        key = f"runs-file-{version}"
+        chosen = st.session_state.get(key, [])
+        held.empty(chosen)  # before the widget copies them
+        files = st.file_uploader(
+            "Files of runs that rankviz exported",
+            accept_multiple_files=True,
+            key=key,
+            on_change=_forget,
+            help=f"Together at most {LIMITS.upload_bytes // MB} MB. The runs become yours.",
+        )
+        if len(files) < len(chosen):  # the browser shows files that are not here
+            _start_over(held.why_not_here())
+        if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
+            _take_in([file.file_id for file in files])
+        if _ERROR in st.session_state:
+            st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
+            st.caption("Nothing of that file was kept.")
+        elif _TOLD in st.session_state:
+            st.success(st.session_state[_TOLD], icon=":material/check:")
+
+
+def _take_in(ids: Sequence[str]) -> None:
+    """Keep the runs of files, and run again without them."""
+    number = 0
+    try:
+        with st.spinner("Reading every run …"):
+            for upload in held.uploads(ids):
+                number += kept(upload)
+    except (DataError, StoreError) as error:
+        _start_over(str(error))
+    st.session_state[_TOLD] = f"{counted(number, 'run')} imported."
+    keep_visitor()
+    _start_over("")
+
+
+def kept(upload: Upload) -> int:
+    """Keep the runs of a file as this visitor's; `DataError` for one that is not whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.rankviz"
+        path.write_bytes(upload.stream.read())
+        try:
+            return import_runs(run_store(), path, visitor())
+        finally:
+            return_freed_memory()
+
+
+def _start_over(why: str) -> None:
+    """Run again with an empty form, and a sentence where something went wrong."""
+    held.let_go()
+    st.session_state[_VERSION] += 1
+    if why:
+        st.session_state[_ERROR] = why
+    st.rerun()
+
+
+def _forget() -> None:
+    for key in (_ERROR, _TOLD):
+        st.session_state.pop(key, None)

@@ -1,0 +1,232 @@
+"""The views of the Runs page: the best run and all others in a figure, the table, what there is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.numbers import counted
+from rankviz.plots import many_runs
+from ui.runs import actions, filters, table, travel
+from ui.runs.columns import PARTS, Columns, metrics, of_parts
+from ui.runs.words import best_of, found_words
+from ui.shared.controls import place
+from ui.shared.foreign import escaped
+from ui.shared.reveal import note_looks
+from ui.shared.run_store import run_store
+from ui.shared.show import show_answer, show_figure
+from ui.shared.sidebar import own_place
+from ui.shared.visitors import keep_visitor, visitor
+
+AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything", "metrics", "parts", "first"
+MADE, SECONDS = "when it was made", "seconds of training"
+LATEST, BEST, QUICKEST = "latest", "best", "quickest"
+MOST_LISTED = 2000
+"""So many rows are sent to the browser; the figure, the search and what is done with all know the others."""
+
+
+@dataclass(frozen=True)
+class What:
+    """What is shown of runs: axis of the figure, order, parts and metrics, all settings or what differs."""
+
+    against: str
+    first: str
+    parts: tuple[str, ...]
+    metrics: tuple[str, ...]
+    everything: bool
+
+
+def runs_of_visitor() -> pd.DataFrame:
+    """The runs that are to be shown before filters: all, those of a study, or those that were deleted."""
+    store, owner = run_store(), visitor()
+    found = store.listing.seen_by(owner)
+    if bool(found["own"].any()):
+        keep_visitor()
+    with own_place():
+        titles = store.studies.titles(owner)
+        study = _study(titles) if titles else ""
+        if st.toggle("Deleted", key=filters.DELETED, bind="query-params", help="Runs that you have deleted."):
+            return store.listing.deleted_by(owner)
+    if not study:
+        return found
+    of_study = store.listing.of_study(study, owner)
+    return of_study.drop(store.listing.deleted_by(owner).index, errors="ignore")
+
+
+def _study(titles: dict[str, str]) -> str:
+    """The study to which the list is narrowed, "" for none."""
+    options = ["", *titles]
+    at = place(filters.STUDY, options, "")
+    return str(
+        st.selectbox(
+            "Study",
+            options,
+            at,
+            key=filters.STUDY,
+            bind="query-params",
+            format_func=lambda one: f"{titles[one]} · {one[:6]}" if one else "all",
+            help="What was asked for together, such as a sweep.",
+        )
+    )
+
+
+def nothing_yet() -> None:
+    """What to do where there are no runs."""
+    if st.session_state.get(filters.DELETED):
+        show_answer("You have deleted no runs.")
+    else:
+        show_answer("No runs yet.")
+        st.info(
+            "Whatever a page trains for you is kept here: settings, metrics, seconds.", icon=":material/info:"
+        )
+        st.page_link("pages/train.py", label="Train one", icon=":material/model_training:")
+    actions.say_what_is_gone()
+    travel.bring()
+
+
+def filtered(columns: Columns) -> filters.Shown:
+    """The runs that the controls at the left let through."""
+    known = columns.table
+    with own_place():
+        metric = filters.metric_chosen(known)
+        found = filters.draw(known, columns, metric)
+    return filters.Shown(found, len(known), metric, columns.differing(found))
+
+
+def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
+    """The best run and all others in a figure, and below it the table with what there is to do."""
+    if shown.table.empty:
+        show_answer(f"None of {counted(shown.total, 'run')} is like that.")
+        st.button("Show all", on_click=filters.reset, key="show-all-again")
+        actions.say_what_is_gone()
+        travel.bring()
+        return
+    top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
+    with row:
+        what = _what_is_listed(shown, columns)
+    with top:
+        _headline(shown, columns, what)
+    _table(shown, columns, what, row, told)
+
+
+def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
+    """Which run is best, and all of them against what one chooses."""
+    found, column, answer = shown.table, f"vali:{shown.metric}", best_of(shown, columns)
+    if column not in found or found[column].notna().sum() < 2:
+        show_answer(answer)
+        return
+    x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
+    data = many_runs.data(found, list(x), column)
+    drawn = many_runs.thinned(data)
+    some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
+    show_figure(
+        many_runs.figure(drawn, title, f"{shown.metric}, validation", kind=kind),
+        data,
+        answer=answer,
+        key="many-runs",
+        alt=f"Validation {shown.metric} of {counted(len(data), 'run')} against {escaped(title)}.",
+        caption=f"A point is a run: the mean {shown.metric} over the queries of its validation part; a ring: "
+        f"the best. Runs on other folds have other queries, so compare those of one fold.{some}",
+    )
+
+
+def _axes(shown: filters.Shown, columns: Columns) -> dict[str, str]:
+    """What runs may be drawn against: columns, by the words of the menu."""
+    settings = {columns.setting(name).label: name for name in shown.differing}
+    return {MADE: "ended", SECONDS: "seconds"} | settings
+
+
+def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[Any], str, str]:
+    """Values, title and type of the axis of a column."""
+    if name == "ended":
+        return table.times(found).dt.tz_localize(None), MADE, "date"
+    if name == "seconds":
+        return found["seconds"], f"{SECONDS} (log scale)", "log"
+    setting = columns.setting(name)
+    if columns.by_powers(name, found):
+        title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
+        return columns.exponents(name, found), title, "linear"
+    if pd.api.types.is_numeric_dtype(found[name]):
+        return found[name], setting.symbol, "linear"
+    return columns.in_words(name, found), setting.label, "category"
+
+
+_SUB = {2: "₂", 10: "₁₀"}
+
+
+def _table(
+    shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, told: DeltaGenerator
+) -> None:
+    """The table, and in its row the buttons of what is chosen in it."""
+    found = shown.table
+    same = "" if what.everything else columns.common(found)
+    rows = _in_order(found, shown.metric, what.first)
+    words = f"{found_words(shown)} All: {same}." if same else found_words(shown)
+    if len(rows) > MOST_LISTED:
+        words += (
+            f" The first {MOST_LISTED:,} are listed, {what.first} first: narrow them by the controls at the "
+            "left. What you choose by “All” is all of them."
+        )
+    told.caption(words)
+    wanted = columns.names if what.everything else shown.differing
+    table.show(rows.head(MOST_LISTED), columns, wanted, of_parts(what.metrics, what.parts, rows))
+    with row:
+        _actions(found, table.chosen_of(found))
+    with told:
+        actions.say_what_is_gone()
+
+
+def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
+    if st.session_state.get(filters.DELETED):
+        label = f"Restore {counted(len(chosen), 'run')}"
+        st.button(label, key="runs-restore", on_click=actions.restore, args=(chosen,), disabled=not chosen)
+        return
+    actions.marks(found, chosen)
+    travel.take_along(found, chosen)
+    travel.bring()
+    actions.onward(run_store().listing.specs(chosen) if len(chosen) == 1 else [], chosen)
+
+
+def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
+    """Controls of the figure's axis, the order and the columns."""
+    found = shown.table
+    with st.popover("Show", icon=":material/view_column:", help="Columns, their order, the figure's axis."):
+        axes, known = list(_axes(shown, columns)), metrics(found.columns)
+        orders = [LATEST, BEST, QUICKEST]
+        bound = {"bind": "query-params"}
+        against = st.selectbox("Figure against", axes, place(AGAINST, axes, MADE), key=AGAINST, **bound)
+        first = st.selectbox("First", orders, place(FIRST, orders, LATEST), key=FIRST, **bound)
+        parts = st.pills(
+            "Parts",
+            list(PARTS),
+            selection_mode="multi",
+            default=["vali"],
+            format_func=PARTS.__getitem__,
+            key=SHOWN_PARTS,
+            help="Choose settings on the validation part; every look at the test part that leads to another "
+            "choice makes its figures less honest, and is counted.",
+            **bound,
+        )
+        others = [name for name in known if name != shown.metric]
+        names = st.multiselect("Further metrics", others, key=SHOWN_METRICS, **bound)
+        everything = st.toggle(
+            "All settings", key=EVERYTHING, help="Also those that are the same in all runs.", **bound
+        )
+    if "test" in parts:
+        note_looks(found.index)
+    named = [*filter(None, [shown.metric]), *names]
+    return What(str(against), str(first), tuple(parts), tuple(named), bool(everything))
+
+
+def _in_order(found: pd.DataFrame, metric: str, first: str) -> pd.DataFrame:
+    column = f"vali:{metric}"
+    if first == BEST and column in found:
+        return found.sort_values(column, ascending=False, kind="stable", na_position="last")
+    if first == QUICKEST:
+        return found.sort_values("seconds", kind="stable", na_position="last")
+    return found

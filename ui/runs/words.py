@@ -1,0 +1,56 @@
+"""Sentences of the Runs page."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rankviz.common.numbers import counted
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.study import DONE, FAILED, LOST, OPEN
+from ui.runs.columns import Columns
+from ui.runs.filters import Shown
+from ui.shared.foreign import data_words, describe
+from ui.shared.run_store import run_store
+
+TERMS_HERE = ("Study", "Digest")
+
+
+def best_of(shown: Shown, columns: Columns) -> str:
+    """Which run has the best validation metric, of those on the fold that most runs are on."""
+    found, column = shown.table, f"vali:{shown.metric}"
+    judged = found[found[column].notna()] if column in found else found.head(0)
+    if judged.empty:
+        return f"{found_words(shown)} None of them has been made."
+    folds = judged.groupby(["dataset", "fold"], sort=False).size()
+    dataset, fold = folds.idxmax()
+    here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
+    value = here[column].max()
+    best = here[here[column] == value]
+    (spec,) = run_store().listing.specs([best.index[0]])
+    measured = f"validation {shown.metric}"
+    others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
+    name = name_of(spec, columns, here)
+    if len(here) == 1:
+        return f"{name} has {measured} {value:.4f} on {data_words(spec)}."
+    of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
+    return f"{of}, {name} has the best {measured}: {value:.4f}{others}."
+
+
+def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
+    """A run by its model, and by those settings that differ among others, for Markdown."""
+    described = describe(spec)
+    return ", ".join([*described.names, *described.words(*columns.differing(among))])
+
+
+def found_words(shown: Shown) -> str:
+    """How many runs are shown, and what became of those that were not made."""
+    found = shown.table
+    n = len(found)
+    words = counted(n, "run") if n == shown.total else f"{n:,} of {counted(shown.total, 'run')}"
+    states = found["state"].value_counts()
+    left = sum(int(states.get(state, 0)) for state in OPEN)
+    others = {"to be made": left, "cannot be made": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
+    told = [f"{number:,} {said}" for said, number in others.items() if number]
+    if int(states.get(DONE, 0)) < n and told:
+        words += f" ({', '.join(told)})"
+    return f"{words}."
