@@ -93,16 +93,21 @@ def test_parallel_coordinates_have_every_complete_cell_and_its_settings_in_words
     table = sweep_parallel.data(MIXED, made_up(MIXED, bowl), "MAP")
     assert len(table) == 16
     assert table["value"].is_monotonic_increasing
-    lines = sweep_parallel.figure(table, MIXED, "MAP").data[0]
-    assert [axis.label for axis in lines.dimensions] == ["Feature map", "C", "γ", "m", "MAP"]
-    assert lines.dimensions[0].ticktext == ("linear", "Nyström")
-    gamma = lines.dimensions[2]
-    assert gamma.ticktext[0] == setting_words.NOTHING
-    assert set(gamma.ticktext[1:]) == {"2⁻⁶", "2⁻⁵", "2⁻⁴", "2⁻³", "2⁻²", "2⁻¹", "2⁰"}
-    unread = [value == gamma.tickvals[0] for value in gamma.values]
-    assert unread == (table["feature_map"] == "linear").tolist()
-    assert gamma.tickvals[0] < min(v for v, none in zip(gamma.values, unread, strict=True) if not none)
-    assert list(lines.line.color) == table["value"].tolist()
+    fig = sweep_parallel.figure(table, MIXED, "MAP")
+    assert list(fig.layout.xaxis.ticktext) == ["Feature map", "C", "γ", "m", "MAP"]
+    ticks = {place: [] for place in range(5)}
+    for mark in fig.layout.annotations:
+        ticks[mark.x].append((mark.y, mark.text))
+    assert [words for _, words in ticks[0]] == ["linear", "Nyström"]
+    below, *gamma = sorted(ticks[2])
+    assert below[1] == setting_words.NOTHING
+    assert [words for _, words in gamma] == ["2⁻⁶", "2⁻⁵", "2⁻⁴", "2⁻³", "2⁻²", "2⁻¹", "2⁰"]
+    *lines, best = fig.data
+    drawn = np.concatenate([np.reshape(trace.y, (-1, 6)) for trace in lines])
+    assert len(drawn) == len(table)
+    assert (drawn[:, 2] == below[0]).sum() == (table["feature_map"] == "linear").sum()
+    assert drawn[:, 4].max() == best.y[4] == 1.0
+    assert f"MAP {table['value'].iloc[-1]:.4f}" in best.text[0]
 
 
 def test_curves_keep_the_lines_that_come_highest() -> None:

@@ -34,6 +34,8 @@ class Bounds:
         Seconds after which a job lets those of other visitors go first, between families of runs.
     sweep_runs : int
         Runs of one sweep.
+    live_runs_each : int
+        Runs of one visitor's sweeps that are still to be made.
     kept_jobs, kept_jobs_each : int
         Ended jobs that are kept: of all visitors, of one.
     run_bytes : int
@@ -57,6 +59,7 @@ class Bounds:
     job_seconds: float = 12 * 3600.0
     turn_seconds: float = 5.0
     sweep_runs: int = 20_000
+    live_runs_each: int = 100_000
     kept_jobs: int = 1000
     kept_jobs_each: int = 30
     run_bytes: int = 10 * GB
@@ -83,6 +86,7 @@ SETS = {
         job_seconds=600.0,
         turn_seconds=3.0,
         sweep_runs=2_000,
+        live_runs_each=4_000,
         kept_jobs=600,
         kept_jobs_each=10,
         upload_bytes_each=GB // 2,

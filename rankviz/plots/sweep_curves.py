@@ -32,6 +32,13 @@ def data(
     return kept.assign(best=kept[lines] == tops.index[0]).reset_index(drop=True)
 
 
+def nothing(setting: str) -> pd.DataFrame:
+    """The table of `data` before any run is done."""
+    return pd.DataFrame(columns=[setting, "mean", "low", "high", "cell", "cells", "best"]).astype(
+        dict.fromkeys(("mean", "low", "high"), float)
+    )
+
+
 def figure(
     table: pd.DataFrame, design: Design, metric: str, setting: str, lines: str | None = None
 ) -> go.Figure:

@@ -56,8 +56,9 @@ def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: st
         _add_cells(fig, table, design, metric, (x, y), {"zmin": ends[0], "zmax": ends[1]} | colours)
     else:
         _add_points(fig, known, design, metric, (x, y), {"cmin": ends[0], "cmax": ends[1]} | colours)
-    _mark(fig, _placed(table[table["value"].isna() & (table["done"] > 0)], design, (x, y)), "begun", size=4)
-    _mark(fig, _placed(table[table["best"]], design, (x, y)), "best", size=17)
+    _mark(fig, placed_at(table[table["value"].isna() & (table["done"] > 0)], design, (x, y)), "begun", size=4)
+    written = len(table) <= TEXT_CELLS and fig.data[0].type == "heatmap"
+    _mark(fig, placed_at(table[table["best"]], design, (x, y)), "best", size=40 if written else 17)
     _axes(fig, design, (x, y))
     return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 40, "b": 55})
 
@@ -79,7 +80,7 @@ def _add_cells(
     best = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
     at = {(row.x, row.y): float(str(row.value)) for row in best.itertuples()}
     values = [[at.get((one, other), math.nan) for one in x] for other in y]
-    words = _words(design, names, (x, y))
+    words = words_of(design, names, (x, y))
     few = len(x) * len(y) <= TEXT_CELLS
     fig.add_heatmap(
         x=list(range(len(x))),
@@ -87,7 +88,7 @@ def _add_cells(
         z=values,
         customdata=[[[one, other] for one in words[0]] for other in words[1]],
         texttemplate="%{z:.3f}" if few else None,
-        hovertemplate=_hover(design, names) + f"{metric} %{{z:.4f}}<extra></extra>",
+        hovertemplate=hover_words(design, names) + f"{metric} %{{z:.4f}}<extra></extra>",
         hoverongaps=False,
         xgap=2,
         ygap=2,
@@ -103,8 +104,8 @@ def _add_points(
     names: Names,
     look: dict[str, Any],
 ) -> None:
-    placed = _placed(known, design, names)
-    words = _words(design, names, (known["x"], known["y"]))
+    placed = placed_at(known, design, names)
+    words = words_of(design, names, (known["x"], known["y"]))
     fig.add_scatter(
         x=placed["x"],
         y=placed["y"],
@@ -112,11 +113,12 @@ def _add_points(
         showlegend=False,
         customdata=np.array([*words, known["value"]], dtype=object).T,
         marker={"size": 11, "color": known["value"], "line": {"width": 0.5, "color": WAITING}} | look,
-        hovertemplate=_hover(design, names) + f"{metric} %{{customdata[2]:.4f}}<extra></extra>",
+        hovertemplate=hover_words(design, names) + f"{metric} %{{customdata[2]:.4f}}<extra></extra>",
     )
 
 
-def _placed(table: pd.DataFrame, design: Design, names: Names) -> pd.DataFrame:
+def placed_at(table: pd.DataFrame, design: Design, names: Names) -> pd.DataFrame:
+    """Where the cells of a table lie on the axes."""
     x, y = (on_a_scale(design, name, table[column]) for name, column in zip(names, "xy", strict=True))
     return pd.DataFrame({"x": x, "y": y})
 
@@ -129,7 +131,7 @@ def _mark(fig: go.Figure, placed: pd.DataFrame, name: str, size: int) -> None:
     fig.add_scatter(x=placed["x"], y=placed["y"], mode="markers", name=name, marker=marker, hoverinfo="skip")
 
 
-def _words(design: Design, names: Names, values: tuple[Iterable[Any], Iterable[Any]]) -> list[list[str]]:
+def words_of(design: Design, names: Names, values: tuple[Iterable[Any], Iterable[Any]]) -> list[list[str]]:
     """Values of both settings in words."""
     pairs = zip(names, values, strict=True)
     return [[value_words(design.settings[name], value) for value in own] for name, own in pairs]
@@ -142,6 +144,7 @@ def _axes(fig: go.Figure, design: Design, names: Names) -> None:
         update(ticks(design, name) | ({"range": [-0.5, len(values) - 0.5]} if values else {}))
 
 
-def _hover(design: Design, names: Names) -> str:
+def hover_words(design: Design, names: Names, first: int = 0) -> str:
+    """Both settings for a label, whose values are customdata from `first` on."""
     symbols = (design.settings[name].symbol for name in names)
-    return ", ".join(f"{symbol} = %{{customdata[{k}]}}" for k, symbol in enumerate(symbols)) + "<br>"
+    return ", ".join(f"{symbol} = %{{customdata[{k}]}}" for k, symbol in enumerate(symbols, first)) + "<br>"

@@ -1,4 +1,8 @@
-"""Parallel coordinates of a sweep: a line a complete cell through its settings, coloured by the metric."""
+"""Parallel coordinates of a sweep: a line a complete cell through its settings, coloured by the metric.
+
+Lines are drawn as such: Plotly's own parallel coordinates need WebGL, which browsers without a graphics card
+do not have.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from rankviz.plots.setting_words import NOTHING, on_a_scale, setting_words, ticks, value_words
-from rankviz.plots.style import LOW_TO_HIGH, finished
+from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
 from rankviz.plots.sweep_map import colours_between
 from rankviz.sweeps.axes import Range, Values, is_logarithmic
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.worth import cell_values
+
+TONES = 16
+"""Lines in so many colours: one trace each."""
+BELOW = -0.12
+"""Where a cell crosses the axis of a setting that it does not read."""
+METRIC_TICKS = 5
 
 
 def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -27,53 +38,105 @@ def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
-    """An axis a setting and one for the metric; on each a piece may be chosen by dragging.
+    """An axis a setting and one for the metric, each from 0 to 1; the best cell is drawn thick.
 
     A cell that does not read a setting crosses its axis below all values, at "–".
     """
+    fig = go.Figure()
     ends = colours_between(table["value"])
-    dimensions = [_dimension(table, design, name) for name in design.names]
-    dimensions.append({"label": metric, "values": table["value"], "tickformat": ".3f"})
-    fig = go.Figure(
-        go.Parcoords(
-            dimensions=dimensions,
-            line={"color": table["value"], "colorscale": LOW_TO_HIGH, "cmin": ends[0], "cmax": ends[1]},
-            labelangle=0,
-        )
+    places = _places(table, design)
+    shares = ((table["value"] - ends[0]) / ((ends[1] - ends[0]) or 1.0)).clip(0, 1)
+    tones = (shares * (TONES - 1)).round().astype(int)
+    colours = sample_colorscale(list(LOW_TO_HIGH), [tone / (TONES - 1) for tone in range(TONES)])
+    words = [_words(design, metric, row) for _, row in table.iterrows()]
+    for tone in sorted(set(tones)):
+        rows = np.flatnonzero(tones == tone)
+        _add_lines(fig, places[rows], [words[row] for row in rows], colours[tone], 1.2)
+    if len(table):
+        _add_lines(fig, places[-1:], words[-1:], CHOSEN_COLOUR, 3.5)
+    names = [*(setting_words(design.settings[name]) for name in design.names), metric]
+    _add_axes(fig, [*(_ticks(design, table, name) for name in design.names), _metric_ticks(table)])
+    fig.update_xaxes(
+        tickvals=list(range(len(names))),
+        ticktext=names,
+        side="top",
+        range=[-0.35, len(names) - 0.75],
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
     )
-    return finished(fig, height=420, margin={"l": 110, "r": 50, "t": 60, "b": 30})
+    fig.update_yaxes(visible=False, range=[BELOW - 0.06, 1.06], fixedrange=True)
+    return finished(fig, height=420, margin={"l": 30, "r": 30, "t": 50, "b": 10}, showlegend=False)
 
 
-def _dimension(table: pd.DataFrame, design: Design, name: str) -> dict[str, Any]:
-    """One axis; its ticks say values as they are, whatever stands for them."""
-    values, setting, axis = on_a_scale(design, name, table[name]), design.settings[name], design.axis(name)
-    ends = (axis.low, axis.high) if isinstance(axis, Range) else axis.values
-    places = on_a_scale(design, name, ends)
-    low, span = float(places.min()), float(np.ptp(places)) or 1.0
-    marks, below = _ticks(design, name), low - span / 8
-    if values.isna().any():
-        marks = [(below, NOTHING), *marks]
-    return {
-        "label": setting_words(setting),
-        "values": values.fillna(below),
-        "tickvals": [place for place, _ in marks],
-        "ticktext": [words for _, words in marks],
-        "range": [below if values.isna().any() else low, low + span],
-    }
+def _places(table: pd.DataFrame, design: Design) -> np.ndarray:
+    """Where each cell crosses each axis, from 0 to 1."""
+    columns = [_share(design, name, table[name]) for name in design.names]
+    values = table["value"].to_numpy(float)
+    span = float(np.ptp(values)) if len(values) else 0.0
+    columns.append((values - values.min()) / span if span else np.full(len(values), 0.5))
+    return np.column_stack(columns)
 
 
-def _ticks(design: Design, name: str) -> list[tuple[float, str]]:
+def _share(design: Design, name: str, values: Any) -> np.ndarray:
+    axis = design.axis(name)
+    ends = on_a_scale(design, name, (axis.low, axis.high) if isinstance(axis, Range) else axis.values)
+    low, span = float(ends.min()), float(np.ptp(ends))
+    found = on_a_scale(design, name, values).to_numpy(float)
+    return np.where(np.isnan(found), BELOW, (found - low) / span if span else 0.5)
+
+
+def _add_lines(fig: go.Figure, places: np.ndarray, words: list[str], colour: str, width: float) -> None:
+    """Lines of one colour as one trace, with gaps between."""
+    axes = places.shape[1]
+    gapped = np.column_stack([places, np.full(len(places), np.nan)])
+    fig.add_scatter(
+        x=np.tile([*range(axes), np.nan], len(places)),
+        y=gapped.ravel(),
+        mode="lines+markers",
+        line={"color": colour, "width": width},
+        marker={"size": 4},
+        text=np.repeat(words, axes + 1).tolist(),
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _words(design: Design, metric: str, row: pd.Series[Any]) -> str:
+    known = design.settings
+    told = [f"{setting_words(known[name])} = {value_words(known[name], row[name])}" for name in design.names]
+    return f"{', '.join(told)}<br>{metric} {row['value']:.4f}"
+
+
+def _add_axes(fig: go.Figure, marks: list[list[tuple[float, str]]]) -> None:
+    for place, ticks_there in enumerate(marks):
+        fig.add_vline(place, line={"width": 1, "color": "#8a8a8a"}, layer="below")
+        for at, words in ticks_there:
+            fig.add_annotation(x=place, y=at, text=words, showarrow=False, xanchor="right", xshift=-6)
+
+
+def _metric_ticks(table: pd.DataFrame) -> list[tuple[float, str]]:
+    low, high = (float(end) for end in (table["value"].min(), table["value"].max()))
+    if not len(table) or low == high:
+        return [(0.5, f"{low:.3f}")] if len(table) else []
+    return [(share, f"{low + share * (high - low):.3f}") for share in np.linspace(0, 1, METRIC_TICKS)]
+
+
+def _ticks(design: Design, table: pd.DataFrame, name: str) -> list[tuple[float, str]]:
     """Places and words of ticks: of a list at most ten values; of a range whole powers where it has some."""
     setting, axis = design.settings[name], design.axis(name)
+    marks = [(BELOW, NOTHING)] if table[name].isna().any() else []
     if isinstance(axis, Values):
-        told = ticks(design, name)
-        return [(float(place), words) for place, words in zip(*told.values(), strict=True)]
-    low, high = on_a_scale(design, name, [axis.low, axis.high])
-    if not is_logarithmic(setting):
-        places = sorted({type(axis.low)(place) for place in np.linspace(low, high, 5)})
-        return [(float(place), value_words(setting, place)) for place in places]
-    exponents = np.arange(math.ceil(low), math.floor(high) + 1)
-    if len(exponents) < 2:
-        return [(place, value_words(setting, 2.0**place)) for place in (low, high)]
-    shown = exponents[:: math.ceil(len(exponents) / 8)]
-    return [(float(place), value_words(setting, 2.0 ** int(place))) for place in shown]
+        words = ticks(design, name)
+        last = max(len(axis.values) - 1, 1)
+        at = [place / last if len(axis.values) > 1 else 0.5 for place in words["tickvals"]]
+        return marks + list(zip(at, words["ticktext"], strict=True))
+    values: list[Any]
+    if is_logarithmic(setting):
+        low, high = math.log2(axis.low), math.log2(axis.high)
+        exponents = np.arange(math.ceil(low), math.floor(high) + 1)
+        shown = exponents[:: math.ceil(len(exponents) / 8)] if len(exponents) > 1 else [low, high]
+        values = [2.0 ** float(one) for one in shown]
+    else:
+        values = sorted({type(axis.low)(place) for place in np.linspace(axis.low, axis.high, 5)})
+    at = _share(design, name, values).tolist()
+    return marks + [(place, value_words(setting, value)) for place, value in zip(at, values, strict=True)]

@@ -174,6 +174,12 @@ class Studies:
         """Write down what is to be remembered of a study."""
         self._change(study_id, owner, note=note)
 
+    def rename(self, study_id: str, owner: str, title: str) -> None:
+        """Call a study something else; `SettingError` for nothing at all."""
+        if not title:
+            raise SettingError("a study has a title; give it a few words")
+        self._change(study_id, owner, title=title)
+
     def share(self, study_id: str, owner: str, shared: bool) -> None:
         """Have others see a study, or no longer."""
         self._change(study_id, owner, shared=shared)

@@ -191,7 +191,12 @@ def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
 
 def predicted(spec: RunSpec) -> Estimate:
     """Seconds and bytes of one run, before the fact."""
-    return estimate(spec, _shape(fold_of(spec).digest, spec))
+    return estimate(spec, shape_of(spec))
+
+
+def shape_of(spec: RunSpec) -> Shape:
+    """The sizes of the fold a spec names."""
+    return _shape(fold_of(spec).digest, spec)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

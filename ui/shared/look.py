@@ -55,9 +55,13 @@ STYLE = """
 [data-testid="stSidebarNavSeparator"] { margin: 0 0 0.2rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; padding-bottom: 2rem; }
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.35rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stSlider"] { margin-bottom: -0.6rem; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.87rem; }  /* "synthetic-demo" whole */
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
+[data-testid="stMultiSelect"] :is(span[title], span[title] + *, span[title] + * *) {
+  color: light-dark(#fff, #10201e) !important;
+}
 [data-testid="stBaseButton-primary"]:disabled * { color: inherit !important; }
 /* what is greyed out is read all the same */
 :is([data-testid="stSelectbox"], [data-testid="stTextInput"]):has(input:disabled) label *,

@@ -83,6 +83,7 @@ ENTRIES = (
         reads.by_influence,
         reads.no_fold_by_influence,
     ),
+    Entry("Sweep", "apps", "sweep", " over C, γ, any settings: it goes on by itself", reads.by_sweep),
     Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how near the exact", reads.by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables of each query, two models of low rank"),
     Entry("Side by side", "compare", "side_by_side", ": any two models, query by query"),

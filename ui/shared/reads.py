@@ -60,6 +60,15 @@ def by_weights(setting: Setting) -> str:
     return "Not read on this page, which shows the linear model with pairs that all count alike."
 
 
+def by_sweep(setting: Setting) -> str:
+    """A sweep that was started has its own settings; before that those on its axes have many values."""
+    if st.session_state.get("study", st.query_params.get("study", "")):
+        return "Not read here while a sweep is shown, which has settings of its own: “New sweep” reads them."
+    if setting is BASELINE_C:
+        return "Not read on this page, which draws no baseline."
+    return ""
+
+
 def by_plane(setting: Setting) -> str:
     """The playground has documents and a model of its own."""
     return "Not read on this page, which has documents and a model of its own."

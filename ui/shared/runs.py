@@ -144,6 +144,16 @@ def fold_of(spec: RunSpec) -> Fold:
     return FOLDS.get(key, read)
 
 
+def digest_of(spec: RunSpec) -> str:
+    """The digest of the fold a spec names, as read: it is opened once for that, until its files change."""
+    return _digest(str(_found_fold(spec)[1]), spec)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _digest(key: str, _spec: RunSpec) -> str:
+    return fold_of(_spec).digest
+
+
 def normalised(spec: RunSpec) -> Fold:
     """The spec's fold with the spec's normalisation."""
     fold, (_, key) = fold_of(spec), _found_fold(spec)

@@ -129,6 +129,23 @@ TERMS = {
         "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
         "shapley1953",
     ),
+    "Sweep": Term(
+        r"\b[Ss]weeps?\b",
+        "Many runs of one model that differ in some settings, to see what each is worth and to choose.",
+    ),
+    "Cell of a sweep": Term(
+        r"\bcells?\b",
+        "One combination of the settings that vary in a sweep; complete once it was trained on every fold.",
+    ),
+    "One standard error": Term(
+        r"\bstandard error\b",
+        "How far the mean over folds would vary with other folds: of cells this near the best the simplest "
+        "may as well be taken.",
+    ),
+    "Sobol points": Term(
+        r"\bSobol\b",
+        "Points that are spread more evenly over all settings than random ones, in any number of them.",
+    ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
         "The eigenvalues or singular values of a matrix in falling order.",

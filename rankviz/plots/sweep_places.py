@@ -1,0 +1,94 @@
+"""A map of a sweep that is looked at while it fills in: what is to come, and what can be clicked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.plots.style import LOW_TO_HIGH
+from rankviz.plots.sweep_map import WAITING, Names, colours_between, hover_words, placed_at, words_of
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
+
+CLICKED = 22
+"""Pixels of a place to click on, which is not seen."""
+
+
+def planned(design: Design, x: str, y: str) -> pd.DataFrame:
+    """The table of `rankviz.plots.sweep_map.data` before any run is done."""
+    cells = settings_of(design)[[x, y]].set_axis(["x", "y"], axis=1)
+    cells["value"], cells["done"], cells["best"] = math.nan, 0, False
+    cells["runs"] = pd.Series([run.cell for run in design.plan.runs]).value_counts()
+    return cells.dropna(subset=["x", "y"]).rename_axis("cell").reset_index()
+
+
+def so_far(design: Design, table: pd.DataFrame, metric: str) -> pd.Series[float]:
+    """The mean of each cell over the folds that are there, each moved to one level by its mean over cells.
+
+    NaN for a cell without any. Raises `SettingError` for a metric that the table has not.
+    """
+    folds = by_fold(results(design, table), metric_column(table, metric))
+    level = folds.mean()
+    return (folds - level).mean(axis=1) + float(level.mean())
+
+
+def colours(table: pd.DataFrame, begun: pd.Series[float]) -> list[float]:
+    """The values between which colours run: of complete cells, or of what is there before any is."""
+    known = table["value"].dropna()
+    return colours_between(known if len(known) else begun.dropna())
+
+
+def add_coming(
+    fig: go.Figure, table: pd.DataFrame, begun: pd.Series[float], design: Design, names: Names
+) -> go.Figure:
+    """Small squares for cells that are not complete: hollow before any fold is there, then in its colour."""
+    complete = pd.MultiIndex.from_frame(table.loc[table["value"].notna(), ["x", "y"]])
+    coming = table[~pd.MultiIndex.from_frame(table[["x", "y"]]).isin(complete)]
+    coming = coming.assign(begun=coming["cell"].map(begun)).sort_values("begun", na_position="first")
+    coming = coming.drop_duplicates(["x", "y"], keep="last")
+    low, high = colours(table, begun)
+    looks: dict[str, dict[str, Any]] = {
+        "to come": {"symbol": "square-open", "color": WAITING, "line": {"width": 1}},
+        "so far": {"symbol": "square", "colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high},
+    }
+    for name, rows in (("to come", coming["begun"].isna()), ("so far", coming["begun"].notna())):
+        at, look = placed_at(coming[rows], design, names), {"size": 14} | looks[name]
+        if name == "so far":
+            look["color"] = coming.loc[rows, "begun"]
+        fig.add_scatter(x=at["x"], y=at["y"], mode="markers", name=name, marker=look, hoverinfo="skip")
+    shown = {"zmin": low, "zmax": high, "showscale": bool(begun.notna().any())}
+    fig.update_traces(**shown, selector={"type": "heatmap"})
+    return fig
+
+
+def add_clicks(fig: go.Figure, table: pd.DataFrame, design: Design, metric: str, names: Names) -> go.Figure:
+    """A place to click on over each complete cell, with its number as the first customdata.
+
+    Of several cells in one place it is that of the best.
+    """
+    known = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
+    at, words = placed_at(known, design, names), words_of(design, names, (known["x"], known["y"]))
+    told = zip(known["cell"], *words, known["value"], strict=True)
+    fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"type": "heatmap"})
+    fig.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
+    fig.add_scatter(
+        x=at["x"],
+        y=at["y"],
+        mode="markers",
+        name="cells",
+        customdata=list(map(list, told)),
+        marker={"size": CLICKED, "opacity": 0},
+        hovertemplate=hover_words(design, names, 1) + f"{metric} %{{customdata[3]:.4f}}<extra></extra>",
+    )
+    return fig.update_layout(hovermode="closest", hoverdistance=-1, showlegend=False)
+
+
+def mark_cell(fig: go.Figure, table: pd.DataFrame, design: Design, names: Names, cell: int) -> go.Figure:
+    """A square around the cell that is looked at."""
+    at = placed_at(table[table["cell"] == cell], design, names)
+    look = {"symbol": "square-open", "size": 46, "color": WAITING, "line": {"width": 3}}
+    fig.add_scatter(x=at["x"], y=at["y"], mode="markers", name="looked at", marker=look, hoverinfo="skip")
+    return fig

@@ -1,0 +1,54 @@
+"""A sweep in a browser: designed, started, seen to fill in, there again after a reload, stopped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from helpers import assert_no_errors_shown, query_of, traces
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+
+DESIGN = "m=5&xc=-4&xc=0&xg=-4&xg=0"
+PATIENCE = 60_000
+"""Milliseconds: workers import the libraries first, on a machine that is busy with all the tests."""
+
+
+def test_a_sweep_fills_in_and_is_there_again(page: Page, start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    open_page(page, f"{server.url}/sweep?{DESIGN}")
+    expect(page.get_by_role("heading", name=re.compile("^27 runs of 9 models in 3 families"))).to_be_visible(
+        timeout=PATIENCE  # what the machine can do is measured once
+    )
+    page.get_by_role("button", name="Start the sweep").click()
+    expect(page.get_by_role("button", name="Stop the sweep")).to_be_visible()
+    study = query_of(page)["study"]
+    page.reload()
+    expect(page.get_by_role("heading", name=re.compile(r"^Best: C = .*\(all 9 cells"))).to_be_visible(
+        timeout=PATIENCE
+    )
+    wait_settled(page)
+    assert query_of(page)["study"] == study
+    expect(page.get_by_text("27 of 27 runs made")).to_be_visible()
+    (cells,) = [one for one in traces(page, f"sweep-map-{study}") if one["name"] == "cells"]
+    assert len(cells["x"]) == 9
+    page.get_by_role("button", name="Open in Train").click()
+    expect(page.get_by_role("heading", name="Train")).to_be_visible()
+    wait_settled(page)
+    assert_no_errors_shown(page)
+
+
+def test_a_sweep_that_is_stopped_says_so_and_goes_on_when_asked(
+    page: Page, start_server: Callable[..., Server]
+) -> None:
+    server = start_server()
+    open_page(page, f"{server.url}/sweep?m=500&xc=-8&xc=4&xcby=1&xg=-8&xg=2&xgby=1")
+    page.get_by_role("button", name="Start the sweep").click()
+    page.get_by_role("button", name="Stop the sweep").click()
+    expect(page.get_by_text(re.compile("not made, for it was stopped"))).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Stop the sweep").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
+    assert_no_errors_shown(page)

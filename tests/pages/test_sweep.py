@@ -1,0 +1,310 @@
+"""Sweep: what a design comes to, a study that fills in, what is chosen, and who may do what."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec
+from rankviz.experiments.run import execute_all
+from rankviz.store import Study
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.making import Making
+from rankviz.store.study import PAUSED, RUNNING, STOPPED
+from rankviz.sweeps import Design, select
+from ui.shared import runs
+from ui.shared.run_store import forget, run_store
+
+Opener = Callable[..., AppTest]
+SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
+"""A grid of two values of C and two of γ."""
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody works on studies but the test itself."""
+    monkeypatch.setattr(LocalWorkers, "see_to_it", lambda self: None)
+    yield
+    forget()
+
+
+@pytest.fixture
+def opened(open_page: Opener) -> Callable[..., AppTest]:
+    """Opens the page with settings of a link, some of which have two ends."""
+
+    def on(**params: object) -> AppTest:
+        app = open_page("sweep", **{key: value for key, value in params.items() if key not in ("xc", "xg")})
+        for key in ("xc", "xg"):
+            if key in params:
+                app.slider(key=key).set_value(params[key])
+        return app.run()
+
+    return on
+
+
+@pytest.fixture
+def started(opened: Callable[..., AppTest]) -> AppTest:
+    """A page on which the small grid was started."""
+    return press(opened(**SMALL), "start-sweep")
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def numbers(values: Any) -> list[float]:
+    """Numbers of a figure, which Plotly may have packed."""
+    if isinstance(values, dict):
+        return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
+    return list(values)
+
+
+def study_of(app: AppTest) -> str:
+    assert app.query_params["study"] == app.session_state["study"]
+    return str(app.session_state["study"])
+
+
+def make(app: AppTest, families: int = 100) -> AppTest:
+    """Make runs as a worker does, and look at the page again."""
+    making = Making(run_store())
+    for _ in range(families):
+        lease = run_store().queue.take("tester")
+        if lease is None:
+            break
+        making.make(lease)
+    return app.run()
+
+
+def design_of(study: str) -> Design:
+    return Design.from_dict(run_store().studies.status(study).study.design)
+
+
+def table_of(app: AppTest) -> Any:
+    status = run_store().studies.status(study_of(app))
+    return run_store().listing.of_study(status.id, status.study.owner)
+
+
+def test_before_it_starts_a_design_says_what_it_comes_to(opened: Callable[..., AppTest]) -> None:
+    app = opened(**SMALL)
+    assert app.header[0].value.startswith("12 runs of 4 models in 3 families: about")
+    (drawn,) = figures(app)
+    coming = next(trace for trace in drawn["data"] if trace.get("name") == "to come")
+    assert numbers(coming["x"]) == [0, 0, 1, 1]
+    assert not run_store().studies.running()
+
+
+def test_what_starts_is_in_the_store_with_the_digests_of_its_data(started: AppTest) -> None:
+    study = study_of(started)
+    status = run_store().studies.status(study)
+    assert (status.total, status.done, status.asked) == (12, 0, RUNNING)
+    assert status.study.title == "C × γ, Nyström m = 5, synthetic-demo"
+    specs = run_store().studies.specs(study)
+    assert all(spec.digest == runs.digest_of(spec) for spec in specs)
+    assert [spec.but(digest="") for spec in specs] == design_of(study).specs()
+    assert "No cell is complete yet" in started.header[0].value
+
+
+def test_the_map_fills_in_and_says_what_is_best(started: AppTest) -> None:
+    app = make(started)
+    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    assert f"validation MAP {chosen.validation:.3f}" in app.header[0].value
+    assert app.header[0].value.startswith("Best: C = ")
+    values = [value for row in figures(app)[0]["data"][0]["z"] for value in row]
+    assert max(values) == pytest.approx(chosen.validation)
+
+
+def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..., AppTest]) -> None:
+    make(started)
+    app = press(started, "new-sweep")
+    assert "all of them were made before" in app.header[0].value
+    app = press(app, "start-sweep")
+    assert app.header[0].value.startswith("Best: ")
+
+
+def test_the_test_part_is_shown_when_it_is_asked_for(started: AppTest) -> None:
+    app = make(started)
+    app.query_params["view"] = "Test part"
+    app.session_state["view"] = "Test part"
+    app.run()
+    assert "Test MAP" not in words(app)
+    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    app = press(app, "show-test")
+    assert f"**Test MAP {chosen.test_means['MAP']:.3f}**" in words(app)
+    app.selectbox(key="metric").set_value("NDCG@1").run()
+    other = select(design_of(study_of(app)), table_of(app), "NDCG@1")
+    if other.chosen["cell"].tolist() != chosen.chosen["cell"].tolist():
+        assert "Test " not in words(app).replace("The test part", "")
+        assert "taken part in choosing" in words(press(app, "show-test"))
+
+
+def test_another_visitor_sees_a_sentence_and_a_shared_sweep(started: AppTest, open_page: Opener) -> None:
+    make(started)
+    study = study_of(started)
+    other = open_page("sweep", study=study)
+    assert "another visitor's" in other.error[0].value
+    assert not figures(other)
+    status = run_store().studies.status(study)
+    run_store().studies.share(study, status.study.owner, True)
+    other = open_page("sweep", study=study)
+    assert other.header[0].value.startswith("Best: ")
+    assert not [one for one in other.button if one.key in ("sweep-Stop", "sweep-Pause")]
+
+
+def test_an_unknown_sweep_is_a_sentence(open_page: Opener) -> None:
+    assert "no study of this id" in open_page("sweep", study="0" * 32).error[0].value
+
+
+def test_pause_resume_and_stop(started: AppTest) -> None:
+    study = study_of(started)
+    for key, asked in (("Pause", PAUSED), ("Resume", RUNNING), ("Stop", STOPPED), ("Resume", RUNNING)):
+        press(started, f"sweep-{key}")
+        assert run_store().studies.status(study).asked == asked
+
+
+def test_a_run_that_fails_is_told_with_its_reason(started: AppTest) -> None:
+    first = run_store().studies.specs(study_of(started))[0]
+    run_store().records.fail(first, "No <b>memory</b>.")
+    app = make(started)
+    assert "1 run cannot be made: why" in [one.label for one in app.expander]
+    assert "No &#60;b&#62;memory" in words(app)
+    assert app.header[0].value.startswith("Best: ")
+    assert "(3 of 4 cells)" in app.header[0].value
+
+
+def test_titles_are_foreign_text_and_deleting_is_undone(started: AppTest) -> None:
+    make(started)
+    study = study_of(started)
+    owner = run_store().studies.status(study).study.owner
+    run_store().studies.rename(study, owner, "<b>*mine*</b>")
+    app = press(started, "new-sweep")
+    assert app.button(key=f"open-{study}").label == "&#60;b&#62;&#42;mine&#42;&#60;/b&#62;"
+    app = press(app, f"delete-{study}")
+    assert not [one for one in app.button if one.key == f"open-{study}"]
+    app = press(app, "undo-delete")
+    assert press(app, f"open-{study}").header[0].value.startswith("Best: ")
+
+
+def test_a_cell_opens_in_train_without_training(
+    started: AppTest, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make(started)
+    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+
+    made: list[RunSpec] = []
+
+    def made_now(specs: Sequence[RunSpec], *how: Any, **more: Any) -> Any:
+        made.extend(specs)
+        return execute_all(specs, *how, **more)
+
+    monkeypatch.setattr("ui.shared.runs.execute_all", made_now)
+    app = press(app, "open-cell")
+    settings = chosen.settings["Fold1"]
+    ends = {key: app.session_state[key] for key in ("c", "g")}
+    assert [2.0**end for end in ends.values()] == [settings["C"], settings["gamma"]]
+    assert figures(open_page("train", m=5, **ends))
+    assert [spec.feature_map for spec in made] == ["linear"]  # that is drawn beside it
+
+
+def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
+    app = make(started)
+    app.session_state["cell"] = study_of(app), 3
+    app.run()
+    assert "The cell that was clicked: C = 2⁰, γ = 2⁰" in words(app)
+    assert "The chosen cell: " in words(press(app, "chosen"))
+
+
+def test_bounds_are_sentences(opened: Callable[..., AppTest], bounded: Callable[..., None]) -> None:
+    bounded(live_runs_each=3)
+    app = press(opened(**SMALL), "start-sweep")
+    assert "more than the 3 of one visitor here" in app.warning[0].value
+    assert "study" not in app.query_params
+    bounded(sweep_runs=3)
+    assert "more than the 3 of one sweep here" in opened(**SMALL).error[0].value
+
+
+def test_more_cells_need_the_adviser(started: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make(started)
+    app.session_state["view"] = "More cells"
+    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+    app = press(app.run(), "ask-for-more")
+    assert "rankviz&#91;advise&#93;" in app.warning[0].value
+    assert not press(app, "new-sweep").warning
+
+
+def test_a_store_out_of_reach_is_a_sentence(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "no-database").write_text("nothing of ours, and long enough to be none" * 10)
+    monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "no-database"))
+    forget()
+    assert open_page("sweep").error
+
+
+@pytest.mark.parametrize(
+    ("design", "begins"), [("C and γ", "γ × C"), ("C for each", "C,"), ("C in two", "C,")]
+)
+def test_designs_of_papers(design: str, begins: str, open_page: Opener) -> None:
+    app = open_page("sweep")
+    options = app.selectbox(key="design").options
+    app.selectbox(key="design").set_value(next(one for one in options if one.startswith(design))).run()
+    assert not app.error
+    assert app.text_input(key="sweep-title").placeholder.startswith(begins)
+
+
+@pytest.mark.parametrize("kind", ["random points", "Sobol points"])
+def test_drawn_points_on_three_axes(kind: str, open_page: Opener) -> None:
+    app = open_page("sweep", m=5, kind=kind)
+    app.multiselect(key="axes").set_value(["C", "γ", "Loss"]).run()
+    assert not app.error
+    app = make(press(app, "start-sweep"))
+    assert app.header[0].value.startswith("Best: C = ")
+    for view in ("Parallel coordinates", "Validation curves", "What settings are worth"):
+        app.session_state["view"] = view
+        assert len(figures(app.run())) == 2
+        assert not app.error
+
+
+def test_two_sweeps_beside_one_another_share_their_colours(started: AppTest) -> None:
+    make(started)
+    app = press(started, "new-sweep")
+    app.slider(key="xc").set_value((-8, -4)).run()
+    first, app = study_of_first(app), make(press(app, "start-sweep"))
+    app.session_state["view"] = "Beside others"
+    app.session_state["beside"] = [first]
+    app.run()
+    maps = [one["data"][0] for one in figures(app)[1:] if one["data"][0]["type"] == "heatmap"]
+    assert len(maps) == 2
+    assert len({(one["zmin"], one["zmax"]) for one in maps}) == 1
+    assert app.query_params["beside"] == first
+
+
+def study_of_first(app: AppTest) -> str:
+    """The one study that is listed."""
+    (key,) = [one.key for one in app.button if str(one.key).startswith("open-")]
+    return str(key).removeprefix("open-")
+
+
+def test_an_extended_study_has_the_cells_of_both(started: AppTest) -> None:
+    pytest.importorskip("optuna")
+    app = make(started)
+    app.session_state["view"] = "More cells"
+    before = study_of(app)
+    app = press(app.run(), "ask-for-more")
+    assert "every cell on these axes has been made" in app.warning[0].value
+    assert study_of(app) == before
+
+
+def test_a_study_that_is_no_sweep_is_a_sentence(started: AppTest, open_page: Opener) -> None:
+    status = run_store().studies.status(study_of(started))
+    spec = RunSpec("synthetic-demo", digest="0" * 16)
+    other = run_store().studies.submit(Study(status.study.owner, "page", kind="page", shared=True), [spec])
+    assert "no sweep that can be shown" in open_page("sweep", study=other).error[0].value

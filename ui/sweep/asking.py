@@ -1,0 +1,116 @@
+"""What a sweep is to make: the design as controls, on the data and settings of the sidebar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.kinds import KINDS
+from rankviz.sweeps.presets import PRESETS
+from ui.shared.runs import datasets
+from ui.sweep.axes import axes
+from ui.sweep.told import axes_in_words, title_of
+
+OWN = "axes of my own"
+KIND, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
+MOST_SEEDS = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A design, what to call it, and whose it is where it is a paper's."""
+
+    design: Design
+    title: str
+    preset: str = ""
+
+    @property
+    def metric(self) -> str:
+        """What its cells are told by at first."""
+        return PRESETS[self.preset].metric if self.preset else "MAP"
+
+
+def asked(base: RunSpec) -> Asked:
+    """Draw the controls of a design; `SettingError` for one that cannot be made."""
+    labels = {f"{preset.label} ({preset.source})": name for name, preset in PRESETS.items()}
+    chosen = st.selectbox(
+        "Design",
+        [OWN, *labels],
+        key="design",
+        bind="query-params",
+        help="Axes of your own, or those by which a paper chose its settings. All that is not on an axis is "
+        "as the sidebar has it, or as the paper says.",
+    )
+    folds, seeds = _folds(base), ()
+    if chosen in labels:
+        preset = PRESETS[labels[chosen]]
+        design = preset.design(base, folds, seeds)
+        st.markdown(f"{axes_in_words(design)}. {preset.note}")
+    else:
+        design = _own(base, folds)
+    title = st.text_input(
+        "Title",
+        placeholder=title_of(design),
+        max_chars=LONGEST_TITLE,
+        key="sweep-title",
+        help="What the list of your sweeps calls it.",
+    )
+    return Asked(design, title.strip() or title_of(design), labels.get(chosen, ""))
+
+
+def _folds(base: RunSpec) -> tuple[str, ...]:
+    there = list(datasets()[base.dataset].folds)
+    if len(there) == 1:
+        return tuple(there)
+    if "folds" in st.session_state:
+        st.session_state["folds"] = [fold for fold in st.session_state["folds"] if fold in there] or there
+    chosen = st.multiselect(
+        "Folds",
+        there,
+        there,
+        key="folds",
+        bind="query-params",
+        help="Every cell is trained on each, and told by the mean over their validation parts.",
+    )
+    return tuple(chosen) or (base.fold,)
+
+
+def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:
+    kinds = {kind.label: name for name, kind in KINDS.items() if name != "given"}
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    kind = kinds[
+        row.selectbox(
+            "Cells",
+            list(kinds),
+            key="kind",
+            bind="query-params",
+            width=150,
+            help="A grid takes every value with every other. Random points and Sobol points, spread evenly, "
+            "need fewer cells where several settings vary.",
+        )
+    ]
+    drawn = kind != KIND
+    points = draw = 0
+    if drawn:
+        points = row.selectbox(
+            "Points", POINTS, 1, key="points", bind="query-params", width=90, help="How many cells to draw."
+        )
+        draw = row.number_input(
+            "Draw", 0, 9999, key="draw", bind="query-params", width=110, help="Another number draws others."
+        )
+    seeds = row.number_input(
+        "Seeds",
+        1,
+        MOST_SEEDS,
+        key="seeds",
+        bind="query-params",
+        width=110,
+        help="Every cell that draws something is trained with so many seeds, from the sidebar's on; their "
+        "mean counts.",
+    )
+    first = base.get("seed")
+    several = tuple(range(first, first + seeds)) if seeds > 1 and first is not None else ()
+    return Design(base, axes(base, drawn), kind, folds, several, points, int(draw))

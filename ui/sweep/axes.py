@@ -1,0 +1,121 @@
+"""The axes of a sweep as controls: which settings vary, and the values of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Powers, Setting, Steps
+from rankviz.experiments.spec import RunSpec
+from rankviz.features.settings import GAMMA
+from rankviz.plots.setting_words import setting_words
+from rankviz.risk.settings import COSTS, LOSS_WEIGHT
+from rankviz.sweeps.axes import Axis, Range, Values, powers
+from ui.shared.texts import told
+
+AXES = "axes"
+"""The key of the menu of settings that vary."""
+USUAL_EXPONENTS, USUAL_STEP = (-8, 0), 2
+EVERY = (1, 2, 3, 4)
+
+
+def may_vary(base: RunSpec) -> dict[str, Setting]:
+    """The settings of a run that may be on an axis, by what axes call them: those that have a control.
+
+    Seeds are said apart, and tables of costs have no line of values.
+    """
+    found = base.declared().values()
+    return {setting_words(one): one for one in found if one.key and not one.draws and one is not COSTS}
+
+
+def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
+    """Draw the controls of axes; where points are drawn, powers are a range between two ends."""
+    offered = may_vary(base)
+    usual = [name for name, one in offered.items() if one in (LOSS_WEIGHT, GAMMA)]
+    if AXES in st.session_state:  # what another model has, this one may lack
+        st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual
+    chosen = st.multiselect(
+        "Settings that vary",
+        list(offered),
+        usual,
+        key=AXES,
+        bind="query-params",
+        help="Every setting that the sidebar's model reads may vary. All others are as the sidebar has them.",
+    )
+    if not chosen:
+        raise SettingError("no setting varies; choose one at least")
+    return tuple(_axis(offered[name], drawn) for name in chosen)
+
+
+def _axis(setting: Setting, drawn: bool) -> Axis:
+    key = f"x{setting.key}"
+    if isinstance(setting.offer, Powers):
+        return _of_powers(setting, setting.offer, key, drawn)
+    if setting.options:
+        names = {str(option.label): name for name, option in setting.options.items()}
+        return Values(setting.name, tuple(names[one] for one in _some(setting, list(names), key)))
+    if isinstance(setting.offer, Steps):
+        values = {told(value): value for value in setting.offer.values}
+        return Values(setting.name, tuple(values[one] for one in _some(setting, list(values), key)))
+    return Values(setting.name, _typed(setting, key))
+
+
+def _of_powers(setting: Setting, offer: Powers, key: str, drawn: bool) -> Axis:
+    low, high = (min(max(end, offer.low), offer.high) for end in USUAL_EXPONENTS)
+    place, by = (st.container(), None) if drawn else st.columns([3, 1], vertical_alignment="bottom")
+    first, last = place.slider(
+        f"{setting.symbol} from, to",
+        offer.low,
+        offer.high,
+        (low, high),
+        format=f"${offer.base}^{{%d}}$",
+        key=key,
+        bind="query-params",
+        help=setting.help,
+    )
+    if drawn or by is None:
+        if first == last:
+            raise SettingError(f"{setting.symbol} has one value only; move an end, or let it not vary")
+        return Range(setting.name, float(offer.base) ** first, float(offer.base) ** last)
+    step = by.selectbox(
+        "every",
+        EVERY,
+        EVERY.index(USUAL_STEP),
+        key=f"{key}by",
+        bind="query-params",
+        help=f"Exponents between two values: 1 takes every power of {offer.base}.",
+    )
+    return Values(setting.name, powers(first, last, offer.base)[::step])
+
+
+def _some(setting: Setting, values: list[str], key: str) -> list[str]:
+    """A menu of several values; those in the middle to begin with."""
+    middle = max(len(values) // 2 - 1, 0)
+    chosen = st.multiselect(
+        setting.label,
+        values,
+        values[middle : middle + 3],
+        key=key,
+        bind="query-params",
+        help=setting.help,
+    )
+    if not chosen:
+        raise SettingError(f"{setting.symbol} has no values; choose one at least, or let it not vary")
+    return chosen
+
+
+def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
+    text = st.text_input(
+        f"{setting.symbol}, values",
+        "1, 2, 4",
+        key=key,
+        bind="query-params",
+        max_chars=200,
+        help=f"Numbers with commas between them. {setting.help}",
+    )
+    try:
+        return tuple(setting.checked(int(word)) for word in text.replace(",", " ").split())
+    except ValueError as error:
+        raise SettingError(f"{setting.symbol}: “{text}” are no whole numbers with commas between") from error

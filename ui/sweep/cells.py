@@ -1,0 +1,184 @@
+"""One cell of a sweep, and all of them: values by fold, the way to the Train page, the test part once."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.sweeps.rules import RULES
+from rankviz.sweeps.table import settings_of
+from ui.shared.foreign import escaped
+from ui.shared.runs import datasets
+from ui.shared.settings import open_run, state_of
+from ui.shared.show import show_table
+from ui.sweep.found import Sweep
+from ui.sweep.told import cell_words, over
+
+CLICKED = "cell"
+"""Where the session keeps the cell that was clicked, with its sweep."""
+LOOKED = "sweep-test-looked-at"
+"""Where the session keeps which choices of a sweep were tested."""
+
+
+def clicked(sweep: Sweep) -> int | None:
+    """The cell that was clicked in this sweep, where it is complete."""
+    study, cell = st.session_state.get(CLICKED, ("", None))
+    return cell if study == sweep.status.id and cell in sweep.folds.index else None
+
+
+def click(study: str, key: str) -> None:
+    """Take up what was clicked in the map (a callback); a click on what is marked lets go of it."""
+    points = st.session_state[key]["selection"]["points"]
+    cells = [int(point["customdata"][0]) for point in points if point.get("customdata")]
+    pick(study, cells[0] if cells else None)
+
+
+def pick(study: str, cell: int | None) -> None:
+    """Look at a cell, or at the chosen one again (a callback)."""
+    st.session_state[CLICKED] = study, cell
+
+
+def one_cell(sweep: Sweep) -> None:
+    """The cell that was clicked, else the chosen one, and the way to the Train page."""
+    if sweep.chosen is None:
+        return
+    own = clicked(sweep)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    folds = list(sweep.design.folds)
+    fold = folds[0]
+    if len(folds) > 1:
+        at = folds.index(st.session_state["fold"]) if st.session_state["fold"] in folds else 0
+        fold = row.selectbox(
+            "Fold to open", folds, at, key="open-fold", label_visibility="collapsed", width=110
+        )
+    cell = int(sweep.chosen.chosen["cell"][fold]) if own is None else own
+    row.button(
+        "Open in Train",
+        icon=":material/model_training:",
+        key="open-cell",
+        on_click=open_run,
+        args=(sweep.spec(cell, fold),),
+        disabled=bool(why := _why_not(sweep, cell, fold)),
+        help=why or "Its run on this fold, with all settings; it is made already and is not trained again.",
+    )
+    values = sweep.folds.loc[cell]
+    rank = int((sweep.folds.mean(axis=1) > values.mean()).sum()) + 1
+    what = "The chosen cell" if own is None else "The cell that was clicked"
+    spread = f", from {values.min():.3f} to {values.max():.3f} over folds" if len(values) > 1 else ""
+    row.markdown(
+        f"{what}: {cell_words(sweep.design, sweep.design.plan.cells[cell])}: {sweep.metric} "
+        f"{values.mean():.3f}{spread}, number {rank:,} of {len(sweep.folds):,}.",
+        width="content",
+    )
+    if own is not None:
+        row.button("Back to the chosen cell", key="chosen", on_click=pick, args=(sweep.status.id, None))
+
+
+def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
+    """Why a cell cannot be opened on the Train page, "" where it can."""
+    spec = sweep.spec(cell, fold)
+    try:
+        state_of(spec)
+    except SettingError as error:
+        return f"The Train page has no such control: {escaped(error)}."
+    if spec.dataset not in datasets() or fold not in datasets()[spec.dataset].folds:
+        return f"The data set {escaped(spec.dataset)} is not among yours."
+    return ""
+
+
+def table_of(sweep: Sweep) -> pd.DataFrame:
+    """A row a complete cell, the best first: its settings in words, mean, error and folds."""
+    design, folds = sweep.design, sweep.folds
+    words = settings_of(design).loc[folds.index]
+    known = design.settings
+    named = {
+        setting_words(known[name]): [value_words(known[name], value) for value in words[name]]
+        for name in design.names
+    }
+    table = pd.DataFrame(named, index=folds.index)
+    table[sweep.metric] = folds.mean(axis=1)
+    if folds.shape[1] > 1:
+        table["standard error"] = sweep.candidates.error
+        table[[str(fold) for fold in folds.columns]] = folds.to_numpy()
+    return table.sort_values(sweep.metric, ascending=False, kind="stable")
+
+
+def all_cells(sweep: Sweep) -> None:
+    """The table of cells; one may be picked."""
+    table = table_of(sweep)
+    left = sweep.cells - len(table)
+    waiting = f"; {counted(left, 'other')} not complete" if left else ""
+    st.caption(
+        f"{counted(len(table), 'cell')}{waiting}. {sweep.metric} on validation, {over(sweep.design)}. "
+        "Tick one to look at it."
+    )
+    key = f"sweep-cells-{sweep.status.id}"
+    config = {name: st.column_config.NumberColumn(format="%.4f") for name in table.select_dtypes("number")}
+    show_table(
+        table,
+        hide_index=True,
+        key=key,
+        column_config=config,
+        on_select=lambda: _ticked(sweep.status.id, key, list(map(int, table.index))),
+        selection_mode="single-row",
+    )
+
+
+def _ticked(study: str, key: str, cells: list[int]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    pick(study, cells[rows[0]] if rows else None)
+
+
+def test_part(sweep: Sweep) -> None:
+    """What the test part says of the chosen cell, once it is asked for; of no other."""
+    if sweep.chosen is None:
+        st.info("The test part is for the chosen cell, and none is complete yet.")
+        return
+    cells = tuple(sweep.chosen.chosen["cell"])
+    looked = st.session_state.setdefault(LOOKED, {}).setdefault(sweep.status.id, [])
+    if cells not in looked:
+        st.markdown(
+            "The test part is to be looked at once, when the choice is made: what is chosen after "
+            "that is chosen on it too."
+        )
+        if sweep.status.left:
+            st.info("Runs are still to be made: another cell may be chosen yet.")
+        st.button(
+            "Show the test part of the chosen cell",
+            key="show-test",
+            icon=":material/visibility:",
+            on_click=looked.append,
+            args=(cells,),
+        )
+        return
+    if len(looked) > 1:
+        st.warning(
+            f"{counted(len(looked), 'choice')} of this sweep were tested: the test part has taken part in "
+            "choosing, and its figures are too good.",
+            icon=":material/warning:",
+        )
+    _tested(sweep)
+
+
+def _tested(sweep: Sweep) -> None:
+    assert sweep.chosen is not None
+    shown = ["MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@10"]
+    test = sweep.chosen.test
+    if test.empty:
+        st.info("The chosen runs tell nothing of a test part.")
+        return
+    names = list(dict.fromkeys([sweep.metric, *shown]))
+    table = test[[name for name in names if name in test]]
+    st.markdown(
+        f"**Test {sweep.metric} {float(table[sweep.metric].mean()):.3f}**, {over(sweep.design)}, of "
+        f"what was chosen by {RULES[sweep.rule].label} on validation: {sweep.chosen.validation:.3f} there."
+    )
+    if len(table) > 1:
+        table = pd.concat([table, table.mean().to_frame("mean").T])
+    show_table(
+        table.rename_axis("fold"),
+        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table},
+    )

@@ -1,0 +1,116 @@
+"""A sweep as the page shows it: how far it is, its design, the table of its runs, what was chosen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from rankviz.common.errors import DataError, SettingError
+from rankviz.experiments.spec import RunSpec
+from rankviz.store import StudyStatus
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.rules import RULES, SIMPLER, Candidates, candidates, simplicity
+from rankviz.sweeps.selection import Selection, select
+from rankviz.sweeps.table import by_fold, results
+from ui.shared.run_store import run_store
+from ui.shared.visitors import visitor
+from ui.sweep.starting import design_from
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A study that is a sweep, and the table of its runs.
+
+    Attributes
+    ----------
+    status : StudyStatus
+    design : Design
+    table : DataFrame
+        As `RunStore.listing` gives it.
+    metric, rule : str
+    per_fold : bool
+        How a cell is chosen.
+    """
+
+    status: StudyStatus
+    design: Design
+    table: pd.DataFrame
+    metric: str = "MAP"
+    rule: str = "best"
+    per_fold: bool = False
+
+    @property
+    def column(self) -> str:
+        """The column that is chosen by."""
+        return f"vali:{self.metric}"
+
+    @cached_property
+    def done(self) -> pd.DataFrame:
+        """Its runs that were made."""
+        return self.table[self.table["state"] == "done"]
+
+    @cached_property
+    def folds(self) -> pd.DataFrame:
+        """The metric, a row a complete cell, a column a fold."""
+        if self.column not in self.done:
+            return pd.DataFrame(columns=list(self.design.folds), dtype=float)
+        return by_fold(results(self.design, self.done), self.column).dropna()
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Its complete cells, as rules look at them."""
+        runs = results(self.design, self.done)
+        return candidates(self.folds, None, simplicity(self.design, runs, SIMPLER))
+
+    @property
+    def cells(self) -> int:
+        """How many cells it has."""
+        return len(self.design.plan.cells)
+
+    @cached_property
+    def chosen(self) -> Selection | None:
+        """What is chosen on validation; None while no cell is complete."""
+        if not len(self.folds):
+            return None
+        return select(self.design, self.done, self.metric, per_fold=self.per_fold, rule=self.rule)
+
+    @property
+    def near(self) -> int:
+        """How many other cells are within one standard error of the best; 0 where there is no such error."""
+        mean = self.candidates.mean
+        best = int(mean.index[int(mean.to_numpy().argmax())])
+        margin = float(RULES["one_standard_error"].margin(self.candidates, best)[best])
+        return int((mean >= mean[best] - margin).sum()) - 1 if margin == margin else 0
+
+    def spec(self, cell: int, fold: str) -> RunSpec:
+        """The run of a cell on a fold, with the first of its seeds."""
+        return next(run.spec for run in self.design.plan.runs if (run.cell, run.fold) == (cell, fold))
+
+
+def opened(study: str, metric: str = "MAP", rule: str = "best", per_fold: bool = False) -> Sweep:
+    """A sweep that this visitor may see; `StoreError` or `DataError` where there is none."""
+    store = run_store()
+    status = store.studies.status(study)
+    if status.study.owner != visitor() and not status.study.shared:
+        raise DataError(
+            "this sweep is another visitor's",
+            expected="one of yours, or one that is shared",
+            remedy="Ask its owner to share it (in the list of sweeps), or start one of yours.",
+        )
+    design = design_of(status)
+    return Sweep(status, design, store.listing.of_study(study, visitor()), metric, rule, per_fold)
+
+
+def design_of(status: StudyStatus) -> Design:
+    """The design of a study; `DataError` where it is none that this version reads."""
+    try:
+        return design_from(json.dumps(dict(status.study.design), sort_keys=True))
+    except (ValueError, SettingError, TypeError, KeyError) as error:
+        raise DataError(
+            f"this study is no sweep that can be shown here ({error})",
+            expected="a study that this page has started",
+            remedy="Its runs are on the page of runs all the same.",
+        ) from error

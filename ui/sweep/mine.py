@@ -1,0 +1,141 @@
+"""The sweeps that a visitor may see: how far each is, its best value; open, name, note, share, delete."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from rankviz.common.errors import DataError, SettingError
+from rankviz.store import StudyStatus
+from ui.shared.foreign import escaped
+from ui.shared.run_store import run_store
+from ui.shared.visitors import visitor
+from ui.sweep.asking import LONGEST_TITLE
+from ui.sweep.cells import CLICKED
+from ui.sweep.found import design_of, opened
+from ui.sweep.starting import KIND, STUDY
+from ui.sweep.told import cell_words
+from ui.sweep.trying import forget_what_was_refused, trying
+
+SHOWN, LONGEST_NOTE = 8, 500
+_DELETED = "sweep-deleted"
+
+
+def sweeps() -> list[StudyStatus]:
+    """Own sweeps and those that others share, the latest first."""
+    return [one for one in run_store().studies.of(visitor()) if one.study.kind == KIND]
+
+
+def show_sweeps(title: str = "") -> None:
+    """A line for each sweep, below a title."""
+    found = sweeps()
+    if title and found:
+        st.subheader(f"{title} ({len(found)})", anchor=False)
+    if _DELETED in st.session_state:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        title, study = st.session_state[_DELETED]
+        row.markdown(f"“{escaped(title)}” was deleted; its runs stay.", width="content")
+        row.button("Undo", key="undo-delete", on_click=trying(_restore), args=(study,))
+    if not found:
+        st.caption("You have no sweep yet. One that you start is listed here, and goes on when you leave.")
+        return
+    shown = found
+    if len(found) > SHOWN and not st.toggle(f"Show all {len(found)}", key="all-sweeps"):
+        shown = found[:SHOWN]
+    for status in shown:
+        _line(status)
+
+
+def _line(status: StudyStatus) -> None:
+    own = status.study.owner == visitor()
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.button(
+        escaped(status.study.title),
+        key=f"open-{status.id}",
+        type="tertiary",
+        icon=":material/folder_open:",
+        on_click=show,
+        args=(status.id,),
+        help="Show this sweep.",
+    )
+    when = datetime.fromtimestamp(status.created)
+    words = [
+        status.in_words.rstrip("."),
+        best_words(status.id, status.done, "MAP"),
+        f"{when.day} {when:%b, %H:%M}",
+    ]
+    words += [] if own else ["shared by another visitor"]
+    words += [escaped(status.note)] if status.note else []
+    row.caption(" · ".join(filter(None, words)), width="content")
+    if own:
+        about = {"icon": ":material/more_horiz:", "help": "Title, note, share, delete."}
+        with row.popover("", key=f"more-{status.id}", **about):
+            _menu(status)
+
+
+def _menu(status: StudyStatus) -> None:
+    studies = run_store().studies
+    name, note, shared = (f"{what}-{status.id}" for what in ("title", "note", "share"))
+    st.text_input(
+        "Title",
+        status.study.title,
+        max_chars=LONGEST_TITLE,
+        key=name,
+        on_change=trying(lambda: studies.rename(status.id, visitor(), st.session_state[name].strip())),
+    )
+    st.text_area(
+        "Note",
+        status.note,
+        max_chars=LONGEST_NOTE,
+        key=note,
+        on_change=trying(lambda: studies.note(status.id, visitor(), st.session_state[note].strip())),
+    )
+    st.toggle(
+        "Shared",
+        status.study.shared,
+        key=shared,
+        help="Others see it in their list, and by its link; nobody else can change it.",
+        on_change=trying(lambda: studies.share(status.id, visitor(), st.session_state[shared])),
+    )
+    st.button(
+        "Delete",
+        key=f"delete-{status.id}",
+        icon=":material/delete:",
+        on_click=trying(_delete),
+        args=(status.id, status.study.title),
+        help="It is stopped and not listed any more; its runs stay. It can be undone.",
+    )
+
+
+def show(study: str) -> None:
+    """Show a sweep (a callback)."""
+    st.session_state[STUDY] = study
+    st.session_state.pop(CLICKED, None)
+    forget_what_was_refused()
+
+
+def _delete(study: str, title: str) -> None:
+    run_store().studies.delete(study, visitor())
+    st.session_state[_DELETED] = title, study
+    if st.session_state.get(STUDY) == study:
+        st.session_state[STUDY] = ""
+
+
+def _restore(study: str) -> None:
+    run_store().studies.restore(study, visitor())
+    st.session_state.pop(_DELETED, None)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def best_words(study: str, done: int, metric: str) -> str:
+    """The best cell of a sweep of which so many runs are done."""
+    try:
+        sweep = opened(study, metric)
+        if sweep.chosen is None:
+            return ""
+        design = design_of(sweep.status)
+    except (DataError, SettingError):
+        return ""
+    cell = cell_words(design, design.plan.cells[int(sweep.chosen.chosen["cell"].iloc[0])])
+    return f"best {metric} {sweep.chosen.validation:.3f} at {cell}"

@@ -1,0 +1,77 @@
+"""More cells for a sweep: those that an adviser expects most of, or the second stage of a paper's design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.sweeps.adviser import advise
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.presets import PRESETS, Preset
+from ui.shared.foreign import escaped
+from ui.sweep import starting
+from ui.sweep.found import Sweep
+from ui.sweep.told import cell_words
+from ui.sweep.trying import trying
+
+NUMBERS = (1, 3, 5, 10, 20)
+
+
+def offers(sweep: Sweep) -> None:
+    """What can be added; the result is a sweep of its own, whose first cells are made already."""
+    _second_stage(sweep)
+    st.markdown(
+        "An adviser (TPE) looks at all complete cells and proposes those it expects most of. They begin "
+        "a new sweep, which has the cells of this one too."
+    )
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    number = row.selectbox("Cells to add", NUMBERS, 2, key="advised", width=130)
+    with row:
+        _button("Ask for more", "ask-for-more", ":material/add:", partial(_advised, sweep, number))
+
+
+def _button(label: str, key: str, icon: str, act: Callable[[], None]) -> None:
+    st.button(label, key=key, icon=icon, on_click=trying(act))
+
+
+def _advised(sweep: Sweep, number: int) -> None:
+    cells = advise(sweep.design, sweep.done, sweep.metric, number, seed=len(sweep.folds))
+    if not cells:
+        raise SettingError("every cell on these axes has been made; give the axes more values")
+    title = f"{sweep.status.study.title}, {counted(len(cells), 'cell')} more"
+    _start(sweep.design.extended(cells), title)
+
+
+def _start(design: Design, title: str) -> None:
+    starting.start(design, title, starting.specs_of(design))
+
+
+def preset_of(design: Design) -> Preset | None:
+    """The preset whose first design this is."""
+    for preset in PRESETS.values():
+        try:
+            if preset.design(design.base, design.folds, design.seeds) == design:
+                return preset
+        except SettingError:
+            continue
+    return None
+
+
+def _second_stage(sweep: Sweep) -> None:
+    preset = preset_of(sweep.design)
+    if preset is None or sweep.status.left:
+        return
+    designs = preset.next_stage(sweep.design, sweep.done)
+    if not designs:
+        return
+    st.markdown(f"The second stage of {preset.label} ({preset.source}), for each fold around its own best:")
+    for design in designs:
+        new = design.plan.cells[sweep.cells :]
+        words = "; ".join(cell_words(design, cell) for cell in new)
+        label = f"{escaped(design.folds[0])}: {words}"
+        title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
+        _button(label, f"stage-{design.folds[0]}", ":material/add:", partial(_start, design, title))

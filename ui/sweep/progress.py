@@ -1,0 +1,89 @@
+"""How far a sweep is, looked at again and again while it lives; pause, resume, stop; what failed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from rankviz.common.numbers import counted
+from rankviz.store import StudyStatus
+from rankviz.store.study import RUNNING
+from ui.shared.foreign import escaped
+from ui.shared.run_store import run_store, workers
+from ui.shared.runs import errors_as_sentences
+from ui.shared.visitors import visitor
+from ui.sweep.found import Sweep
+from ui.sweep.told import cell_words
+from ui.sweep.trying import trying
+from ui.sweep.words import at_work, pace, time_left
+
+POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
+"""A live sweep is looked at this often, and the page is drawn anew at most this often as it grows."""
+_DRAWN = "sweep-drawn"
+MOST_REASONS = 5
+
+
+def progress(sweep: Sweep) -> None:
+    """Counts, time, what is being made, and the owner's buttons."""
+    shown = st.fragment(_progress, run_every=POLL_SECONDS if sweep.status.live else None)
+    shown(sweep, pace(sweep.table, sweep.status.created))
+    _failed(sweep)
+
+
+@errors_as_sentences()
+def _progress(sweep: Sweep, seconds: float) -> None:
+    """The fragment; whoever looks has what died started again."""
+    look = workers().watch if sweep.status.live else run_store().studies.status
+    status = look(sweep.status.id)  # anew: a button of the fragment runs nothing else
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    text = row.container(width="stretch")
+    words = [status.in_words.rstrip(".")]
+    if status.live:
+        words += [time_left(status.left, seconds), at_work(sweep, status.news)]
+    text.progress(min(1 - status.left / max(status.total, 1), 1.0), " · ".join(filter(None, words)))
+    changed = (status.live, status.asked) != (sweep.status.live, sweep.status.asked)
+    if status.study.owner == visitor() and not changed:  # else the page is about to be drawn anew
+        with row:
+            _buttons(status)
+    _redraw(status, sweep.status, changed)
+
+
+def _buttons(status: StudyStatus) -> None:
+    store = run_store().studies
+    acts = [("Pause", ":material/pause:", store.pause), ("Stop the sweep", ":material/stop:", store.stop)]
+    if not status.live or status.asked != RUNNING:
+        acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
+    for label, icon, act in acts:
+        st.button(
+            label, key=f"sweep-{label.split()[0]}", icon=icon, on_click=trying(_act), args=(act, status.id)
+        )
+
+
+def _act(act: Callable[[str, str], None], study: str) -> None:
+    act(study, visitor())
+    workers().see_to_it()
+
+
+def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:
+    """Run the whole page again when something changed, or the sweep grew and was not drawn just now."""
+    since = time.monotonic() - st.session_state.setdefault(_DRAWN, 0.0)
+    if changed or (now.counts != before.counts and since >= REDRAW_SECONDS):
+        st.session_state[_DRAWN] = time.monotonic()
+        st.rerun()
+
+
+def _failed(sweep: Sweep) -> None:
+    """The runs that cannot be made, by the reason why."""
+    table = sweep.table.reset_index()
+    failed = table[table["state"].isin(["failed", "lost"])]
+    if not len(failed):
+        return
+    with st.expander(f"{counted(len(failed), 'run')} cannot be made: why", icon=":material/warning:"):
+        for reason, group in list(failed.groupby("reason"))[:MOST_REASONS]:
+            runs = [sweep.design.plan.runs[place] for place in group.index[:3]]
+            cells = sweep.design.plan.cells
+            named = "; ".join(f"{cell_words(sweep.design, cells[run.cell])}, {run.fold}" for run in runs)
+            more = f" and {len(group) - 3:,} more" if len(group) > 3 else ""
+            st.markdown(f"{escaped(reason or 'No worker outlived it.')} ({escaped(named)}{more})")

@@ -1,0 +1,100 @@
+"""Before a sweep starts: what it comes to, what is there already, whether this machine takes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+import streamlit as st
+
+from rankviz.common.bounds import bounds
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.common.threads import cores
+from rankviz.experiments.spec import RunSpec
+from rankviz.store import Study
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.plan import Cost, cost
+from ui.shared.jobs import shape_of
+from ui.shared.run_store import run_store, workers
+from ui.shared.runs import data_roots_of_visitor, digest_of
+from ui.shared.visitors import visitor
+
+STUDY = "study"
+"""The query parameter that names the sweep that is shown, and where the session keeps it."""
+KIND = "sweep"
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a design comes to on this machine; its runs, which say by digests what data they mean."""
+
+    cost: Cost
+    specs: tuple[RunSpec, ...]
+    made: int
+
+    @property
+    def left(self) -> int:
+        """Runs that are still to be made."""
+        return len(self.specs) - self.made
+
+
+def prospect(design: Design) -> Prospect:
+    """What a design comes to; opens its folds. `SettingError` where it has too many runs."""
+    specs = specs_of(design)
+    first = design.base.but(fold=design.folds[0])
+    made = len(run_store().records.made([spec.hash for spec in specs]))
+    return Prospect(_cost(design.to_json(), digest_of(first), first), specs, made)
+
+
+def specs_of(design: Design) -> tuple[RunSpec, ...]:
+    """The runs of a design with the digests of their data, for which its folds are opened."""
+    _ = design.plan.runs  # refused before anything is read
+    folds = ((fold, digest_of(design.base.but(fold=fold))) for fold in design.folds)
+    return _with_digests(design, tuple(folds))
+
+
+@lru_cache(maxsize=16)
+def _with_digests(design: Design, digests: tuple[tuple[str, str], ...]) -> tuple[RunSpec, ...]:
+    known = dict(digests)
+    return tuple(run.spec.but(digest=known[run.fold]) for run in design.plan.runs)
+
+
+@st.cache_resource(max_entries=64, ttl=300, show_spinner="Counting what it costs …")
+def _cost(design: str, digest: str, _first: RunSpec) -> Cost:
+    return cost(design_from(design), shape_of(_first))
+
+
+@lru_cache(maxsize=64)
+def design_from(text: str) -> Design:
+    """The design that a JSON text stands for; ValueError or `SettingError` where it stands for none."""
+    return Design.from_json(text)
+
+
+def start(design: Design, title: str, specs: tuple[RunSpec, ...]) -> None:
+    """Have runs made, and show them; `SettingError` where this visitor has too many under way."""
+    _check_room(len(specs))
+    execution = workers()
+    st.session_state[STUDY] = execution.submit(
+        Study(
+            owner=visitor(),
+            title=title,
+            kind=KIND,
+            design=json.loads(design.to_json()),
+            roots=tuple(map(str, data_roots_of_visitor())),
+            threads=max(1, cores() // execution.workers),
+        ),
+        specs,
+    )
+
+
+def _check_room(runs: int) -> None:
+    """What a visitor's sweeps have still to make is bounded, for it takes turns with others'."""
+    under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
+    most = bounds().live_runs_each
+    if under_way + runs > most:
+        raise SettingError(
+            f"{counted(runs, 'run')} more would be {under_way + runs:,} of yours under way, more than the "
+            f"{most:,} of one visitor here; wait until others have ended, stop a sweep, or take fewer values"
+        )

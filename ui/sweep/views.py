@@ -1,0 +1,204 @@
+"""The Sweep page: a design before it starts, and a sweep that goes on or has ended."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.experiments.spec import RunSpec
+from rankviz.plots import sweep_curves, sweep_map, sweep_places
+from rankviz.plots.setting_words import setting_words
+from rankviz.sweeps.designs import Design
+from rankviz.sweeps.rules import RULES
+from ui.ndcg_vs_m.views import METRICS
+from ui.shared.foreign import escaped
+from ui.shared.head import head
+from ui.shared.navigation import announced, experiment
+from ui.shared.run_store import workers
+from ui.shared.runs import errors_as_sentences
+from ui.shared.show import show_figure
+from ui.shared.visitors import keep_visitor, visitor
+from ui.sweep import asking, progress, starting
+from ui.sweep.cells import CLICKED, click, clicked, one_cell
+from ui.sweep.found import Sweep, opened
+from ui.sweep.mine import show_sweeps
+from ui.sweep.starting import STUDY
+from ui.sweep.tabs import below
+from ui.sweep.told import over, what_stays
+from ui.sweep.trying import forget_what_was_refused, say_what_was_refused, trying
+from ui.sweep.words import TERMS_HERE, answer, prospect_words
+
+TITLE = "Sweep"
+NOTHING = pd.Series(dtype=float)
+
+
+def page() -> None:
+    """The sweep that the address names, else a design to start one."""
+    announced()
+    study = named()
+    if study:
+        with errors_as_sentences():
+            one_sweep(study)
+    else:
+        a_design(experiment())
+
+
+def named() -> str:
+    """The sweep that is shown: that of the address, or the one that this session has started."""
+    state = st.session_state
+    if STUDY not in state:
+        state[STUDY] = st.query_params.get(STUDY, "")
+    if state[STUDY]:
+        st.query_params[STUDY] = state[STUDY]
+    else:
+        st.query_params.pop(STUDY, None)
+    return str(state[STUDY])
+
+
+def leave() -> None:
+    """Show no sweep but a design (a callback)."""
+    st.session_state[STUDY] = ""
+    st.session_state.pop(CLICKED, None)
+    forget_what_was_refused()
+
+
+def a_design(base: RunSpec) -> None:
+    """Controls of a design, what it comes to, and the button that starts it."""
+    about = head(TITLE, first=TERMS_HERE)
+    left, right = st.columns([2, 3], gap="medium")
+    with errors_as_sentences():  # before the design, which may be one that cannot be made
+        show_sweeps("Your sweeps")
+    with errors_as_sentences():
+        with left:
+            found = asking.asked(base)
+            about.caption(f"Of the sidebar's model: {what_stays(found.design)}", width="content")
+        with right:
+            prospect = starting.prospect(found.design)
+            show_design(found.design, found.metric, prospect_words(prospect, workers().workers))
+            for note in found.design.plan.notes:
+                st.caption(escaped(note[0].upper() + note[1:] + "."))
+        right.button(
+            "Start the sweep",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="start-sweep",
+            on_click=trying(starting.start),
+            args=(found.design, found.title, prospect.specs),
+        )
+        with right:
+            say_what_was_refused()
+
+
+def show_design(design: Design, metric: str, told: str) -> None:
+    """The cells that are to be made."""
+    x, y = places(design)
+    if y:
+        table = sweep_places.planned(design, x, y)
+        figure = sweep_map.figure(table, design, metric, x, y)
+        sweep_places.add_coming(figure, table, NOTHING, design, (x, y))
+    else:
+        table = sweep_curves.nothing(x)
+        figure = sweep_curves.figure(table, design, metric, x)
+    caption = "The cells of the design. Each is coloured once all its runs are made."
+    show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=told)
+
+
+def places(design: Design) -> tuple[str, str]:
+    """The settings along x and y: C and another one where it varies; "" for y where one setting varies."""
+    names = sorted(design.names, key=lambda name: name != "C")
+    return (names[0], names[1]) if len(names) > 1 else (names[0], "")
+
+
+def one_sweep(study: str) -> None:
+    """A sweep: how far it is, the map that fills in, and what it says."""
+    sweep = opened(study, *_how_chosen())
+    if sweep.status.study.owner == visitor():
+        keep_visitor()
+    title = sweep.status.study.title
+    row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
+    row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
+    progress.progress(sweep)
+    say_what_was_refused()
+    x, y = _controls(sweep.design)
+    show_map(sweep, x, y)
+    one_cell(sweep)
+    below(sweep, x, y)
+
+
+def _how_chosen() -> tuple[str, str, bool]:
+    """What the controls below the progress say, which are drawn after it."""
+    state = st.session_state
+    labels = {rule.label: name for name, rule in RULES.items()}
+    metric = state.get("metric", st.query_params.get("metric", "MAP"))
+    rule = labels.get(state.get("rule", st.query_params.get("rule", "")), "best")
+    each = state.get("each", st.query_params.get("each") == "true")
+    return (metric if metric in METRICS else "MAP"), rule, bool(each)
+
+
+def _controls(design: Design) -> tuple[str, str]:
+    """Draw the controls of the metric and of the choice; returns the settings along x and y."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    row.selectbox(
+        "Metric",
+        METRICS,
+        METRICS.index("MAP"),
+        key="metric",
+        bind="query-params",
+        width=130,
+        help="On validation parts, by which cells are chosen.",
+    )
+    row.selectbox(
+        "Take",
+        [rule.label for rule in RULES.values()],
+        key="rule",
+        bind="query-params",
+        width=240,
+        help=" ".join(f"{rule.label}: {rule.help}" for rule in RULES.values()),
+    )
+    if len(design.folds) > 1:
+        row.toggle(
+            "for each fold", key="each", bind="query-params", help="A choice of its own for every fold."
+        )
+    x, y = places(design)
+    if len(design.names) > 2:
+        names = {setting_words(design.settings[name]): name for name in design.names}
+        words = list(names)
+        x = names[row.selectbox("Across", words, words.index(_word(design, x)), key="across", width=120)]
+        others = [word for word in words if names[word] != x]
+        y = names[row.selectbox("Up", others, key="up", width=120)]
+    return x, y
+
+
+def _word(design: Design, name: str) -> str:
+    return setting_words(design.settings[name])
+
+
+def show_map(sweep: Sweep, x: str, y: str) -> None:
+    """The first figure: the metric over two settings, cell by cell as they are made."""
+    design, metric = sweep.design, sweep.metric
+    if not y:
+        table = sweep_curves.nothing(x)
+        if len(sweep.folds):
+            table = sweep_curves.data(design, sweep.done, metric, x)
+        figure = sweep_curves.figure(table, design, metric, x)
+    else:
+        table, begun = sweep_places.planned(design, x, y), NOTHING
+        if sweep.column in sweep.done:
+            table = sweep_map.data(design, sweep.done, metric, x, y)
+            begun = sweep_places.so_far(design, sweep.done, metric)
+        figure = sweep_map.figure(table, design, metric, x, y)
+        sweep_places.add_coming(figure, table, begun, design, (x, y))
+        if (cell := clicked(sweep)) is not None:
+            sweep_places.mark_cell(figure, table, design, (x, y), cell)
+        sweep_places.add_clicks(figure, table, design, metric, (x, y))
+    told = answer(sweep)
+    caption = (
+        f"{metric} on validation, {over(design)}. Cells are filled once all their runs are made, the best of "
+        "these is ringed; small squares have the mean over the folds so far, each moved to one level by its "
+        "mean over cells. Click a cell to look at it."
+    )
+    key = f"sweep-map-{sweep.status.id}"
+    take = partial(click, sweep.status.id, key)
+    show_figure(figure, table, key=key, alt=told, caption=caption, answer=told, on_select=take)

@@ -1,0 +1,128 @@
+"""What a sweep found, and what one comes to, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rankviz.common.numbers import counted
+from rankviz.experiments.estimate import in_words
+from rankviz.experiments.remaining import roughly
+from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.sweeps.rules import RULES
+from ui.shared.foreign import escaped
+from ui.shared.runs import stage_words
+from ui.sweep.found import Sweep
+from ui.sweep.starting import Prospect
+from ui.sweep.told import cell_words, over
+
+TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
+
+
+def answer(sweep: Sweep) -> str:
+    """Which cell is chosen so far, and by how much."""
+    if sweep.chosen is None:
+        runs, cells = counted(sweep.status.total, "run"), counted(sweep.cells, "cell")
+        return f"No cell is complete yet: {sweep.status.done:,} of {runs} made, of {cells}"
+    known = len(sweep.folds)
+    far = f"{known:,} of {counted(sweep.cells, 'cell')}" if known < sweep.cells else f"all {known:,} cells"
+    begun = "Best so far" if sweep.status.live else "Best"
+    if sweep.per_fold:
+        told = f"{begun} of each fold, {sweep.metric} {sweep.chosen.validation:.3f} in the mean ({far})"
+        return f"{told}: {_per_fold(sweep)}"
+    design, cell = sweep.design, int(sweep.chosen.chosen["cell"].iloc[0])
+    words = cell_words(design, design.plan.cells[cell])
+    value = f"validation {sweep.metric} {sweep.chosen.validation:.3f}, {over(design)} ({far})"
+    if sweep.rule != "best":
+        top = float(sweep.candidates.mean.max())
+        return f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}"
+    near = f"; {counted(sweep.near, 'other cell')} within one standard error of it" if sweep.near else ""
+    return f"{begun}: {words} with {value}{near}"
+
+
+def _per_fold(sweep: Sweep) -> str:
+    assert sweep.chosen is not None
+    cells = sweep.chosen.settings
+    return "; ".join(f"{escaped(fold)} {cell_words(sweep.design, cell)}" for fold, cell in cells.items())
+
+
+def prospect_words(found: Prospect, at_once: int) -> str:
+    """What a design comes to, before it starts."""
+    cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
+    families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
+    told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
+    if not found.left:
+        return f"{told}: all of them were made before, nothing is left to train"
+    made = f", {found.made:,} of them made before" if found.made else ""
+    return f"{told}{made}: about {in_words(found.cost.seconds)} of one process, {at_once} work at once"
+
+
+def pace(table: pd.DataFrame, since: float) -> float:
+    """Seconds a run has taken lately, all workers together; NaN while fewer than three were made."""
+    ended = table.loc[(table["state"] == "done") & (table["ended"] > since), "ended"].astype(float)
+    latest = ended.sort_values().tail(30)
+    return float(latest.iloc[-1] - latest.iloc[0]) / (len(latest) - 1) if len(latest) > 2 else math.nan
+
+
+def time_left(runs: int, seconds: float) -> str:
+    """About how long that many runs take yet; nothing where that is not known."""
+    return f"{roughly(runs * seconds)} left" if runs and seconds == seconds else ""
+
+
+def at_work(sweep: Sweep, news: tuple[Mapping[str, Any], ...]) -> str:
+    """Which runs are being made now."""
+    places = {str(digest): place for place, digest in enumerate(sweep.table.index)}
+    told = [one for one in news if str(one.get("digest")) in places]
+    return "; ".join(_news(sweep, places[str(one["digest"])], one) for one in told)
+
+
+def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
+    run = sweep.design.plan.runs[place]
+    cell = cell_words(sweep.design, sweep.design.plan.cells[run.cell])
+    return f"{cell}, {escaped(run.fold)}: {stage_words(str(news.get('stage')))}"
+
+
+def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
+    """How far cells differ."""
+    if len(table) < 2:
+        return f"One cell is complete: {sweep.metric} {table['value'].iloc[-1]:.3f}"
+    best, worst = table["value"].iloc[-1], table["value"].iloc[0]
+    low, high = table["value"].quantile([0.25, 0.75])
+    return (
+        f"{counted(len(table), 'cell')}: {sweep.metric} from {worst:.3f} to {best:.3f}, half of them between "
+        f"{low:.3f} and {high:.3f}"
+    )
+
+
+def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
+    """Where along a setting the metric is highest, and whether that is an end."""
+    design = sweep.design
+    setting = design.settings[along]
+    best = table[table["best"]]
+    if not len(best):
+        return f"No cell has a value of {setting_words(setting)}"
+    row = best.loc[best["mean"].idxmax()]
+    told = f"{sweep.metric} is highest, {row['mean']:.3f}, at {setting_words(setting)} = "
+    told += value_words(setting, row[along])
+    numbers = all(isinstance(value, int | float) for value in best[along])
+    ends = (best[along].min(), best[along].max())
+    if numbers and len(best) > 2 and row[along] in ends:
+        which = "smallest" if row[along] == ends[0] else "largest"
+        return f"{told}, the {which} that was tried: beyond it may be better"
+    return told
+
+
+def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
+    """Which setting matters most."""
+    told = table.drop_duplicates("setting").dropna(subset=["share"])
+    known = sweep.design.settings
+    if not len(told):
+        return "Cells do not differ, or are too few to tell settings apart"
+    words = [
+        f"{setting_words(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
+        for row in told.itertuples()
+    ]
+    return f"Of the differences between cells settings account for by themselves: {', '.join(words)}"
