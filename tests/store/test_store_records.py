@@ -16,6 +16,7 @@ from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.store import NoSuchStudy, NotYours, RunStore, Study
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.studies import MOST_RUNS
+from rankviz.store.study import DONE
 from rankviz.store.tables import records
 from rankviz.store.takeover import take_over
 
@@ -107,6 +108,20 @@ def test_runs_are_seen_by_those_they_were_made_for(store: RunStore, made: dict[R
     assert store.listing.seen_by("you").empty
     store.marks.restore("me", [second])
     assert set(store.listing.deleted_by("me").index) == {first}
+
+
+def test_only_runs_that_a_visitor_may_see_are_opened(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    first, second, *_ = made
+    store.records.keep(made.values(), "me")
+    asked = [second.hash, "0" * 16, first.hash]
+    assert store.listing.seen_among(asked, "me") == {second.hash: (second, DONE), first.hash: (first, DONE)}
+    assert list(store.listing.seen_among(asked, "me")) == [second.hash, first.hash]
+    assert store.listing.seen_among(asked, "you") == {}
+    store.marks.share("me", [first.hash])
+    assert list(store.listing.seen_among(asked, "you")) == [first.hash]
+    store.marks.delete("me", [first.hash])
+    assert list(store.listing.seen_among(asked, "me")) == [second.hash]
+    assert store.listing.seen_among(asked, "you") == {}
 
 
 def test_what_a_visitor_says_of_runs_is_theirs(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:

@@ -36,12 +36,12 @@ def chosen_by(study: str, metric: str) -> ChosenBy:
     if status.study.owner != visitor() and not status.study.shared:
         raise NoSuchStudy("There is no study of this id that you may see; its owner may not share it.")
     digests, note = _cell(study, status.done, metric, status)
-    specs = tuple(spec for spec in _specs(study) if spec.hash in digests)
+    specs = tuple(spec for spec in _specs(study, status.total) if spec.hash in digests)
     return ChosenBy(specs, note, status.baseline)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _specs(study: str) -> list[RunSpec]:
+def _specs(study: str, total: int) -> list[RunSpec]:
     return run_store().studies.specs(study)
 
 
