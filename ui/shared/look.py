@@ -49,7 +49,7 @@ STYLE = """
 [data-testid="stSidebarHeader"] {
   height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.25rem;
 }
-[data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.4rem; line-height: 1.4rem; }
+[data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.35rem; line-height: 1.35rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
 [data-testid="stSidebarNavSeparator"] { margin: 0 0 0.2rem; }
