@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from queue import Queue
+from queue import Empty, Queue
 from threading import Lock, Thread
 
 from rankviz.experiments.record import RunRecord
@@ -20,6 +20,10 @@ from rankviz.store.takeover import take_over
 
 MOST_PENDING = 2000
 """Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
+TOGETHER = 100
+"""So many records are written together."""
+MOST_SEEN = 100_000
+"""So many records are remembered as handed over."""
 
 
 @cache
@@ -78,6 +82,8 @@ class Keeper:
 
     def keep(self, owner: str, records: Iterable[RunRecord]) -> None:
         """Have records kept as runs of a visitor's."""
+        if len(self._seen) > MOST_SEEN:  # what is handed over again is found to be there
+            self._seen = set()
         for record in records:
             place = owner, record.spec
             if place in self._seen or self._waiting.full():
@@ -94,15 +100,27 @@ class Keeper:
 
     def _work(self) -> None:
         while True:
-            owner, record = self._waiting.get()
-            try:
-                run_store().records.keep([record], owner)
-                self.why = ""
-            except StoreError as error:
-                self.why = str(error)
-                self._seen.discard((owner, record.spec))  # kept when it is asked for again
-            finally:
+            batch = [self._waiting.get()]
+            with suppress(Empty):
+                while len(batch) < TOGETHER:
+                    batch.append(self._waiting.get_nowait())
+            for owner in dict.fromkeys(owner for owner, _ in batch):
+                self._keep(owner, [record for whose, record in batch if whose == owner])
+            for _ in batch:
                 self._waiting.task_done()
+
+    def _keep(self, owner: str, records: list[RunRecord]) -> None:
+        """Keep records; those that the store has already are written down as this visitor's too, no more."""
+        digests = {record.spec.hash: record for record in records}
+        try:
+            store = run_store().records
+            made = store.made(list(digests))
+            store.claim(sorted(made), owner)
+            store.keep([record for digest, record in digests.items() if digest not in made], owner)
+            self.why = ""
+        except StoreError as error:
+            self.why = str(error)
+            self._seen -= {(owner, record.spec) for record in records}  # kept when asked for again
 
 
 @cache
