@@ -44,7 +44,7 @@ STYLE = """
 .st-key-look { position: absolute; top: 0; left: 1rem; width: auto; z-index: 1; }
 .st-key-look button { min-height: 0; padding: 0 0.4rem; }
 /* as tall as menus, so that the labels above both stand in one line */
-[data-testid="stMain"] [data-testid="stButtonGroup"] button { min-height: 2.5rem; }
+[data-testid="stMain"] [data-testid^="stBaseButton-segmented_control"] { min-height: 2.5rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] {
   height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.25rem;
@@ -86,6 +86,7 @@ html { font-size: 20px !important; }
 [data-testid="stSidebar"][data-collapsed="false"] { min-width: 18rem !important; width: 18rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.82rem; }
+[data-testid="stSidebarUserContent"] { margin: 0 -0.6rem; }
 """
 _ALONE = """
 /* pages in two columns, so that both they and the controls are in view; lists of 15 documents are whole */
