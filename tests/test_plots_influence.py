@@ -46,7 +46,8 @@ def test_figures_hold_the_table(groups: dict[float, list[RunRecord]]) -> None:
     assert beside["beside_best"].tolist()[1] == "best"
     fig = influence.figure_of_C(beside, "linear", "MAP", 0.25)
     names = [trace.name for trace in fig.data]
-    assert names[:2] == ["95 % interval over queries", "mean over queries"]
+    assert names[:2] == ["95 % interval", "mean over queries"]
+    assert max(map(len, names)) <= 20, "three stand in a row in large type"
     assert {"best", "products"} <= set(names)
     fig = influence.figure_of_cost(table, "linear", "MAP", "λ₂₁", 1.3, 0.5)
     assert list(fig.data[1].y) == table["mean"].tolist()
@@ -62,9 +63,9 @@ def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
     table = influence.beside_best(table, {2.0**-8: certain, 0.25: open_end}, 1.0)
     fig = influence.figure_of_C(table, "linear", "MAP", 0.25)
     at = {trace.name: trace for trace in fig.data}
-    assert at["worse than the best by the paired interval"].x == (2.0**-8,)
-    assert at["worse than the best by the paired interval"].marker.symbol == "square-open"
-    assert at["cannot be told from the best"].x == (0.25,)
+    assert at["worse than the best"].x == (2.0**-8,)
+    assert at["worse than the best"].marker.symbol == "square-open"
+    assert at["not distinguishable"].x == (0.25,)
     assert at["best"].x == (1.0,)
     assert at["best"].marker.line.width
     assert [note.text for note in fig.layout.annotations] == ["C = 2⁻²"]

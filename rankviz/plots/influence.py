@@ -62,11 +62,11 @@ def against(
 
 
 BESIDE_BEST = {
-    "alike": "cannot be told from the best",
-    "worse": "worse than the best by the paired interval",
+    "alike": "not distinguishable",
+    "worse": "worse than the best",
     "best": "best",
 }
-"""How a value stands beside the best one, as legends say it."""
+"""How a value stands beside the best one, as legends say it: briefly, for large type leaves them two rows."""
 
 
 def beside_best(table: pd.DataFrame, found: dict[float, Comparison], best: float) -> pd.DataFrame:
@@ -177,7 +177,7 @@ def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) 
         fillcolor=colour,
         line={"width": 0},
         mode="lines",
-        name="95 % interval over queries",
+        name="95 % interval",
         hoverinfo="skip",
         **place,
     )

@@ -66,7 +66,11 @@ def figure(
     """
     shown = sorted(titles)
     grades = sorted(set(table["grade"]))
-    columns = {"cols": 2, "column_widths": [0.5, 0.5], "horizontal_spacing": 0.1}
+    columns = {
+        "cols": 2,
+        "column_widths": [0.5, 0.5],
+        "horizontal_spacing": 0.16,
+    }  # on a phone too the ticks of the right panel lie between the two
     fig = make_subplots(**columns, subplot_titles=("rank by score", "share of pairs by margin"))
     for grade in grades:
         fig.add_scatter(**_documents(table, shown[0], grade), name=f"grade {grade}", row=1, col=1)
@@ -85,7 +89,7 @@ def figure(
     _axes(fig, table, counts, top)
     return finished(
         fig,
-        height=_height(top) + 300,
+        height=_height(top) + 312,
         bargap=0,
         title={
             "text": titles[shown[0]],
@@ -96,9 +100,9 @@ def figure(
             "yanchor": "top",
         },
         legend={"orientation": "h", "yanchor": "top", "y": -52 / _height(top), "x": 0},
-        updatemenus=[_buttons(-98 / _height(top))],
-        sliders=[_slider(shown, -132 / _height(top))],
-        margin={"l": 50, "r": 20, "t": 100, "b": 200},
+        updatemenus=[_buttons(-110 / _height(top))],
+        sliders=[_slider(shown, -144 / _height(top))],
+        margin={"l": 50, "r": 20, "t": 100, "b": 212},
         uirevision=None,
     )
 

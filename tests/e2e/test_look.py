@@ -110,9 +110,10 @@ def test_a_tab_that_was_opened_stays_on_its_page(server: Server, page: Page) -> 
         wait_settled(page)
 
 
-def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
+@pytest.mark.parametrize("name", ["", "why"])
+def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
-    open_page(page, f"{server.url}/?m=50")
+    open_page(page, f"{server.url}/{name}?m=50")
     page.get_by_test_id("stExpandSidebarButton").click()
     slider = (
         sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")

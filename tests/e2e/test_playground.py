@@ -160,7 +160,7 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
     page.get_by_role("button", name="Grade 3").click()
     expect(answer(page)).to_have_text(
-        "After training, the linear model orders the only pair; no direction can do better"
+        "After training, the linear model orders the only pair; no direction can do better."
     )
     wait_settled(page)
     assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]

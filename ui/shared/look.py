@@ -44,7 +44,7 @@ STYLE = """
 .st-key-look { position: absolute; top: 0; left: 1rem; width: auto; z-index: 1; }
 .st-key-look button { min-height: 0; padding: 0 0.4rem; }
 /* as tall as menus, so that the labels above both stand in one line */
-[data-testid="stMain"] [data-testid="stButtonGroup"] button { min-height: 2.5rem; }
+[data-testid="stMain"] [data-variant="segmented_control"] { min-height: 2.5rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] {
   height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.25rem;
@@ -82,6 +82,11 @@ STYLE = """
   [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
   [data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
   [data-testid="stMain"] { padding-bottom: 42dvh; }
+  /* while the settings are open, a page's own controls make room for the answer below them */
+  body:has([data-testid="stSidebar"][data-collapsed="false"]) [data-testid="stMainBlockContainer"]
+    > [data-testid="stVerticalBlock"] > [data-testid="stLayoutWrapper"]:not(:has(h1, h2)):has(~ * h2) {
+    display: none;
+  }
 }
 """
 
@@ -90,6 +95,7 @@ html { font-size: 20px !important; }
 [data-testid="stSidebar"][data-collapsed="false"] { min-width: 18rem !important; width: 18rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.82rem; }
+[data-testid="stSidebarUserContent"] { margin: 0 -0.6rem; }
 """
 _ALONE = """
 /* pages in two columns, so that both they and the controls are in view; lists of 15 documents are whole */
