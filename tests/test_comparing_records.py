@@ -77,7 +77,7 @@ def test_all_that_is_made_of_it(found: Comparison, folds: dict[str, Fold]) -> No
     ):
         table = compared_slices.data(matched, "MAP", "linear", slicing)
         assert table.groupby("label")["queries"].sum().tolist() == [len(matched.queries)] * 2
-        assert compared_slices.figure(table, "MAP", "linear").data
+        assert compared_slices.figure(table, "MAP").data
     assert compared_metrics.figure(compared_metrics.data(found)).data
     assert compared_deltas.figure(compared_deltas.data(found)).data
     assert set(cutoffs(matched)["k"]) == set(range(1, 11))

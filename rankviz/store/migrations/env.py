@@ -4,10 +4,11 @@ from alembic import context
 
 from rankviz.store.tables import metadata
 
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    render_as_batch=True,
-    transactional_ddl=False,
-)
-context.run_migrations()
+if hasattr(context, "config"):  # Alembic runs it; whoever imports it only looks
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=metadata,
+        render_as_batch=True,
+        transactional_ddl=False,
+    )
+    context.run_migrations()
