@@ -17,7 +17,7 @@ KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")
 REFERENCES = " ".join((ROOT / "docs" / "references.md").read_text(encoding="utf-8").replace("*", "").split())
 
 
-TYPED = {"MAP", "MeanNDCG", "C", "CG iteration", "Newton step", "Shapley value"}
+TYPED = {"MAP", "MeanNDCG", "C", "CG iteration", "Newton step", "Shapley value", "Sobol points"}
 """Terms that begin with a capital wherever they stand."""
 
 

@@ -13,6 +13,7 @@ from rankviz.features.settings import GAMMA
 from rankviz.plots.setting_words import setting_words
 from rankviz.risk.settings import COSTS, LOSS_WEIGHT
 from rankviz.sweeps.axes import Axis, Range, Values, powers
+from ui.shared.foreign import escaped
 from ui.shared.texts import told
 
 AXES = "axes"
@@ -33,6 +34,12 @@ def may_vary(base: RunSpec) -> dict[str, Setting]:
 def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
     """Draw the controls of axes; where points are drawn, powers are a range between two ends."""
     offered = may_vary(base)
+    if not offered:
+        st.info(
+            f"{escaped(base.kind.label)} has no setting that could vary. Choose another method in the sidebar.",
+            icon=":material/info:",
+        )
+        st.stop()
     usual = [name for name, one in offered.items() if one in (LOSS_WEIGHT, GAMMA)]
     if AXES in st.session_state:  # what another model has, this one may lack
         st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual
