@@ -36,7 +36,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
     offered = may_vary(base)
     if not offered:
         st.info(
-            f"{escaped(base.kind.label)} has no setting that could vary. Choose another method in the sidebar.",
+            f"{escaped(base.kind.label)} has no setting to vary: choose another method in the sidebar.",
             icon=":material/info:",
         )
         st.stop()
