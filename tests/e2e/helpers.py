@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import wait_settled
 
-OF_STORE = {"runs"}
+OF_STORE = {"runs", "compare"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
 _TRACES = """chart => (chart._fullData || []).map(trace => ({
     name: trace.name,
