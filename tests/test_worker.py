@@ -48,6 +48,7 @@ def write_fold(folder: Path, fold: Fold) -> None:
 def unlimited_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker limits the threads of its process, which is this one here."""
     monkeypatch.setattr(work, "limit_threads", lambda n: None)
+    monkeypatch.setattr(worker, "go_first", lambda: None)  # it would be so of all that this process starts
 
 
 @pytest.fixture(autouse=True)
