@@ -148,7 +148,9 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
     """A disk with jobs, uploads and caches that fills up, is full, has room again, and is read-only."""
     with small_disk(scratch / "disk") as disk:
         runs, uploads, cache = (disk.path / name for name in ("runs", "uploads", "cache"))
-        with app(scratch, runs, RANKVIZ_UPLOADS=str(uploads), RANKVIZ_CACHE=str(cache)) as server:
+        # the store of runs is open all the time, and a disk with files that are written to becomes no other
+        own = {"RANKVIZ_CACHE": str(cache), "RANKVIZ_STORE": str(scratch / "runs.sqlite")}
+        with app(scratch, runs, RANKVIZ_UPLOADS=str(uploads), **own) as server:
             page = browser.new_context(viewport=SIZE).new_page()
             begin(page, server, runs)
             disk.fill()
