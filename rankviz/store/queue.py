@@ -125,14 +125,18 @@ class Queue:
             return asked == RUNNING or _wanted_elsewhere(connection, lease)
 
     def release(self, lease: Lease) -> None:
-        """Let go of a family: runs of it that were not made wait again, or are cancelled."""
+        """Let go of a family: runs of it that were not made wait again, or are cancelled.
+
+        Nothing changes where another worker holds it by now.
+        """
         with self._database.writing() as connection:
-            connection.execute(
+            held = connection.execute(
                 update(families)
                 .where(families.c.id == lease.family, families.c.worker == lease.worker)
                 .values(worker=None, until=None, waits=time.time(), progress="")
             )
-            let_go(connection, [lease.family])
+            if held.rowcount:
+                let_go(connection, [lease.family])
 
 
 def present(connection: Connection, worker: str) -> None:

@@ -51,6 +51,8 @@ def test_a_late_worker_loses_nothing_and_doubles_nothing(
     end_of_lease(store, late)
     again = taken(store, "w2")
     assert store.records.save(made[specs[0]])  # by the late one
+    store.queue.release(late)
+    assert states(store, study) == {"done": 1, "leased": 2}  # which the other makes
     assert not store.records.save(made[specs[0]])  # by the other
     for spec in again.specs[1:]:
         assert store.records.save(made[spec])

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import wait_for
-from conftest_store import GRID
 
 from rankviz import RunSpec
 from rankviz.store import RunStore, Study, StudyStatus
 from rankviz.store.execution import LocalWorkers, at_work, log_folder
-
-SLOW = {"feature_map": "exact", "C": 64.0}
 
 
 @pytest.fixture
@@ -119,4 +116,3 @@ def test_workers_leave_no_logs_where_nothing_went_wrong(
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
     execution.see_to_it()
     assert at_work(execution.store) == []
-    assert GRID.tries == 3
