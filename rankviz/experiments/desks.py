@@ -192,12 +192,17 @@ def assign(run: RunFolder, threads: int, workers: int) -> None:
     launch(run, threads, workers)
 
 
-def launch(run: RunFolder, threads: int, workers: int) -> None:
-    """Start the worker of a run and write down which process it is; it will start the next one."""
+def environment_of_worker(threads: int, workers: int) -> dict[str, str]:
+    """The environment of a worker process: its threads, this code, how many of them work at once."""
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH", ""))))
     environment = os.environ | dict.fromkeys(names, str(threads))
-    environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
+    return environment | {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
+
+
+def launch(run: RunFolder, threads: int, workers: int) -> None:
+    """Start the worker of a run and write down which process it is; it will start the next one."""
+    environment = environment_of_worker(threads, workers)
     environment.setdefault(SERVER_ENVIRONMENT, json.dumps(asdict(ProcessId.of(os.getpid()))))
     command = [sys.executable, "-m", "rankviz.experiments.worker", str(run.path)]
     process = start(command, environment, run.log_file())

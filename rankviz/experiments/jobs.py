@@ -63,7 +63,7 @@ class JobStore:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, workers: int | None = None) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
-        self.workers = _default_workers() if workers is None else max(1, workers)
+        self.workers = default_workers() if workers is None else max(1, workers)
         self._threads = Lock()
         self._places, self._dispatcher, self._advanced = Places(), Dispatcher(self.workers), -math.inf
         with contextlib.suppress(OSError):  # what is to be written says so then; what is there can be read
@@ -319,6 +319,7 @@ def default_folder() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("rankviz")) / "runs"
 
 
-def _default_workers() -> int:
+def default_workers() -> int:
+    """RANKVIZ_WORKERS from the environment, or half the cores, at least 2."""
     asked = os.environ.get(WORKERS_ENVIRONMENT, "")
     return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 import time
 from collections.abc import Iterable
@@ -15,9 +14,9 @@ from typing import Any, Protocol
 import platformdirs
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
-from rankviz.experiments.desks import PACKAGE, WORKERS_ENVIRONMENT
+from rankviz.experiments.desks import environment_of_worker
+from rankviz.experiments.jobs import default_workers
 from rankviz.experiments.processes import ProcessId, can_start, reap, start
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
@@ -65,7 +64,7 @@ class LocalWorkers:
 
     def __init__(self, store: RunStore, workers: int | None = None) -> None:
         self.store = store
-        self.workers = _default_workers() if workers is None else max(1, workers)
+        self.workers = default_workers() if workers is None else max(1, workers)
         self._lock, self._looked = Lock(), 0.0
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
@@ -128,11 +127,7 @@ class LocalWorkers:
 
     def _start(self, name: str) -> None:
         """Start a worker process; `StoreError` where the system starts none."""
-        threads = max(1, cores() // self.workers)
-        limits = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
-        path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH", ""))))
-        environment = os.environ | dict.fromkeys(limits, str(threads))
-        environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(self.workers)}
+        environment = environment_of_worker(max(1, cores() // self.workers), self.workers)
         # not on the command line, which every user of the machine may read
         environment[ENVIRONMENT] = self.store.database.address
         try:
@@ -175,8 +170,3 @@ def at_work(store: RunStore) -> list[ProcessId]:
 
 def _process(row: Any) -> ProcessId:
     return ProcessId(**json.loads(row.process))
-
-
-def _default_workers() -> int:
-    asked = os.environ.get(WORKERS_ENVIRONMENT, "")
-    return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)
