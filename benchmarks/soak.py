@@ -1,7 +1,8 @@
 """The app under load: `make soak ARGS="class"`, `ARGS="visitors"`, `ARGS="long"`; with `--help` the options.
 
 The app runs with folders of its own; those who visit it are `benchmarks.streamlit_client.Visitor`s. Another
-checkout's app is measured by the same visitors: `--app FOLDER`. Tables are in benchmarks/results/soak.md.
+checkout's app is measured by the same visitors: `--app FOLDER`; its jobs are counted where they are in a run
+store. Tables are in benchmarks/results/soak.md.
 `ARGS="kills"` kills what makes sweeps (`store_kills.py`).
 """
 

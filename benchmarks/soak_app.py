@@ -26,7 +26,7 @@ MB = 1 << 20
 
 @dataclass(frozen=True)
 class App:
-    """A running app with its scratch folder, where the jobs are in `runs`."""
+    """A running app with its scratch folder, where the run store is in `runs`."""
 
     server: Server
     scratch: Path
@@ -96,7 +96,7 @@ class Watch:
         self._app, self._over, self._began = app, Event(), time.monotonic()
         self._server = psutil.Process(app.server.process.pid)
         self._thread = ThreadPoolExecutor(1)
-        self.jobs, self.samples = Jobs(app.runs), list[Sample]()
+        self.jobs, self.samples = Jobs(app.runs / "runs.sqlite"), list[Sample]()
         self.workers: set[tuple[int, float]] = set()
 
     def __enter__(self) -> Watch:
@@ -107,6 +107,7 @@ class Watch:
         self._over.set()
         self._looking.result()
         self._thread.shutdown()
+        self.jobs.close()
 
     def cpu_seconds(self) -> float:
         """That the server has used, without its workers."""

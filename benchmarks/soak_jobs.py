@@ -1,102 +1,94 @@
-"""What jobs there are in a run folder, and what they have trained: read from the files, as anybody may."""
+"""What jobs there are in a run store, and what they have trained: read from its tables, as anybody may."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from rankviz.experiments.jobs import belongs_to_a_store
+from sqlalchemy import Connection, select
 
-BEFORE_TRAINING = ("starting", "data", "finished")
-"""Stages that a job also tells of a run that it takes over from another job."""
+from rankviz.store import Database, StoreOutOfReach
+from rankviz.store.job_reading import statuses
+from rankviz.store.job_status import JobStatus
+from rankviz.store.rows import told
+from rankviz.store.study import DONE, JOB
+from rankviz.store.tables import families, members, runs, studies
+
+BEFORE_TRAINING = ("data", "")
+"""Stages that are told of a run whose training has not begun."""
 
 
-@dataclass
 class Jobs:
-    """The jobs that were ever seen in a run folder: they may be deleted while one looks."""
+    """The jobs that were ever seen in the store of a file: they may be forgotten while one looks.
 
-    folder: Path
-    specs: dict[str, list[str]] = field(default_factory=dict)
-    records: dict[str, set[int]] = field(default_factory=dict)
-    trained: dict[str, set[int]] = field(default_factory=dict)
-    outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    `live` is how many had not ended at the last look.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._opened = file, list[Database]()
+        self._seen: dict[str, JobStatus] = {}
+        self._trainings, self._made = set[tuple[str, int, float]](), set[str]()
+        self.live = 0
 
     def look(self) -> None:
         """Look at the jobs that are there and had not ended at the last look."""
-        if not self.folder.is_dir():
+        if not self._file.is_file():  # the app has not made it yet
             return
-        for job in self.folder.iterdir():
-            if belongs_to_a_store(job) and job.name not in self.outcomes:
-                self._look_at(job)
+        with suppress(StoreOutOfReach):  # there is another look
+            if not self._opened:
+                self._opened.append(Database(self._file))
+            which = studies.c.id.not_in([name for name, job in self._seen.items() if not job.live])
+            found = statuses(self._opened[0], which, 1)
+            with self._opened[0].reading() as connection:
+                self._trainings |= set(_trainings(connection))
+                self._made |= _made(connection, [job.id for job in found])
+            self._seen |= {job.id: job for job in found}
+            self.live = sum(job.live for job in found)
 
-    def _look_at(self, job: Path) -> None:
-        name, ended = job.name, _json(job / "outcome.json")
-        if name not in self.specs:
-            told = _json(job / "spec.json")
-            if told is None:
-                return
-            self.specs[name] = [json.dumps(spec, sort_keys=True) for spec in told["specs"]]
-        self.records[name] = {int(file[7:-4]) for file in _names(job) if _RECORD.fullmatch(file)}
-        self.trained[name] = {
-            row["index"] for row in _rows(job / "progress.jsonl") if row["stage"] not in BEFORE_TRAINING
-        }
-        if ended is not None:
-            self.outcomes[name] = ended
-
-    @property
-    def live(self) -> int:
-        """Jobs that have not ended."""
-        return len(self.specs) - len(self.outcomes)
+    def close(self) -> None:
+        """Close the store."""
+        while self._opened:
+            self._opened.pop().close()
 
     def counts(self) -> dict[str, int]:
-        """Jobs, records, specs of all records; runs trained, and how often the same one was at most."""
-        made = [self.specs[job][place] for job, places in self.records.items() for place in places]
-        begun = Counter(self.specs[job][place] for job, places in self.trained.items() for place in places)
+        """Jobs, records, specs of all records; runs trained, and how often the same one was at most.
+
+        A training is seen where it takes longer than it takes to look again; of those that nobody saw, each
+        run that was made since a job asked for it counts as one.
+        """
+        made = [job.specs[index].hash for job in self._seen.values() for index in job.finished]
+        begun = Counter(digest for digest, _, _ in self._trainings)
+        begun.update(self._made - begun.keys())
         return {
-            "jobs": len(self.specs),
+            "jobs": len(self._seen),
             "records": len(made),
             "specs": len(set(made)),
             "trained": sum(begun.values()),
             "the same at most": max(begun.values(), default=0),
-            "failed jobs": sum(one["state"] == "failed" for one in self.outcomes.values()),
+            "failed jobs": sum(job.state == "failed" for job in self._seen.values()),
         }
 
     def last_end(self) -> float:
         """When the last job ended (seconds since 1970); nan where none did."""
-        return max((float(one["ended"]) for one in self.outcomes.values()), default=math.nan)
+        return max((job.ended for job in self._seen.values() if job.ended is not None), default=math.nan)
 
 
-_RECORD = re.compile(r"record-\d+\.npz")
+def _trainings(connection: Connection) -> Iterator[tuple[str, int, float]]:
+    """What jobs train now: run, and family and beginning of the lease under which that is done."""
+    asked = select(families.c.id, families.c.since, families.c.progress)
+    asked = asked.join(studies, studies.c.id == families.c.study)
+    for row in connection.execute(asked.where(studies.c.kind == JOB, families.c.worker.is_not(None))):
+        news = told(row.progress)
+        if news.get("stage", "") not in BEFORE_TRAINING:
+            yield news["digest"], row.id, row.since
 
 
-def _names(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:  # just removed
-        return []
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):  # not there yet, or just removed
-        return None
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError:
-        return
-    for line in lines:
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue  # half written
+def _made(connection: Connection, jobs: list[str]) -> set[str]:
+    """Runs of jobs that were made since they were asked for."""
+    asked = select(runs.c.digest).join(members, members.c.run == runs.c.id)
+    asked = asked.join(studies, studies.c.id == members.c.study)
+    since = runs.c.state == DONE, runs.c.ended > studies.c.created
+    return set(connection.execute(asked.where(studies.c.id.in_(jobs), *since)).scalars())

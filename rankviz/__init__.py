@@ -1,7 +1,7 @@
 """rankviz: pairwise learning to rank with kernel approximations, to compute with and to look at.
 
 Its names are imported from their modules when they are first asked for, so that a program that needs few of
-them (a worker that wants to tell at once that it is there) does not wait for all the libraries behind them.
+them (the command that tells its version) does not wait for all the libraries behind them.
 """
 
 import os

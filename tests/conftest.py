@@ -1,4 +1,4 @@
-"""Fixtures that tests share: the real folds, and what to do when they are not there; folders of jobs."""
+"""Fixtures that tests share: the real folds, and what to do when they are not there; a small data set."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     share = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, share)))
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, end_workers
+from conftest_jobs import FOLD
 
-from rankviz import RunSpec
 from rankviz.common.bounds import ENVIRONMENT as BOUNDS
-from rankviz.datasets import make_fold, write_letor
-from rankviz.experiments.jobs import JobStore
+from rankviz.datasets import write_letor
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -42,8 +40,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("data")
     folder = root / "small" / "Fold1"
     folder.mkdir(parents=True)
-    fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
-    for name, part in fold.parts.items():
+    for name, part in FOLD.parts.items():
         write_letor(part, folder / f"{name}.txt")
     return root
 
@@ -60,25 +57,8 @@ def bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 
     def changed(**values: float) -> None:
         lines = [f"{name} = {value}" for name, value in values.items()]
-        file = tmp_path / f"bounds-{'-'.join(values)}.toml"
+        file = tmp_path / f"bounds-{len(list(tmp_path.glob('bounds-*')))}.toml"  # what was read stays read
         file.write_text("\n".join(lines))
         monkeypatch.setenv(BOUNDS, str(file))
 
     return changed
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder of jobs; whatever still works there is ended afterwards."""
-    folder = tmp_path / "runs"
-    yield folder
-    if folder.is_dir():
-        end_workers(folder)
-
-
-@pytest.fixture
-def submit(root: Path) -> Callable[..., str]:
-    def submitted(store: JobStore, specs: tuple[RunSpec, ...] = (SPEC,), owner: str = "me") -> str:
-        return store.submit(specs, owner=owner, title="A job", roots=[root])
-
-    return submitted

@@ -1,21 +1,24 @@
-"""Helpers of the tests of jobs: to submit, to wait, and to read off a store."""
+"""Helpers of the tests of jobs: what is asked for, to wait, and to end who works."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from rankviz import RunSpec
-from rankviz.common.locks import locked
-from rankviz.experiments.desks import Desk, waiting
-from rankviz.experiments.job_files import belongs_to_a_store
-from rankviz.experiments.jobs import LOCK, JobStatus, JobStore
-from rankviz.experiments.run_folder import RunFolder
+from rankviz.datasets import make_fold
+from rankviz.store import RunStore
+from rankviz.store.execution import at_work
+from rankviz.store.job_status import JobStatus
+from rankviz.store.jobs import Jobs
 
-SPEC = RunSpec("small", feature_map="linear", C=0.5)
-SECONDS = 60.0
+FOLD = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
+SPEC = RunSpec("small", digest=FOLD.digest, feature_map="linear", C=0.5)
+MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
+"""Enough runs for a minute, each of them short; one family."""
+SECONDS = 180.0
+"""A worker has the lowest rank on the machine: two other stages of the checks beside, it starts for a minute."""
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
@@ -28,36 +31,22 @@ def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
     raise AssertionError("waited in vain")
 
 
-def ended(store: JobStore, job_id: str) -> JobStatus:
+def ended(jobs: Jobs, job_id: str) -> JobStatus:
     """The status of a job once it is no longer live."""
 
     def status() -> JobStatus | None:
-        now = store.status(job_id)
+        now = jobs.status(job_id)
         return None if now.live else now
 
     return wait_for(status)
 
 
-def idle(folder: Path) -> list[Desk]:
-    """Where workers of a store wait."""
-    with locked(folder / LOCK):
-        return list(waiting(folder))
-
-
-def end_workers(folder: Path) -> None:
-    """End the processes that work or wait in a store."""
-    runs = [RunFolder(path) for path in folder.iterdir() if belongs_to_a_store(path)]
-    working = [worker.process for run in runs if (worker := run.worker()) is not None]
-    for process in [*working, *(desk.process for desk in idle(folder))]:
+def end_workers(store: RunStore) -> None:
+    """End the processes that work for a store, or wait."""
+    for process in at_work(store):
         process.terminate()
-        assert wait_for(lambda process=process: not process.alive())
+        wait_for(lambda process=process: not process.alive())
 
 
-def pid_of(store: JobStore, job_id: str) -> int:
-    worker = RunFolder(store.folder / job_id).worker()
-    assert worker is not None
-    return worker.process.pid
-
-
-def states(store: JobStore, ids: list[str]) -> list[str]:
-    return [store.status(job_id).state for job_id in ids]
+def states(jobs: Jobs, ids: list[str]) -> list[str]:
+    return [jobs.status(job_id).state for job_id in ids]

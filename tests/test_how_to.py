@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rankviz.sweeps import RULES
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -40,3 +42,10 @@ assert np.isclose(NDCG(10)(scores, y[test], qid[test]), search.cv_results_["spli
 """
     done = ran(code_of(REPOSITORY / "docs" / "how-to" / "scikit-learn.md") + check, tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_rules_that_commands_name_are_there() -> None:
+    texts = [path.read_text("utf-8") for path in (REPOSITORY / "docs" / "how-to").glob("*.md")]
+    named = set(re.findall(r"--rule (\w+)", "\n".join(texts)))
+    assert named
+    assert named <= set(RULES)

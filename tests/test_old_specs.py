@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest_old_jobs import leave_job, spec_file
 
 from rankviz import DataError, Fold, RunRecord, RunSpec, execute
 from rankviz.common.npz import read_npz, write_npz
 from rankviz.datasets import make_fold
-from rankviz.experiments.jobs import JobStore
-from rankviz.experiments.run_folder import Job, RunFolder
+from rankviz.store import RunStore
+from rankviz.store.takeover import take_over
 
 PLAIN = (
     '{"C": 0.5, "costs": null, "coupling": 10.0, "dataset": "small", "digest": "", "factors": 5, '
@@ -177,64 +178,58 @@ def test_records_of_formats_to_come_are_refused(record: RunRecord, tmp_path: Pat
 
 
 def old_job(**changes: object) -> str:
-    """The spec.json of a job of then, in the order in which it was written."""
+    """The spec.json of a job of then."""
     low = flat(method="factorized", loss="hinge", tol=1e-3, start="zero", solver="lbfgs", factors=2)
-    job = {
-        "format": 1,
-        "specs": [flat(), low],
-        "owner": "me",
-        "title": "Two runs",
-        "roots": ["/data"],
-        "threads": 1,
-        "created": 1700000000.5,
-    }
-    return json.dumps(job | changes)
+    return spec_file([flat(), low], **changes)
 
 
-def test_jobs_of_then_open() -> None:
-    job = Job.from_json(old_job())
-    assert job.specs == (LINEAR, LINEAR.factorized(2, 0.5))
-    assert (job.owner, job.title, job.roots, job.threads) == ("me", "Two runs", ("/data",), 1)
-    assert job.created == 1700000000.5
-    assert Job.from_json(job.to_json()) == job
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    store = RunStore(tmp_path / "runs.sqlite")
+    yield store
+    store.close()
 
 
-def finished(store: JobStore, name: str, text: str, **records: RunRecord) -> RunFolder:
-    """A folder of a job that has ended, in a store."""
-    folder = RunFolder(store.folder / name)
-    folder.path.mkdir(mode=0o700)
-    (folder.path / "spec.json").write_text(text)
-    for index, record in records.items():
-        old_file(record, folder.record_file(int(index.removeprefix("at"))))
-    folder.end("finished", "2 of 2 runs finished.")
-    return folder
+def leave(folder: Path, name: str, text: str, *records: RunRecord) -> Path:
+    """The folder of a job that has ended, with its first records, in format 1."""
+    job = leave_job(folder, name, text, {})
+    for index, record in enumerate(records):
+        old_file(record, job / f"record-{index:04d}.npz")
+    return job
 
 
-def test_a_store_lists_them_and_finds_their_records(record: RunRecord, tmp_path: Path) -> None:
-    store = JobStore(tmp_path, workers=1)
-    plain = dataclasses.replace(record, spec=LINEAR)
-    folder = finished(store, "0" * 32, old_job(), at0=plain)
-    (status,) = store.jobs("me")
-    assert (status.title, status.state, status.specs) == ("Two runs", "finished", folder.job().specs)
-    found = store.find_records([LINEAR, LINEAR.but(C=9.0), LINEAR.factorized(2, 0.5)])
-    assert set(found) == {LINEAR}
-    np.testing.assert_array_equal(found[LINEAR].weights, record.weights)
-    again = store.record("0" * 32, 0)
-    assert again is not None
-    assert again.spec.settings == LINEAR.settings
+def test_what_jobs_of_then_made_is_taken_over(store: RunStore, record: RunRecord, tmp_path: Path) -> None:
+    job = leave(tmp_path / "old", "0" * 32, old_job(), record)
+    before = {path.name: path.read_bytes() for path in job.iterdir()}
+    assert take_over(store, tmp_path / "old") == 1
+    spec = LINEAR.but(digest=record.spec.digest)
+    found = store.records.find([spec, LINEAR, spec.but(C=9.0), LINEAR.factorized(2, 0.5)])
+    assert set(found) == {spec}
+    np.testing.assert_array_equal(found[spec].weights, record.weights)
+    assert list(store.listing.seen_by("me").index) == [spec.hash]
+    assert take_over(store, tmp_path / "old") == 0
+    assert {path.name: path.read_bytes() for path in job.iterdir()} == before, "it is left as it is"
 
 
-def test_runs_that_have_become_one_are_found_where_the_first_is(record: RunRecord, tmp_path: Path) -> None:
-    store = JobStore(tmp_path, workers=1)
+def test_runs_that_have_become_one_are_taken_over_once(
+    store: RunStore, record: RunRecord, tmp_path: Path
+) -> None:
     twice = old_job(specs=[flat(gamma=1.0), flat(gamma=2.0)])
-    finished(store, "1" * 32, twice, at0=dataclasses.replace(record, spec=LINEAR))
-    assert set(store.find_records([LINEAR])) == {LINEAR}
+    leave(tmp_path / "old", "1" * 32, twice, record, record)
+    assert take_over(store, tmp_path / "old") == 1
+    assert set(store.records.find([record.spec])) == {record.spec}
 
 
-def test_jobs_that_no_version_can_read_are_left_alone(tmp_path: Path) -> None:
-    store = JobStore(tmp_path, workers=1)
-    finished(store, "2" * 32, old_job(specs=[flat(method="other")]))
-    finished(store, "3" * 32, old_job(specs=[flat(C=-1.0)]))
-    finished(store, "4" * 32, old_job())
-    assert [status.id for status in store.jobs("me")] == ["4" * 32]
-    assert len(list(tmp_path.glob("[0-9]*"))) == 3
+def test_jobs_that_no_version_can_read_are_left_alone(
+    store: RunStore, record: RunRecord, tmp_path: Path
+) -> None:
+    damaged = ("", "{}", "[1]", "[" * 5000, old_job(format=2), old_job(specs=7))
+    texts = old_job(specs=[flat(method="other")]), old_job(specs=[flat(C=-1.0)]), *damaged
+    for number, text in enumerate(texts):
+        leave(tmp_path / "old", f"{number:032x}", text, record)
+    leave(tmp_path / "old", "f" * 32, old_job(owner="another"), record)
+    leave(tmp_path / "old", "no job", old_job(), record)
+    assert take_over(store, tmp_path / "old") == 1
+    assert list(store.listing.seen_by("another").index) == [record.spec.hash]
+    assert store.listing.seen_by("me").empty
+    assert len(list((tmp_path / "old").iterdir())) == len(texts) + 2

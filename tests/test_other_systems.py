@@ -9,25 +9,26 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest_jobs import SPEC, ended, pid_of, wait_for
+from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
 from rankviz.common import locks, memory, threads
 from rankviz.datasets import Fold, make_fold
-from rankviz.experiments import jobs, processes, worker
-from rankviz.experiments.jobs import JobError, JobStore
+from rankviz.experiments import processes
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run_folder import RunFolder
 from rankviz.features import row_blocks
+from rankviz.store import NoSuchStudy, RunStore, StoreError
+from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.jobs import Jobs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAND_IN = Path(__file__).parent / "elsewhere"
@@ -175,53 +176,95 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, o
     monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
 
 
-MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(1000))
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+    """An empty store; whatever worker works on it is ended afterwards."""
+    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path))
+    store = RunStore()
+    yield store
+    end_workers(store)
+    store.close()
+
+
+@pytest.fixture
+def jobs(store: RunStore) -> Jobs:
+    """What pages ask for jobs, with one worker at once."""
+    return Jobs(LocalWorkers(store, 1))
+
+
+@pytest.fixture
+def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+    def submitted(*specs: RunSpec) -> str:
+        return jobs.submit(specs, owner="me", title="A job", roots=[root])
+
+    return submitted
 
 
 def test_jobs_are_started_watched_and_found_again(
-    elsewhere: None, folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str]
 ) -> None:
-    store = JobStore(folder, workers=1)
-    ids = [submit(store), submit(store, (SPEC.but(C=0.25),))]
-    assert [store.status(job_id).state for job_id in ids] == ["running", "queued"]
-    status = ended(store, ids[0])
+    other = SPEC.but(C=0.25)
+    ids = [submit(SPEC), submit(other)]
+    status = ended(jobs, ids[0])
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
-    assert ended(JobStore(folder), ids[1]).reason == "1 of 1 runs finished."
-    assert set(store.find_records([SPEC, SPEC.but(C=0.25)])) == {SPEC, SPEC.but(C=0.25)}
+    again = RunStore()
+    assert ended(Jobs(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
+    again.close()
+    assert set(store.records.find([SPEC, other])) == {SPEC, other}
+    assert all(process.alive() for process in at_work(store)), "they wait for more"
 
 
-def test_jobs_are_stopped_and_deleted(elsewhere: None, folder: Path, submit: Callable[..., str]) -> None:
-    store = JobStore(folder)
-    stopped, deleted = submit(store, MANY), submit(store, MANY)
-    wait_for(lambda: store.status(stopped).finished)
-    store.stop(stopped, "me")
-    assert ended(store, stopped).state == "stopped"
-    process = RunFolder(folder / deleted).worker().process
-    assert process.alive()
-    store.delete(deleted, "me")
-    assert not process.alive()
-    assert not (folder / deleted).exists()
+def test_jobs_are_stopped_and_deleted(
+    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str]
+) -> None:
+    stopped = submit(*MANY)
+    wait_for(lambda: jobs.status(stopped).finished)
+    waits = submit(SPEC.but(C=9.0))
+    assert jobs.status(waits).state == "queued"
+    jobs.stop(stopped, "me")
+    assert ended(jobs, stopped).state == "stopped"
+    assert ended(jobs, waits).state == "finished"
+    deleted = submit(*(spec.but(C=spec.C + 9.0) for spec in MANY))
+    wait_for(lambda: jobs.status(deleted).finished)
+    jobs.delete(deleted, "me")
+    with pytest.raises(NoSuchStudy):
+        jobs.status(deleted)
+    wait_for(lambda: "leased" not in set(store.listing.every()["state"]))
+    assert ended(jobs, submit(SPEC.but(C=99.0))).state == "finished"
 
 
 def test_a_killed_worker_is_noted(
-    elsewhere: None, folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    elsewhere: None,
+    store: RunStore,
+    jobs: Jobs,
+    submit: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store = JobStore(folder, workers=2)
-    known, unknown = submit(store, MANY), submit(store, MANY)
-    for job_id in (known, unknown):
-        wait_for(lambda job_id=job_id: store.status(job_id).finished)
-        assert store.status(job_id).state == "running"
-    ProcessId.of(pid_of(store, known)).terminate()
-    assert "signal 15 (SIGTERM)" in ended(store, known).reason
-    monkeypatch.setattr(processes, "_children", {})  # as after a restart of the server
-    ProcessId.of(pid_of(store, unknown)).terminate()
-    assert "not known" in ended(store, unknown).reason
-    assert [store.status(job_id).state for job_id in (known, unknown)] == ["failed", "failed"]
+    job = submit(*MANY)
+    for number, forgotten in enumerate((False, True), 1):
+        made = len(jobs.status(job).finished)
+        wait_for(lambda made=made: len(jobs.status(job).finished) > made)
+        (process,) = at_work(store)
+        if forgotten:
+            monkeypatch.setattr(processes, "_children", {})  # as after a restart of the server
+        process.terminate()
+        wait_for(lambda number=number: jobs.status(job).live and len(lost(store)) == number)
+    assert sorted("signal 15 (SIGTERM)" in reason for reason in lost(store)) == [False, True]
+    assert sorted("why is not known" in reason for reason in lost(store)) == [False, True]
+    jobs.stop(job, "me")
+    ended(jobs, job)
+
+
+def lost(store: RunStore) -> list[str]:
+    """Why runs are lost."""
+    table = store.listing.every()
+    return list(table["reason"][table["state"] == "lost"])
 
 
 def test_a_worker_behind_a_launcher(
     elsewhere: None,
-    folder: Path,
+    store: RunStore,
+    jobs: Jobs,
     submit: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -231,16 +274,10 @@ def test_a_worker_behind_a_launcher(
     launcher.write_text(f'#!/bin/sh\n"{sys.executable}" "$@"\nexit $?\n')
     launcher.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(launcher))
-    monkeypatch.setenv("ELSEWHERE", os.environ["ELSEWHERE"] + " launcher")
-    store = JobStore(folder)
-    status = ended(store, submit(store))
+    status = ended(jobs, submit(SPEC))
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
-
-
-def test_only_windows_has_launchers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert worker._numbers() == [os.getpid()]
-    monkeypatch.setattr(worker, "WINDOWS", True)
-    assert worker._numbers() == [os.getpid(), os.getppid()]
+    (process,) = at_work(store)
+    assert process.pid not in processes._children, "it is the worker that is known, not the launcher"
 
 
 def test_processes_are_started_apart_in_each_systems_way(
@@ -264,38 +301,17 @@ def test_processes_are_started_apart_in_each_systems_way(
     assert "start_new_session" not in asked
 
 
-def test_a_folder_that_windows_does_not_let_go_of(
-    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch, own_cache: None
-) -> None:
-    store = JobStore(folder)
-    job_id = submit(store)
-    ended(store, job_id)
-
-    def refuse(path: Path, target: Path) -> Path:
-        raise PermissionError
-
-    with monkeypatch.context() as windows:
-        windows.setattr(Path, "rename", refuse)
-        with pytest.raises(JobError, match="still in use"):
-            store.delete(job_id, "me")
-    assert store.status(job_id).state == "finished"
-
-
 def test_a_browser_says_that_it_has_no_jobs(
-    folder: Path, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "ALONE", True)
-    with pytest.raises(JobError, match="this system starts no processes"):
-        submit(JobStore(folder))
-    assert list(folder.iterdir()) == []
+    with pytest.raises(StoreError, match="this system starts no processes"):
+        submit(SPEC)
+    assert store.studies.every() == []
+    assert store.listing.every().empty
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert not ProcessId.of(os.getpid()).alive()
     monkeypatch.setattr(processes, "ALONE", False)
     with pytest.raises(ImportError):  # elsewhere a worker is not taken for dead because psutil is missing
         ProcessId.of(os.getpid())
-
-
-def test_the_store_names_its_folders() -> None:
-    assert jobs.belongs_to_a_store(Path("runs") / ("0f" * 16))
-    assert not jobs.belongs_to_a_store(Path("runs"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
+import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,17 @@ from streamlit.proto.Slider_pb2 import Slider
 
 from benchmarks import soak, soak_report
 from benchmarks.soak_app import Sample
-from benchmarks.soak_jobs import Jobs
+from benchmarks.soak_jobs import Jobs as Seen
 from benchmarks.soak_walk import TITLES, next_step
 from benchmarks.streamlit_files import files_of, files_of_the_frame
 from benchmarks.streamlit_page import CacheMissError, Page
+from rankviz import RunSpec, execute_all
+from rankviz.datasets import make_fold
+from rankviz.experiments.processes import ProcessId
+from rankviz.store import RunStore
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.jobs import Jobs
+from rankviz.store.queue import Lease
 
 WORDS = ["5", "10", "25", "50"]
 
@@ -228,40 +236,64 @@ def test_a_job_is_taken_where_it_is_offered_and_none_is_waited_for(page: Page) -
     assert {next_step(page, random.Random(seed))[0] for seed in range(60)} == {"move", "turn_to"}
 
 
-def job(
-    folder: Path, name: str, specs: list[dict[str, int]], trained: dict[int, str], ended: float = 0
-) -> Path:
-    path = folder / (name * 32)
-    path.mkdir(parents=True)
-    (path / "spec.json").write_text(json.dumps({"specs": specs}))
-    rows = [json.dumps({"index": index, "stage": stage}) for index, stage in trained.items()]
-    (path / "progress.jsonl").write_text("\n".join([*rows, '{"half']))
-    for index in trained:
-        (path / f"record-{index:04d}.npz").touch()
-    if ended:
-        (path / "outcome.json").write_text(json.dumps({"state": "finished", "ended": ended}))
-    return path
+def tell(store: RunStore, lease: Lease, spec: RunSpec, stage: str) -> None:
+    assert store.queue.renew(lease, {"digest": spec.hash, "stage": stage, "fraction": None})
 
 
-def test_jobs_are_counted_with_what_they_took_over_and_after_they_are_gone(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path)
-    first = job(tmp_path, "a", [{"m": 1}, {"m": 2}], {0: "newton", 1: "newton"}, ended=5.0)
-    job(tmp_path, "b", [{"m": 2}, {"m": 3}], {0: "data", 1: "newton"})
-    jobs.look()
-    for file in first.iterdir():
-        file.unlink()
-    first.rmdir()
-    jobs.look()
-    assert jobs.counts() == {
-        "jobs": 2,
-        "records": 4,
-        "specs": 3,
+def test_jobs_are_counted_with_what_was_there_and_after_they_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.store.execution.start", lambda *_: ProcessId.of(os.getpid()))
+    file = tmp_path / "runs.sqlite"
+    seen = Seen(file)
+    seen.look()
+    assert seen.counts()["jobs"] == 0
+    assert not file.exists(), "it is the app that makes the store"
+    fold = make_fold(n_queries=12, documents_per_query=(5, 10), seed=1)
+    spec = RunSpec("made", digest=fold.digest, feature_map="linear")
+    specs = [spec.but(C=C) for C in (1.0, 2.0, 3.0)]
+    records = dict(execute_all(specs, fold=fold))
+    store = RunStore(file)
+    jobs = Jobs(LocalWorkers(store, 1))
+    first = jobs.submit(specs[:2], owner="me", title="A")
+    lease = store.queue.take("w")
+    assert lease is not None
+    tell(store, lease, specs[0], "data")
+    seen.look()
+    assert (seen.counts()["trained"], seen.live) == (0, 1)
+    tell(store, lease, specs[0], "newton")
+    seen.look()
+    store.queue.release(lease)  # as where it is stopped before it was saved
+    lease = store.queue.take("w")
+    assert lease is not None
+    tell(store, lease, specs[0], "newton")
+    seen.look()
+    for one in specs[:2]:
+        store.records.save(records[one])
+    store.queue.release(lease)
+    seen.look()
+    second = jobs.submit(specs[1:], owner="me", title="B")
+    lease = store.queue.take("w")
+    assert lease is not None
+    store.records.fail(specs[2], "It is too large.")
+    store.queue.release(lease)
+    seen.look()
+    jobs.delete(first, "me")
+    store.studies.delete(second, "me")
+    jobs.submit([spec.but(C=9.0)], owner="me", title="C")
+    seen.look()
+    assert seen.counts() == {
+        "jobs": 3,
+        "records": 3,
+        "specs": 2,
         "trained": 3,
-        "the same at most": 1,
-        "failed jobs": 0,
+        "the same at most": 2,
+        "failed jobs": 1,
     }
-    assert jobs.live == 1
-    assert jobs.last_end() == 5.0
+    assert seen.live == 1
+    assert seen.last_end() == pytest.approx(time.time(), abs=60.0)
+    seen.close()
+    store.close()
 
 
 def test_seconds_that_never_came_are_the_worst() -> None:

@@ -1,9 +1,8 @@
-"""A ranker with scores and nothing else, entered among the methods: runs, records, jobs and costs take it."""
+"""A ranker with scores and nothing else, entered among the methods: runs, studies and costs take it."""
 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -19,17 +18,17 @@ from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter
 from rankviz.common.settings import Positive, Setting, Steps
 from rankviz.datasets import RankingData, find_datasets, make_fold, open_fold
-from rankviz.experiments import work
 from rankviz.experiments.description import describe, in_a_sentence, method_label
 from rankviz.experiments.estimate import check_budget, estimate, total_in_words, total_seconds
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import training_seconds
 from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.run_folder import Job, RunFolder
 from rankviz.experiments.sweep import families
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.offers import Offers
 from rankviz.models.ranker import Ranker
+from rankviz.store import RunStore, Study
+from rankviz.store.making import Making
 
 POWER = Setting(
     name="power",
@@ -179,16 +178,19 @@ def test_its_cost_is_a_guess_from_documents_and_features(spec: RunSpec, fold: Fo
     assert "a guess" not in total_in_words([usual])
 
 
-def test_a_job_of_it(
+def test_a_study_of_it(
     spec: RunSpec, root: Path, tmp_path: Path, own_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "limit_threads", lambda n: None)
-    specs = (spec.but(dataset="small"), RunSpec("small", feature_map="linear"))
-    folder = RunFolder.create(tmp_path / "run", Job(specs, "me", "Two", (str(root),), 1, time.time()))
-    work.work(folder.path)
-    outcome, record = folder.outcome(), folder.record(0)
-    assert outcome is not None
-    assert (outcome.state, outcome.reason) == ("finished", "2 of 2 runs finished.")
-    assert record is not None
-    alone = execute(specs[0], fold=open_fold(find_datasets([root])["small"]))
-    np.testing.assert_array_equal(record.scores["test"], alone.scores["test"])
+    monkeypatch.setattr("rankviz.store.making.limit_threads", lambda n: None)
+    small = open_fold(find_datasets([root])["small"])
+    linear = RunSpec("small", digest=small.digest, feature_map="linear")
+    specs = [spec.but(dataset="small", digest=small.digest), linear]
+    store = RunStore(tmp_path / "runs.sqlite")
+    study = store.studies.submit(Study("me", "Two", roots=(str(root),)), specs)
+    while (lease := store.queue.take("worker")) is not None:
+        Making(store).make(lease)
+    assert store.studies.status(study).in_words == "2 of 2 runs made."
+    record = store.records.find(specs)[specs[0]]
+    np.testing.assert_array_equal(record.scores["test"], execute(specs[0], fold=small).scores["test"])
+    assert store.listing.every().loc[specs[0].hash, "power"] == 2.0
+    store.close()

@@ -38,19 +38,26 @@ MEMORY = "1g"
 KILLED = 137
 
 JOB = """
-import sys, time
+import time
 from rankviz import RunSpec
-from rankviz.experiments.jobs import JobStore
-store = JobStore()
-job = store.submit([RunSpec("synthetic-demo", feature_map="linear")], owner="me", title="A job")
-while store.status(job).live:
+from rankviz.datasets import load_demo
+from rankviz.store import RunStore
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.jobs import Jobs
+jobs = Jobs(LocalWorkers(RunStore()))
+spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
+job = jobs.submit([spec], owner="me", title="A job")
+while jobs.status(job).live:
     time.sleep(0.1)
-assert store.record(job, 0) is not None, store.status(job)
+assert jobs.status(job).finished, jobs.status(job)
 print("trained", job)
 """
 LEFT = """
-from rankviz.experiments.jobs import JobStore
-print("kept", *[job.id for job in JobStore().jobs("me")])
+from rankviz.store import RunStore
+store = RunStore()
+(job,) = store.studies.of("me")
+assert store.records.find(store.studies.specs(job.id))
+print("kept", job.id)
 """
 TOO_LARGE = """
 from rankviz import DataError, RankSVM

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-BYTES = 2 << 20
+BYTES = 16 << 20
 
 
 class NotAllowed(RuntimeError):  # noqa: N818 - a fact about a machine
@@ -37,10 +37,10 @@ class Disk:
 
 
 @contextmanager
-def small_disk(path: Path) -> Iterator[Disk]:
+def small_disk(path: Path, size: int = BYTES) -> Iterator[Disk]:
     """A disk mounted at a new folder, gone afterwards; `NotAllowed` where nothing may be mounted."""
     path.mkdir(parents=True)
-    _mount("-t", "tmpfs", "-o", f"size={BYTES}", "tmpfs", str(path))
+    _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path))
     try:
         yield Disk(path)
     finally:

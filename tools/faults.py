@@ -1,35 +1,45 @@
 """What a visitor sees when something fails: `make faults`, or `python -m tools.faults [--out FOLDER]`.
 
-Each story runs the app and brings about one fault after the other: a worker or a server is killed, a file
-damaged, a disk filled up, a bound reached. At each it stops with the page on which a sentence says so, for a
-picture and for the tests in a browser. Disks are small ones of their own, which takes root.
+Each story runs the app and brings about one fault after the other: a worker or a server is killed, the run
+store damaged, a disk filled up, a bound reached. At each it stops with the page on which a sentence says so,
+for a picture and for the tests in a browser. Disks are small ones of their own, which takes root.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
 
-from rankviz.experiments.run_folder import RunFolder
 from tools.browser import REPOSITORY, AppError, Server, app_server, chromium, open_page, wait_settled
 from tools.disks import small_disk
+from tools.stored import FILE, Stored, stored
 
 LONG = "ndcg_vs_m?seeds=10&upto=2000"
 """A page with a curve that takes some minutes, which it offers to train in the background."""
+HARD = "ndcg_vs_m?c=4&g=2&upto=10"
+"""A page with one run that takes some minutes, which it offers beside a curve that is there at once."""
 PATIENCE = 60_000
 """Milliseconds; a worker starts within two seconds, but not on a machine that is busy."""
+ROOMY = 64 << 20
+"""Bytes of a disk that one job does not fill alone."""
+FEW = 50
+"""On a busy machine a page begins jobs of so many runs by itself too."""
 SIZE = {"width": 1440, "height": 900}
 ROWS = "".join(f"{row % 3} qid:{row // 6} 1:{row / 99:.3f} 2:{row % 7}\n" for row in range(60))
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -47,36 +57,39 @@ def ask(page: Page, server: Server, query: str = LONG) -> None:
     page.get_by_role("button", name="Train in the background").click()
 
 
-def begin(page: Page, server: Server, runs: Path, query: str = LONG) -> Path:
-    """Have runs trained in the background; the folder of the job, once it has made the first of them."""
-    before = set(large_jobs(runs))
+def begin(page: Page, server: Server, store: Stored, query: str = LONG) -> str:
+    """Have runs trained in the background; the id of the job, once it has made the first of them."""
+    before = {job.id for job in store.jobs()}
     ask(page, server, query)
     expect(page.get_by_role("button", name="Stop the job")).to_be_visible(timeout=PATIENCE)
-    while not (new := set(large_jobs(runs)) - before):
-        page.wait_for_timeout(50)
-    (job,) = new
-    while not list(job.glob("record-*.npz")) and not (job / "outcome.json").exists():
-        page.wait_for_timeout(50)
-    return job
+    new = wait(page, lambda: [job.id for job in store.jobs() if job.id not in before and job.total > FEW])[0]
+    wait(page, lambda: store.made(new) or not is_live(store, new))
+    return new
 
 
-def large_jobs(runs: Path) -> list[Path]:
-    """Folders of jobs that were asked for: on a busy machine a page begins short ones by itself too."""
-    return [
-        file.parent for file in runs.glob("*/spec.json") if len(json.loads(file.read_text())["specs"]) > 50
-    ]
+def wait(page: Page, happened: Callable[[], Result]) -> Result:
+    """What has happened, once it has; AppError where it never does."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not (found := happened()):
+        if time.monotonic() > deadline:
+            raise AppError("waited in vain for what the run store should have")
+        page.wait_for_timeout(50)
+    return found
+
+
+def is_live(store: Stored, job_id: str) -> bool:
+    """Whether a job waits or runs."""
+    job = store.job(job_id)
+    return job is not None and job.live
 
 
 @contextmanager
 def app(scratch: Path, runs: Path, **environment: str) -> Iterator[Server]:
-    """The app with its jobs in a folder; it must log no traceback, and what still works there is stopped."""
+    """The app with its runs in a folder; it must log no traceback."""
     with app_server(scratch, {"RANKVIZ_RUNS": str(runs)} | environment) as server:
         yield server
         if "Traceback" in server.log():
             raise AppError(f"the app logged a fault:\n{server.log()}")
-    for run in map(RunFolder, runs.glob("[0-9a-f]*")):
-        if not run.ended():
-            run.ask_to_stop()
 
 
 def press_until(page: Page, name: str, heard: Callable[[], bool]) -> None:
@@ -99,23 +112,57 @@ def delete(page: Page) -> None:
 
 
 def workers(browser: Browser, scratch: Path) -> Iterator[Moment]:
-    """Workers that are killed, and job files that are damaged."""
+    """Workers that are killed."""
     runs = scratch / "runs"
-    with app(scratch, runs) as server:
+    with stored(runs) as store, app(scratch, runs) as server:
         page = browser.new_context(viewport=SIZE).new_page()
-        job = begin(page, server, runs)
-        os.kill(json.loads((job / "worker.json").read_text())["pid"], signal.SIGKILL)
-        yield Moment("killed-worker", page, "The worker process ended without a result; signal 9 (SIGKILL")
+        ask(page, server, HARD)
+        kill_at_work(page, store)
+        killed = "The worker process that made it ended without a result; signal 9 (SIGKILL"
+        yield Moment("killed-worker", page, killed)
         delete(page)
-        job = begin(page, server, runs)
-        (job / "worker.json").write_bytes(b"")
-        yield Moment("damaged-file", page, "worker.json of this run cannot be read: it is empty")
-        delete(page)
+        job = begin(page, server, store)
+        kill_at_work(page, store)
+        made = store.made(job)
+        wait(page, lambda: store.made(job) >= made + 3)
+        yield Moment("others-go-on", page, "runs have finished; the figures show these")
+        page.context.close()
+
+
+def kill_at_work(page: Page, store: Stored) -> None:
+    """Kill the workers while a run is trained."""
+    wait(page, lambda: any((job.latest or {}).get("stage") == "newton" for job in store.jobs()))
+    for process in store.workers():
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def damage(browser: Browser, scratch: Path) -> Iterator[Moment]:
+    """A run store in which something is overwritten, and one that is no database at all."""
+    runs = scratch / "runs"
+    page = browser.new_context(viewport=SIZE).new_page()
+    with stored(runs) as store:
+        with app(scratch, runs) as server:
+            job = begin(page, server, store)
+            store.damage("families.progress", '{"dig')
+            yield Moment("damaged-progress", page, "runs ready")
+            press_until(page, "Stop the job", lambda: not is_live(store, job))
+            yield Moment("stopped", page, "Stopped on request")
+            delete(page)
+            page.goto("about:blank")
+        store.damage("records.content", b"damaged")
+        with app(scratch, runs) as server:  # another one, that remembers nothing
+            open_page(page, f"{server.url}/{LONG}")
+            yield Moment("damaged-records", page, "No run of this figure has finished yet")
+    bad = scratch / FILE
+    bad.write_bytes(b"no database at all " * 1000)
+    with app(scratch, runs, RANKVIZ_STORE=str(bad)) as server:
+        ask(page, server)
+        yield Moment("no-database", page, "runs cannot be used: the file is not a database")
         page.context.close()
 
 
 def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
-    """Two servers on one folder of jobs, of which the one that began a job is killed while it runs.
+    """Two servers on one run store, of which the one that began a job is killed while it runs.
 
     The browser's cookie is for the host, so the visitor is the same at both.
     """
@@ -123,76 +170,86 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
     for folder in (one, other):
         folder.mkdir()
     page = browser.new_context(viewport=SIZE).new_page()
-    with app(other, runs, RANKVIZ_WORKERS="1") as second, ExitStack() as running:
-        first = running.enter_context(app_server(one, {"RANKVIZ_RUNS": str(runs), "RANKVIZ_WORKERS": "1"}))
-        job = begin(page, first, runs)
+    own = {"RANKVIZ_RUNS": str(runs), "RANKVIZ_WORKERS": "1"}
+    with stored(runs) as store, app(other, runs, RANKVIZ_WORKERS="1") as second, ExitStack() as running:
+        first = running.enter_context(app_server(one, own))
+        job = begin(page, first, store)
         waiting = page.context.new_page()
         ask(waiting, second, f"{LONG}&c=-5")
         yield Moment("job-of-another-server", waiting, "waiting until another run has ended")
         first.process.kill()
         with suppress(AppError):  # it says that the app has ended
             running.close()
-        made = len(list(job.glob("record-*.npz")))
-        page.goto(
-            f"{second.url}/{LONG}"
-        )  # it draws anew with every run that the job makes: it is never at rest
-        while len(list(job.glob("record-*.npz"))) < made + 3:
-            page.wait_for_timeout(50)
+        made = store.made(job)
+        page.goto(f"{second.url}/{LONG}")  # never at rest: it draws anew with every run that the job makes
+        wait(page, lambda: store.made(job) >= made + 3)
         yield Moment("killed-server", page, "runs have finished; the figures show these")
-        press_until(page, "Stop the job", lambda: (job / "stop").exists() or (job / "outcome.json").exists())
+        press_until(page, "Stop the job", lambda: not is_live(store, job))
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
 
 
 def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
-    """A disk with jobs, uploads and caches that fills up, is full, has room again, and is read-only."""
-    with small_disk(scratch / "disk") as disk:
+    """A disk with the run store, uploads and caches that fills up, is full, has room again, is read-only."""
+    with small_disk(scratch / "disk", ROOMY) as disk:
         runs, uploads, cache = (disk.path / name for name in ("runs", "uploads", "cache"))
-        # the store of runs is open all the time, and a disk with files that are written to becomes no other
-        own = {"RANKVIZ_CACHE": str(cache), "RANKVIZ_STORE": str(scratch / "runs.sqlite")}
-        with app(scratch, runs, RANKVIZ_UPLOADS=str(uploads), **own) as server:
-            page = browser.new_context(viewport=SIZE).new_page()
-            begin(page, server, runs)
+        own = {"RANKVIZ_CACHE": str(cache), "RANKVIZ_UPLOADS": str(uploads)}
+        page = browser.new_context(viewport=SIZE).new_page()
+        with stored(runs) as store, app(scratch, runs, **own) as server:
+            begin(page, server, store)
             disk.fill()
-            yield Moment("disk-fills-up", page, "Nothing more can be written where jobs are kept (No space")
-            ask(page, server)
-            yield Moment("full-disk", page, "folder of jobs cannot be written to (No space left on device)")
+            full = "The database of runs cannot be used: its disk is full"
+            yield Moment("disk-fills-up", page, full)
+            ask(page, server, f"{LONG}&c=-5")
+            yield Moment("full-disk", page, full)
             upload(page, server)
             yield Moment("full-disk-upload", page, "No space left on device")
             disk.make_room()
-            disk.mount_again("ro")
-            ask(page, server)
-            yield Moment("read-only-disk", page, "of jobs cannot be written to (Read-only file system)")
-            upload(page, server)
-            yield Moment("read-only-upload", page, "Read-only file system")
-            disk.mount_again("rw")
-            begin(page, server, runs)
+            begin(page, server, store, f"{LONG}&c=-6")
             upload(page, server)
             yield Moment("space-again", page, "is your own; other visitors do not see it")
+            page.goto("about:blank")
+        disk.mount_again("ro")  # which needs that nobody writes there
+        with app(scratch, runs, **own) as server:
+            ask(page, server)
+            yield Moment("read-only-disk", page, "runs cannot be used: it cannot be opened")
+            upload(page, server)
+            yield Moment("read-only-upload", page, "Read-only file system")
             page.context.close()
+        disk.mount_again("rw")
 
 
 def bounds(browser: Browser, scratch: Path) -> Iterator[Moment]:
     """Bounds of the machine that visitors reach, one after the other."""
     runs = scratch / "runs"
     few = bounded(scratch, "live_jobs_each = 1\nlive_jobs = 2\nupload_bytes_each = 1000000\n")
-    with app(scratch, runs, RANKVIZ_BOUNDS=few) as server:
+    with stored(runs) as store, app(scratch, runs, RANKVIZ_BOUNDS=few) as server:
         one, two, three = (browser.new_context(viewport=SIZE).new_page() for _ in range(3))
-        begin(one, server, runs, f"{LONG}&c=-5")
+        begin(one, server, store, f"{LONG}&c=-5")
         ask(one, server, f"{LONG}&c=-6")
         yield Moment("jobs-of-one-visitor", one, "Of one visitor at most 1 job may wait or run")
-        begin(two, server, runs, f"{LONG}&c=-7")
+        begin(two, server, store, f"{LONG}&c=-7")
         ask(three, server, f"{LONG}&c=-8")
         yield Moment("jobs-of-all-visitors", three, "At most 2 jobs of all visitors may wait or run")
         upload(three, server, ROWS * 1000)
         yield Moment("upload-bound", three, "with your earlier uploads")
         for page in (one, two, three):
             page.context.close()
-    with app(scratch, scratch / "other", RANKVIZ_BOUNDS=bounded(scratch, "job_seconds = 5\n")) as server:
+    other, soon = scratch / "other", bounded(scratch, "job_seconds = 5\n")
+    with stored(other) as store, app(scratch, other, RANKVIZ_BOUNDS=soon) as server:
         page = browser.new_context(viewport=SIZE).new_page()
-        begin(page, server, scratch / "other", f"{LONG}&c=-7")
+        begin(page, server, store, f"{LONG}&c=-7")
         yield Moment("job-over-its-seconds", page, "Stopped after 5.0 s, the most that one job may work")
         page.context.close()
+    third, room = scratch / "third", bounded(scratch, "run_bytes = 200000\n")
+    with stored(third) as store, app(scratch, third, RANKVIZ_BOUNDS=room) as server:
+        one, two = (browser.new_context(viewport=SIZE).new_page() for _ in range(2))
+        job = begin(one, server, store, f"{LONG}&c=-7")
+        wait(one, lambda: store.made(job) >= FEW)
+        ask(two, server, f"{LONG}&c=-8")
+        yield Moment("room-of-others", two, "of runs are kept here, and those there are of other visitors")
+        for page in (one, two):
+            page.context.close()
 
 
 def bounded(scratch: Path, text: str) -> str:
@@ -204,6 +261,7 @@ def bounded(scratch: Path, text: str) -> str:
 
 STORIES: dict[str, Callable[[Browser, Path], Iterator[Moment]]] = {
     "workers": workers,
+    "damage": damage,
     "servers": servers,
     "disks": disks,
     "bounds": bounds,

@@ -47,12 +47,18 @@ COMMANDS = (
 JOB = """
 import time
 from rankviz import RunSpec
-from rankviz.experiments.jobs import JobStore
-store = JobStore("jobs")
-job = store.submit([RunSpec("synthetic-demo", feature_map="linear")], owner="me", title="A job")
-while store.status(job).live:
+from rankviz.datasets import load_demo
+from rankviz.store import RunStore
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.jobs import Jobs
+store = RunStore("jobs.sqlite")
+jobs = Jobs(LocalWorkers(store))
+spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
+job = jobs.submit([spec], owner="me", title="A job")
+while jobs.status(job).live:
     time.sleep(0.2)
-assert store.record(job, 0) is not None, store.status(job)
+assert jobs.status(job).finished, jobs.status(job)
+store.close()
 """
 """A job: its worker is a process of its own, which has to find the installed package and data."""
 

@@ -67,7 +67,9 @@ def _sweep(parser: ArgumentParser) -> None:
     parser.add_argument("--preset", help="a paper's design: its name in place of axes")
     parser.add_argument("--metric", default="MAP", help="what to choose by, on validation parts; default MAP")
     parser.add_argument(
-        "--rule", default="best", help="how to choose: best, or one_se for the simplest close to it"
+        "--rule",
+        default="best",
+        help="how to choose: best, or the simplest within one_standard_error or one_paired_error of it",
     )
     parser.add_argument("--per-fold", action="store_true", help="choose for each fold by itself")
     parser.add_argument("--title", default="", help="what to call it in the app")

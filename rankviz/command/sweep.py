@@ -16,7 +16,7 @@ from rankviz.experiments.shape import Shape
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, StudyStatus
-from rankviz.sweeps import Design, cost, select
+from rankviz.sweeps import RULES, Design, cost, select
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
 
@@ -25,6 +25,7 @@ LOOK_SECONDS = 0.5
 
 def run(chosen: Namespace) -> int:
     """Make the runs, or say what they cost; 1 where some cannot be made, 130 after Ctrl-C."""
+    one_of("rule", chosen.rule, RULES)  # before hours of runs, not after
     store = RunStore()
     try:
         if chosen.resume:

@@ -29,9 +29,7 @@ class Bounds:
     live_jobs, live_jobs_each : int
         Jobs queued or running: of all visitors, of one.
     job_seconds : float
-        Seconds that a job may work; it then ends with the records that it has.
-    turn_seconds : float
-        Seconds after which a job lets those of other visitors go first, between families of runs.
+        Seconds that workers may be at a job; it then ends with the records that it has.
     sweep_runs : int
         Runs of one sweep.
     live_runs_each : int
@@ -39,7 +37,7 @@ class Bounds:
     kept_jobs, kept_jobs_each : int
         Ended jobs that are kept: of all visitors, of one.
     run_bytes : int
-        Files of all jobs together.
+        Records of all runs in the run store.
     upload_bytes, upload_bytes_each : int
         Data sets that were uploaded or generated: of all visitors, of one.
     held_bytes : int
@@ -47,17 +45,16 @@ class Bounds:
     fold_bytes : int
         Opened folds that the server keeps in memory, as read and as normalised.
     worker_jobs : int
-        Jobs after which a worker process is replaced.
+        Families of runs after which a worker process is replaced.
     worker_bytes : int
-        Memory with which a worker process is replaced once its job has ended.
+        Memory with which a worker process is replaced once it has made a family.
     idle_seconds : float
-        Seconds that a worker process waits for its next job.
+        Seconds that a worker process waits for something to do.
     """
 
     live_jobs: int = 100
     live_jobs_each: int = 8
     job_seconds: float = 12 * 3600.0
-    turn_seconds: float = 5.0
     sweep_runs: int = 20_000
     live_runs_each: int = 100_000
     kept_jobs: int = 1000
@@ -84,7 +81,6 @@ SETS = {
         live_jobs=60,
         live_jobs_each=2,
         job_seconds=600.0,
-        turn_seconds=3.0,
         sweep_runs=2_000,
         live_runs_each=4_000,
         kept_jobs=600,

@@ -16,13 +16,6 @@ PATIENCE = 0.5
 """Seconds that a file may be held open by somebody who reads it: Windows then does not replace it."""
 
 
-def write_synced(path: Path, text: str) -> None:
-    """Write text that is on the disk when this returns, so that a file renamed afterwards is not empty."""
-    with path.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        sync(stream)
-
-
 def sync(stream: IO[str] | IO[bytes]) -> None:
     """Bring what was written to the disk."""
     stream.flush()

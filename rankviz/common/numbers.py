@@ -42,6 +42,11 @@ def with_minus(value: float, form: str) -> str:
     return format(value, form).replace("-", "−")
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """A share in percent: 0.53 is "53 %", on one line."""
+    return f"{100 * share:.{decimals}f}\N{NO-BREAK SPACE}%"
+
+
 def megabytes(size: float) -> str:
     """A size in MB or GB."""
     return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"

@@ -7,6 +7,7 @@ hold a password, so it is told to nobody: neither errors nor logs nor pages have
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import sqlite3
@@ -17,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rankviz.experiments.jobs import default_folder
 from rankviz.store.errors import StoreOutOfReach
+from rankviz.store.places import default_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 ENVIRONMENT = "RANKVIZ_STORE"
 BUSY_SECONDS = 30.0
 """So long a transaction waits for the one that writes."""
+AWAY_SECONDS = 3.0
+"""A server that did not answer is not asked again for so long."""
 Result = TypeVar("Result")
 
 
@@ -66,6 +69,7 @@ class Database:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
         self.engine = self._opened()
+        self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         try:
             self._bring_up_to_date()
@@ -119,14 +123,29 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection to read by; `StoreOutOfReach` where the database does not answer."""
-        with self.told_without_address(), self.engine.connect().execution_options(reads=True) as connection:
-            yield connection
+        with self.told_without_address(), self._connected() as connection:
+            yield connection.execution_options(reads=True)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction: all of it or nothing; `StoreOutOfReach` where the database does not answer."""
-        with self.told_without_address(), self.engine.begin() as connection:
+        with self.told_without_address(), self._connected() as connection, connection.begin():
             yield connection
+
+    def _connected(self) -> Connection:
+        """A connection; a server that has just not answered is not asked again yet.
+
+        Every visitor would wait in turn for an answer that does not come.
+        """
+        if time.monotonic() < self._away_until:
+            raise StoreOutOfReach(self._away)
+        try:
+            return self.engine.connect()
+        except Exception as error:
+            if self.file is None:
+                self._away = self._sentence(getattr(error, "orig", None) or error)
+                self._away_until = time.monotonic() + AWAY_SECONDS
+            raise
 
     @contextlib.contextmanager
     def told_without_address(self) -> Iterator[None]:
@@ -149,22 +168,29 @@ class Database:
     def _sentence(self, cause: BaseException) -> str:
         name = str(getattr(cause, "sqlite_errorname", ""))
         if self.file is not None:
+            why, remedy = _SQLITE.get(name, (str(cause), "see what is wrong with it"))
             return (
-                f"The database of runs cannot be used: {_SQLITE.get(name, str(cause))}. Who runs the app can "
-                f"free space there, or set {ENVIRONMENT} to another file."
+                f"The database of runs cannot be used: {why}. Who runs the app can {remedy}, or set "
+                f"{ENVIRONMENT} to another file."
             )
         return (
             f"{self.kind.label} does not answer, or refuses what was asked ({type(cause).__name__}). Who "
             f"runs the app can see whether it runs, and what {ENVIRONMENT} says."
         )
 
-    def patiently(self, work: Callable[[], Result], seconds: float) -> Result:
-        """Do what may find the database away for a while, again until `seconds` have passed."""
+    def patiently(
+        self,
+        work: Callable[[], Result],
+        seconds: float,
+        tell: Callable[[StoreOutOfReach], None] = lambda _: None,
+    ) -> Result:
+        """Do what may find the database away for a while, again until `seconds` have passed; tell why."""
         deadline, pause = time.monotonic() + seconds, 0.1
         while True:
             try:
                 return work()
-            except StoreOutOfReach:
+            except StoreOutOfReach as error:
+                tell(error)
                 if time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause * (1 + random.random()))
@@ -195,17 +221,27 @@ class Database:
         self.engine.dispose()
 
 
+def one_at_a_time(connection: Connection) -> None:
+    """Have others who ask for the same wait until this transaction has ended; SQLite does so anyway."""
+    from sqlalchemy import text
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
+
+
+_SPACE, _RIGHTS = "free space there", "see who may write there"
+_COPY = "put a copy of it back, or move it away, so that a new one is made"
 _SQLITE = {
-    "SQLITE_FULL": "its disk is full",
-    "SQLITE_READONLY": "it may not be written to",
-    "SQLITE_READONLY_DIRECTORY": "its folder may not be written to",
-    "SQLITE_CANTOPEN": "it cannot be opened",
-    "SQLITE_NOTADB": "the file is not a database",
-    "SQLITE_CORRUPT": "the file is damaged",
-    "SQLITE_BUSY": "others write to it all the time",
-    "SQLITE_IOERR_WRITE": "its disk cannot be written to",
+    "SQLITE_FULL": ("its disk is full", _SPACE),
+    "SQLITE_READONLY": ("it may not be written to", _RIGHTS),
+    "SQLITE_READONLY_DIRECTORY": ("its folder may not be written to", _RIGHTS),
+    "SQLITE_CANTOPEN": ("it cannot be opened", _RIGHTS),
+    "SQLITE_NOTADB": ("the file is not a database", _COPY),
+    "SQLITE_CORRUPT": ("the file is damaged", _COPY),
+    "SQLITE_BUSY": ("others write to it all the time", "see what they are"),
+    "SQLITE_IOERR_WRITE": ("its disk cannot be written to", _SPACE),
 }
-"""What SQLite says, in words."""
+"""What SQLite says, in words, and what to do."""
 
 
 def _parsed(text: str) -> URL:

@@ -29,7 +29,8 @@ TOGETHER = 50
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
     """Write the runs to a file that a visitor may see, of those that were made; how many.
 
-    Raises `DataError` where there are none, OSError where the file cannot be written.
+    Raises `DataError` where there are none, or the record of one cannot be read; OSError where the file
+    cannot be written.
     """
     seen = store.listing.seen_by(owner)
     wanted = seen.loc[[digest for digest in dict.fromkeys(digests) if digest in seen.index]]
@@ -41,11 +42,24 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
         {"digest": digest, "star": bool(star), "note": note, "tags": list(given)}
         for digest, star, note, given in rows
     ]
+    for digest, *_ in rows:  # all are read once before one is written
+        _check(digest, store.records.content(digest))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": about}))
         for digest, *_ in rows:
             archive.writestr(f"{digest}.npz", store.records.content(digest))
     return len(rows)
+
+
+def _check(digest: str, content: bytes) -> None:
+    try:
+        RunRecord.from_bytes(content)
+    except DataError as error:
+        raise DataError(
+            f"the record of run {digest} cannot be read",
+            expected="what was written when it was made",
+            remedy="Leave that run out, or have it made again: open it in Train.",
+        ) from error
 
 
 def import_runs(store: RunStore, path: str | Path, owner: str) -> int:

@@ -4,33 +4,48 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
-import platformdirs
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from rankviz.common.threads import cores
-from rankviz.experiments.desks import environment_of_worker
-from rankviz.experiments.jobs import default_workers
 from rankviz.experiments.processes import ProcessId, can_start, reap, start
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
-from rankviz.store.leases import host, reclaim
+from rankviz.store.leases import (
+    LEASE_SECONDS,
+    RENEW_SECONDS,
+    end_overdue,
+    held,
+    held_here,
+    host,
+    is_over,
+    overdue,
+    process_from,
+    reclaim,
+)
+from rankviz.store.places import default_folder, default_workers
 from rankviz.store.queue import new_name, process_of
+from rankviz.store.rows import told
 from rankviz.store.runs import RunStore
 from rankviz.store.study import QUEUED, RUNNING, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers
+from rankviz.store.workplace import environment_of_worker
 
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 0.25
 """At most this often who watches also sees to it that all is worked on."""
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 """A worker that has not said within this that it is there is taken for gone."""
+STALE_SECONDS = LEASE_SECONDS - RENEW_SECONDS - 2.0
+"""A lease that ends sooner was not renewed when it should have been."""
 
 
 class Execution(Protocol):
@@ -75,55 +90,72 @@ class LocalWorkers:
 
     def watch(self, study_id: str) -> StudyStatus:
         """How far a study is; what died meanwhile is started again. `NoSuchStudy` where there is none."""
-        with self._lock:
-            due = time.monotonic() - self._looked >= LOOK_SECONDS
-            if due:
-                self._looked = time.monotonic()
-        if due:
-            self.see_to_it()
+        self.look()
         return self.store.studies.status(study_id)
 
     def stop(self, study_id: str, owner: str) -> None:
         """Make no more runs of a study; those that are being made end within seconds."""
         self.store.studies.stop(study_id, owner)
 
+    def look(self) -> None:
+        """`see_to_it`, unless that was done just now by this process."""
+        with self._lock:
+            due = time.monotonic() - self._looked >= LOOK_SECONDS
+            if due:
+                self._looked = time.monotonic()
+        if due:
+            self.see_to_it()
+
     def see_to_it(self) -> None:
-        """Give up workers that are gone, and start as many as there is work for."""
+        """Give up workers that are gone, end those that should have let go, start as many as there is work.
+
+        Nothing is written where nothing is to be done.
+        """
         reap()
+        with self.store.database.reading() as connection:
+            if not self._anything(connection):
+                return
         with self.store.database.writing() as connection:
+            for process in end_overdue(connection):
+                process.terminate()
+            probe(connection)
             reclaim(connection)
             forget_the_dead(connection)
             names = [new_name() for _ in range(self._missing(connection))]
             for name in names:
-                connection.execute(
-                    insert(workers).values(
-                        id=name, host=host(), process="", until=time.time() + START_SECONDS
-                    )
-                )
+                noted = {"host": host(), "process": _starting(), "until": time.time() + START_SECONDS}
+                connection.execute(insert(workers).values(id=name, **noted))
         for name in names:
             self._start(name)
 
-    def _missing(self, connection: Connection) -> int:
-        """How many workers are to be started: one for each family that waits, as far as may be."""
-        there = connection.execute(select(func.count()).where(workers.c.host == host())).scalar_one()
-        if there >= self.workers:
-            return 0
-        busy = connection.execute(select(func.count()).where(families.c.worker.is_not(None))).scalar_one()
-        waiting = (
-            select(families.c.id)
-            .join(studies, studies.c.id == families.c.study)
-            .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None))
-            .where(families.c.worker.is_(None), ~families.c.done)
-            .where(
-                select(members.c.run)
-                .join(runs, runs.c.id == members.c.run)
-                .where(members.c.family == families.c.id, runs.c.state == QUEUED)
-                .exists()
-            )
-            .limit(self.workers)
+    def trouble(self) -> str:
+        """What keeps a worker of this machine from its work, as a sentence; "" where nothing does."""
+        asked = select(workers.c.trouble).where(workers.c.host == host(), workers.c.trouble != "")
+        with self.store.database.reading() as connection:
+            return str(connection.execute(asked.limit(1)).scalar() or "")
+
+    def _anything(self, connection: Connection) -> bool:
+        """Whether there is anything to see to."""
+        leases = connection.execute(held()).all()
+        return (
+            any(is_over(row) or row.until < time.time() + STALE_SECONDS for row in leases)
+            or bool(overdue(connection))
+            or bool(dead(connection))
+            or self._missing(connection) > 0
         )
-        wait = len(connection.execute(waiting).all())
-        return max(0, min(self.workers - there, wait - max(0, there - busy)))
+
+    def _missing(self, connection: Connection) -> int:
+        """How many workers are to be started: one for each family that waits, as far as may be.
+
+        There is one more while all are at runs that can wait and somebody waits for others.
+        """
+        here = select(func.count()).where(workers.c.host == host())
+        there = int(connection.execute(here).scalar_one())
+        busy, background = held_here(connection)
+        waiting = families_that_wait(connection, self.workers + 1)
+        spare = background >= self.workers and not all(waiting)
+        idle = max(0, there - busy)
+        return max(0, min(self.workers + spare - there, len(waiting) - idle))
 
     def _start(self, name: str) -> None:
         """Start a worker process; `StoreError` where the system starts none."""
@@ -141,32 +173,67 @@ class LocalWorkers:
                 connection.execute(delete(workers).where(workers.c.id == name))
             raise StoreError(f"No worker can be started ({error.strerror or error}).") from error
         with self.store.database.writing() as connection:  # whoever looks can tell when it has died
-            row = update(workers).where(workers.c.id == name, workers.c.process == "")
+            row = update(workers).where(workers.c.id == name, workers.c.process == _starting())
             connection.execute(row.values(process=process_of(process)))
 
 
 def log_folder(store: RunStore) -> Path:
     """Where workers write what went wrong."""
     file = store.database.file
-    return (Path(platformdirs.user_data_dir("rankviz")) if file is None else file.parent) / "workers"
+    return (default_folder() if file is None else file.parent) / "workers"
+
+
+def families_that_wait(connection: Connection, most: int) -> list[bool]:
+    """Of so many families that wait, those first that somebody waits for: whether each can wait."""
+    asked = (
+        select(studies.c.background)
+        .select_from(families)
+        .join(studies, studies.c.id == families.c.study)
+        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None))
+        .where(families.c.worker.is_(None), ~families.c.done)
+        .where(
+            select(members.c.run)
+            .join(runs, runs.c.id == members.c.run)
+            .where(members.c.family == families.c.id, runs.c.state == QUEUED)
+            .exists()
+        )
+        .order_by(studies.c.background)
+        .limit(most)
+    )
+    return list(connection.execute(asked).scalars())
+
+
+def dead(connection: Connection) -> list[str]:
+    """The workers of this machine that are known to be gone."""
+    here = select(workers.c.id, workers.c.process).where(workers.c.host == host())
+    known = [(row.id, process_from(row.process) or _starter(row.process)) for row in connection.execute(here)]
+    return [name for name, process in known if process is not None and not process.alive()]
+
+
+def _starting() -> str:
+    """What stands for a worker that we are about to start: it will not come where we have ended."""
+    return json.dumps({"starter": asdict(ProcessId.of(os.getpid()))})
+
+
+def _starter(text: str) -> ProcessId | None:
+    """The process that was about to start a worker."""
+    return process_from(json.dumps(told(text).get("starter")))
 
 
 def forget_the_dead(connection: Connection) -> None:
     """Strike out the workers of this machine that are known to be gone."""
-    for row in connection.execute(
-        select(workers.c.id, workers.c.process).where(workers.c.host == host())
-    ).all():
-        if row.process and not _process(row).alive():
-            connection.execute(delete(workers).where(workers.c.id == row.id))
+    connection.execute(delete(workers).where(workers.c.id.in_(dead(connection))))
+
+
+def probe(connection: Connection) -> None:
+    """Write what changes nothing where workers do not renew their leases: perhaps nothing can be written."""
+    late = families.c.worker.is_not(None), families.c.until < time.time() + STALE_SECONDS
+    connection.execute(update(families).where(*late).values(waits=families.c.waits))
 
 
 def at_work(store: RunStore) -> list[ProcessId]:
     """The worker processes of this machine."""
     with contextlib.suppress(StoreError), store.database.reading() as connection:
         rows = connection.execute(select(workers.c.process).where(workers.c.host == host())).all()
-        return [_process(row) for row in rows if row.process]
+        return [process for row in rows if (process := process_from(row.process)) is not None]
     return []
-
-
-def _process(row: Any) -> ProcessId:
-    return ProcessId(**json.loads(row.process))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import time
 from collections.abc import Sequence
@@ -11,13 +10,22 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select, update
 
+from rankviz.common.numbers import counted
+from rankviz.experiments.estimate import in_words
 from rankviz.experiments.processes import ProcessId
-from rankviz.store.study import CANCELLED, LEASED, LOST, OPEN, QUEUED, STOPPED
+from rankviz.store.rows import told
+from rankviz.store.study import CANCELLED, FAILED, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import families, members, runs, studies, workers
 
 LEASE_SECONDS = 20.0
 """A lease ends after this, unless it is renewed."""
 RENEW_SECONDS = 4.0
+STOP_PATIENCE = 1.5
+"""Seconds after which a worker that was asked to let go is ended by the system."""
+TIME_PATIENCE = 10.0
+"""Seconds beyond those that a study may be worked on after which the system ends its worker."""
+UNKNOWN = "why is not known, because another program had started it"
+"""Said where not the worker's parent looks: the server was restarted, or another one shares the store."""
 
 
 @cache
@@ -30,27 +38,47 @@ def held() -> Select[Any]:
     """The families that workers hold, with what is known of these."""
     return (
         select(families.c.id, families.c.worker, families.c.until, families.c.attempts, families.c.progress)
-        .add_columns(studies.c.tries, workers.c.process, workers.c.host)
+        .add_columns(families.c.since, families.c.study, workers.c.process, workers.c.host)
+        .add_columns(studies.c.tries, studies.c.asked, studies.c.changed, studies.c.seconds, studies.c.worked)
         .join(studies, studies.c.id == families.c.study)
         .join(workers, workers.c.id == families.c.worker, isouter=True)
         .where(families.c.worker.is_not(None))
     )
 
 
+def held_here(connection: Connection) -> tuple[int, int]:
+    """How many families the workers of this machine hold, and how many of them can wait."""
+    here = select(families.c.worker).join(workers, workers.c.id == families.c.worker)
+    here = here.where(workers.c.host == host()).add_columns(studies.c.background)
+    rows = connection.execute(here.join(studies, studies.c.id == families.c.study)).all()
+    found = [row.background for row in rows]
+    return len(found), sum(found)
+
+
 def is_over(row: Row[Any]) -> bool:
     """Whether a lease has ended, or its worker, which is known of processes of this machine."""
     if row.until < time.time():
         return True
-    if row.host != host() or not row.process:
-        return False
-    return not ProcessId(**json.loads(row.process)).alive()
+    process = process_here(row)
+    return process is not None and not process.alive()
+
+
+def process_here(row: Row[Any]) -> ProcessId | None:
+    """The process of a worker that works on this machine."""
+    return process_from(row.process) if row.host == host() else None
+
+
+def process_from(text: str) -> ProcessId | None:
+    """A process as the table of workers has it; None where it is not known (yet)."""
+    values = told(text)
+    return ProcessId(**values) if values.keys() == {"pid", "began"} else None
 
 
 def reclaim(connection: Connection) -> list[int]:
     """Take families from workers that are gone; their runs wait again, or are lost; which families."""
     over = [row for row in connection.execute(held()) if is_over(row)]
     for row in over:
-        given_up = row.attempts + 1 >= row.tries
+        given_up = row.attempts + 1 >= row.tries and row.asked == RUNNING
         connection.execute(
             update(families)
             .where(families.c.id == row.id, families.c.worker == row.worker)
@@ -62,13 +90,86 @@ def reclaim(connection: Connection) -> list[int]:
                 attempts=0 if given_up else row.attempts + 1,
             )
         )
+        note_work(connection, row.study, time.time() - row.since)
         if given_up:
             _lose(connection, row)
-    connection.execute(workers.delete().where(workers.c.until < time.time()))
+    _forget_the_silent(connection)
     found = [int(row.id) for row in over]
     if found:
         let_go(connection, found)
     return found
+
+
+def _forget_the_silent(connection: Connection) -> None:
+    """Strike out workers that have long not said that they are there, but for those that are seen to be.
+
+    Of these nothing would be known any more: where the disk was full, or the machine slept.
+    """
+    late = connection.execute(select(workers).where(workers.c.until < time.time())).all()
+    seen = [row.id for row in late if (process := process_here(row)) is not None and process.alive()]
+    gone = [row.id for row in late if row.id not in seen]
+    connection.execute(workers.delete().where(workers.c.id.in_(gone)))
+
+
+def overdue(connection: Connection) -> list[Row[Any]]:
+    """Families whose workers should have let go of them, as asked to or when their time was up."""
+    return [row for row in connection.execute(held()) if _out_of_time(row) or _unwanted(connection, row)]
+
+
+def end_overdue(connection: Connection) -> list[ProcessId]:
+    """Stop studies whose time is up; the processes of this machine that should have let go."""
+    rows = overdue(connection)
+    for row in rows:
+        if _out_of_time(row):
+            stop(connection, row.study, time_is_up(row.seconds))
+    return [process for row in rows if (process := process_here(row)) is not None]
+
+
+def _out_of_time(row: Row[Any]) -> bool:
+    return row.seconds is not None and row.worked + time.time() - row.since > row.seconds + TIME_PATIENCE
+
+
+def _unwanted(connection: Connection, row: Row[Any]) -> bool:
+    asked_to = row.asked != RUNNING and time.time() - (row.changed or row.since) > STOP_PATIENCE
+    return asked_to and not wanted(connection, row.id, row.study)
+
+
+def wanted(connection: Connection, family: int, study: str) -> bool:
+    """Whether the study of a family is to be made, or another one wants what the family makes."""
+    asked = connection.execute(select(studies.c.asked).where(studies.c.id == study)).scalar()
+    return asked == RUNNING or _wanted_elsewhere(connection, family)
+
+
+def _wanted_elsewhere(connection: Connection, family: int) -> bool:
+    found = exists().where(
+        runs.c.family == family,
+        runs.c.state == LEASED,
+        members.c.run == runs.c.id,
+        members.c.study == studies.c.id,
+        studies.c.asked == RUNNING,
+        studies.c.deleted.is_(None),
+    )
+    return bool(connection.execute(select(found)).scalar())
+
+
+def note_work(connection: Connection, study: str, seconds: float) -> None:
+    """Add to the seconds that workers have been at a study."""
+    connection.execute(
+        update(studies).where(studies.c.id == study).values(worked=studies.c.worked + max(0.0, seconds))
+    )
+
+
+def stop(connection: Connection, study: str, reason: str = "") -> None:
+    """Have no more runs of a study made; `reason` says why where its owner did not ask for it."""
+    connection.execute(
+        update(studies).where(studies.c.id == study).values(asked=STOPPED, changed=time.time(), reason=reason)
+    )
+    cancel_unwanted(connection, runs.c.id.in_(select(members.c.run).where(members.c.study == study)))
+
+
+def time_is_up(seconds: float) -> str:
+    """Why a study was stopped that workers were at for as long as they may."""
+    return f"Stopped after {in_words(seconds)}, the most that one job may work on this machine"
 
 
 def let_go(connection: Connection, held: Sequence[int]) -> None:
@@ -81,10 +182,31 @@ def let_go(connection: Connection, held: Sequence[int]) -> None:
     if left:
         connection.execute(update(runs).where(runs.c.id.in_(left)).values(state=QUEUED, family=None))
         cancel_unwanted(connection, runs.c.id.in_(left))
+    note_done(connection, families.c.id.in_(_sharing(members.c.family.in_(held))))
+
+
+def note_done(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Of these families, those that have no run left to be made are done."""
     still = exists().where(
         members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN)
     )
-    connection.execute(update(families).where(families.c.id.in_(held), ~still).values(done=True))
+    connection.execute(update(families).where(which, ~families.c.done, ~still).values(done=True))
+
+
+def reopen(connection: Connection, again: Sequence[int]) -> None:
+    """Runs that had ended without a record wait again, for whoever wants them."""
+    ended = runs.c.id.in_(again), runs.c.state.in_((FAILED, CANCELLED, LOST))
+    found = connection.execute(
+        update(runs).where(*ended).values(state=QUEUED, reason="", ended=None).returning(runs.c.id)
+    )
+    which = families.c.id.in_(_sharing(members.c.run.in_(found.scalars().all())))
+    connection.execute(update(families).where(which).values(done=False))
+
+
+def _sharing(which: ColumnElement[bool]) -> Select[Any]:
+    """The families that have one of the runs of these members."""
+    others = members.alias()
+    return select(others.c.family).where(others.c.run.in_(select(members.c.run).where(which)))
 
 
 def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
@@ -104,16 +226,26 @@ def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
 
 def _lose(connection: Connection, row: Row[Any]) -> None:
     """Give up the run that a worker was making when it died; others of its family get new tries."""
-    digest = json.loads(row.progress or "{}").get("digest")
+    news = told(row.progress)
     current = connection.execute(
         select(runs.c.id)
         .where(runs.c.family == row.id, runs.c.state == LEASED)
-        .order_by(runs.c.digest != (digest or ""), runs.c.id)
+        .order_by(runs.c.digest != (news.get("digest") or ""), runs.c.id)
         .limit(1)
     ).scalar()
-    why = f"The workers that made it ended without a word, {row.tries} times; memory may have run out."
     connection.execute(
         update(runs)
         .where(runs.c.id == current)
-        .values(state=LOST, family=None, ended=time.time(), reason=why)
+        .values(state=LOST, family=None, ended=time.time(), reason=_how_it_died(row, news.get("stage", "")))
     )
+
+
+def _how_it_died(row: Row[Any], stage: str) -> str:
+    """Why a run is lost, as a sentence."""
+    process = process_here(row)
+    how = "" if process is None else process.ending()
+    times = f", {counted(row.tries, 'time')}" if row.tries > 1 else ""
+    parts = [f"The worker process that made it ended without a result{times}", how or UNKNOWN]
+    if stage:
+        parts.append(f"last stage: {stage}")
+    return "; ".join(parts) + "."

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 from rankviz.common.arrays import FloatArray
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.rows import in_portions
+from rankviz.store.rows import in_portions, told
 from rankviz.store.study import DONE
 from rankviz.store.tables import marks, members, metric_sets, runs, studies, tags
 
@@ -62,7 +62,10 @@ class Listing:
         self._latest: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
     def seen_by(self, owner: str) -> pd.DataFrame:
-        """Runs that a visitor may see, own ones and those that others share, the latest first."""
+        """Runs that a visitor may see: own ones, and those that others share, alone or with a study.
+
+        The latest first.
+        """
         asked = _seen(_rows(), owner)
         return self._table(("seen", owner), asked.order_by(runs.c.id.desc()), owner)
 
@@ -204,7 +207,8 @@ def _rows() -> Select[Any]:
 def _seen(asked: Select[Any], owner: str) -> Select[Any]:
     """What is asked of runs, of those that a visitor may see."""
     there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
-    others = and_(marks.c.run.is_(None), runs.c.id.in_(_shared_by_others(owner)))
+    shown = or_(runs.c.id.in_(_shared_by_others(owner)), runs.c.id.in_(_of_shared_studies(owner)))
+    others = and_(marks.c.run.is_(None), shown)
     return asked.join(marks, _own(owner), isouter=True).where(or_(there, others))
 
 
@@ -217,6 +221,11 @@ def _shared_by_others(owner: str) -> Select[Any]:
     return select(theirs.c.run).where(theirs.c.shared, theirs.c.owner != owner, theirs.c.deleted.is_(None))
 
 
+def _of_shared_studies(owner: str) -> Select[Any]:
+    shared = studies.c.shared, studies.c.owner != owner, studies.c.deleted.is_(None)
+    return select(members.c.run).join(studies, studies.c.id == members.c.study).where(*shared)
+
+
 def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     asked = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner).order_by(tags.c.tag)
@@ -226,9 +235,11 @@ def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
 
 
 def _flat(spec: str) -> dict[str, Any]:
-    """Data and settings of a spec by name."""
-    values = json.loads(spec)
-    flat: dict[str, Any] = values["data"] | {"method": values["method"]} | values["settings"]
+    """Data and settings of a spec by name; none of one that cannot be read."""
+    values = told(spec)
+    if not all(isinstance(values.get(name), dict) for name in ("data", "settings")):
+        return {}
+    flat: dict[str, Any] = values["data"] | {"method": values.get("method")} | values["settings"]
     return flat
 
 

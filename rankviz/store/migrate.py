@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankviz.store.database import one_at_a_time
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.tables import HEAD
 
@@ -24,7 +25,7 @@ def bring_up_to_date(engine: Engine) -> None:
         if version(connection) == HEAD:
             return
     with engine.begin() as connection:
-        _lock(connection)
+        one_at_a_time(connection)
         found = version(connection)  # another process may have been faster
         if found != HEAD:
             _upgrade(connection, found)
@@ -37,14 +38,6 @@ def version(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-
-def _lock(connection: Connection) -> None:
-    """Have others who would do the same wait; SQLite does so anyway."""
-    from sqlalchemy import text
-
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
 
 
 def _upgrade(connection: Connection, found: str | None) -> None:

@@ -7,15 +7,16 @@ import time
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from rankviz.common.errors import DataError
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.marks import mark
+from rankviz.store.room import make_room
 from rankviz.store.rows import ids_of, in_portions, inserting, known
-from rankviz.store.study import DONE, FAILED
+from rankviz.store.study import CANCELLED, DONE, FAILED
 from rankviz.store.tables import metric_sets, records, runs
 
 TRAINING = ("features", "pairs", "start", "newton")
@@ -27,6 +28,7 @@ class Records:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._unreadable = frozenset[RunSpec]()
 
     def save(self, record: RunRecord) -> bool:
         """Keep the record of a run that was asked for; False where another worker was faster."""
@@ -37,13 +39,19 @@ class Records:
     def keep(self, found: Iterable[RunRecord], owner: str) -> int:
         """Keep records that nobody asked for before, as runs of this visitor's; how many are new.
 
-        Those whose specs do not say which data they mean are left out.
+        Those whose specs do not say which data they mean are left out. Raises `StoreError` where there is no
+        room for more.
         """
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
+        again = self._unreadable & made.keys()
         with self._database.writing() as connection:
+            set_aside_unreadable(connection, list(again))
+            if made:
+                make_room(connection, owner)
             ids = ids_of(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
             mark(connection, owner, list(ids.values()), time.time())
+        self._unreadable -= again
         return new
 
     def claim(self, digests: Sequence[str], owner: str) -> None:
@@ -61,7 +69,10 @@ class Records:
             )
 
     def find(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
-        """The records that there are of these specs; one that this version cannot read is as good as none."""
+        """The records that there are of these specs; one that this version cannot read is as good as none.
+
+        It is then none for `made` either, and `keep` has another one in its place.
+        """
         wanted = {spec.hash: spec for spec in specs}
         found: dict[RunSpec, RunRecord] = {}
         with self._database.reading() as connection:
@@ -75,7 +86,8 @@ class Records:
                     try:
                         found[wanted[digest]] = RunRecord.from_bytes(content)
                     except DataError:
-                        continue
+                        self._unreadable |= {wanted[digest]}
+        self._unreadable -= found.keys()
         return found
 
     def content(self, digest: str) -> bytes:
@@ -94,7 +106,24 @@ class Records:
             for portion in in_portions(list(digests)):
                 rows = select(runs.c.digest).where(runs.c.digest.in_(portion), runs.c.state == DONE)
                 found |= set(connection.execute(rows).scalars())
-        return found
+        return found - {spec.hash for spec in self._unreadable}
+
+
+def set_aside_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
+    """Have runs made again whose records this version cannot read: damaged ones, and of other versions."""
+    for portion in in_portions([spec.hash for spec in specs]):
+        asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
+        rows = connection.execute(asked.where(runs.c.digest.in_(portion), runs.c.state == DONE)).all()
+        bad = [row.id for row in rows if not _readable(row.content)]
+        connection.execute(delete(records).where(records.c.run.in_(bad)))
+        connection.execute(update(runs).where(runs.c.id.in_(bad)).values(state=CANCELLED, size=0))
+
+
+def _readable(content: bytes | None) -> bool:
+    try:
+        return content is not None and bool(RunRecord.from_bytes(content))
+    except DataError:
+        return False
 
 
 def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
@@ -112,6 +141,7 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
             status=record.status,
             metric_set=_metric_set(connection, names),
             means=means,
+            size=len(content),
         )
         .returning(runs.c.id)
     ).scalar()

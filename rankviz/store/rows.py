@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -55,3 +57,12 @@ def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
         rows = connection.execute(select(runs.c.digest, runs.c.id).where(runs.c.digest.in_(portion)))
         found |= {digest: int(number) for digest, number in rows}
     return found
+
+
+def told(text: str) -> dict[str, Any]:
+    """What somebody has written down as JSON; nothing where that cannot be read."""
+    with suppress(ValueError, RecursionError):
+        values = json.loads(text)
+        if isinstance(values, dict):
+            return values
+    return {}

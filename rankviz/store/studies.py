@@ -16,21 +16,11 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families as families_of
 from rankviz.store.database import Database
 from rankviz.store.errors import NoSuchStudy, NotYours
-from rankviz.store.leases import cancel_unwanted
+from rankviz.store.leases import cancel_unwanted, note_done, reopen
 from rankviz.store.marks import mark
+from rankviz.store.room import make_room
 from rankviz.store.rows import ids_of, in_portions
-from rankviz.store.study import (
-    CANCELLED,
-    FAILED,
-    LOST,
-    OPEN,
-    PAUSED,
-    QUEUED,
-    RUNNING,
-    STOPPED,
-    Study,
-    StudyStatus,
-)
+from rankviz.store.study import OF_PAGES, OPEN, PAUSED, RUNNING, STOPPED, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies
 
 MOST_RUNS = 20_000
@@ -47,52 +37,13 @@ class Studies:
         """Ask for runs, and return the study's id; those that were made are not made again.
 
         Raises `SettingError` for a spec without the digest of its data, by which alone it is known which
-        run is meant, and where there are no runs or more than `MOST_RUNS`.
+        run is meant, and where there are no runs or more than `MOST_RUNS`; `StoreError` where there is no
+        room for more.
         """
-        wanted = list(dict.fromkeys(specs))
-        if not 0 < len(wanted) <= MOST_RUNS:
-            raise SettingError(f"a study has from 1 to {MOST_RUNS:,} runs, not {len(wanted):,}")
-        unsure = next((spec for spec in wanted if not spec.digest), None)
-        if unsure is not None:
-            raise SettingError(
-                f"{unsure!r} does not say by a digest which data are meant: open the fold, and give it"
-            )
-        study_id = secrets.token_hex(16)
+        wanted = checked(specs)
         with self._database.writing() as connection:
-            self._insert(connection, study_id, study, wanted)
-        return study_id
-
-    def _insert(self, connection: Connection, study_id: str, study: Study, specs: Sequence[RunSpec]) -> None:
-        now = time.time()
-        values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
-        connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
-        ids = ids_of(connection, specs)
-        for again in in_portions(list(ids.values())):
-            connection.execute(
-                update(runs)
-                .where(runs.c.id.in_(again), runs.c.state.in_((FAILED, CANCELLED, LOST)))
-                .values(state=QUEUED, reason="", ended=None)
-            )
-        position = {spec: number for number, spec in enumerate(specs)}
-        for family in families_of(specs):
-            waits = now + position[family[0]] * 1e-6  # in the order in which they were asked for
-            made = connection.execute(
-                insert(families).values(study=study_id, done=False, waits=waits, attempts=0, progress="")
-            )
-            assert made.inserted_primary_key is not None
-            connection.execute(
-                insert(members),
-                [
-                    {
-                        "study": study_id,
-                        "position": position[spec],
-                        "run": ids[spec],
-                        "family": made.inserted_primary_key[0],
-                    }
-                    for spec in family
-                ],
-            )
-        mark(connection, study.owner, list(ids.values()), now)
+            make_room(connection, study.owner)
+            return add(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:
         """How far a study is; `NoSuchStudy` where there is none of this id."""
@@ -101,20 +52,18 @@ class Studies:
 
     def of(self, owner: str) -> list[StudyStatus]:
         """The studies that a visitor may see, own and shared, the latest first."""
-        seen = (studies.c.owner == owner) | studies.c.shared
-        return self._where(seen & studies.c.deleted.is_(None))
+        return self._where(_seen_by(owner))
 
     def titles(self, owner: str) -> dict[str, str]:
         """The titles of the studies that a visitor may see, by id, the latest first."""
-        seen = (studies.c.owner == owner) | studies.c.shared
-        asked = select(studies.c.id, studies.c.title).where(seen, studies.c.deleted.is_(None))
+        asked = select(studies.c.id, studies.c.title).where(_seen_by(owner))
         with self._database.reading() as connection:
             rows = connection.execute(asked.order_by(studies.c.created.desc())).all()
         return {row.id: row.title for row in rows}
 
     def every(self) -> list[StudyStatus]:
         """The studies of all visitors, the latest first: for who may read the database itself."""
-        return self._where(studies.c.deleted.is_(None))
+        return self._where(_listed())
 
     def running(self) -> list[StudyStatus]:
         """The studies of all visitors of which runs are still to be made."""
@@ -154,11 +103,12 @@ class Studies:
         own = runs.c.id.in_(select(members.c.run).where(members.c.study == study_id))
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
-            connection.execute(update(studies).where(studies.c.id == study_id).values(asked=asked))
+            change = update(studies).where(studies.c.id == study_id)
+            connection.execute(change.values(asked=asked, changed=time.time(), reason=""))
             if asked == RUNNING:
-                again = runs.c.state.in_((FAILED, CANCELLED, LOST))
-                connection.execute(update(runs).where(own, again).values(state=QUEUED, reason="", ended=None))
-                connection.execute(update(families).where(families.c.study == study_id).values(done=False))
+                mine = select(members.c.run).where(members.c.study == study_id)
+                for again in in_portions(connection.execute(mine).scalars().all()):
+                    reopen(connection, again)
             cancel_unwanted(connection, own)
 
     def delete(self, study_id: str, owner: str) -> None:
@@ -190,10 +140,62 @@ class Studies:
             run = connection.execute(select(runs.c.id).where(runs.c.digest == digest)).scalar()
         self._change(study_id, owner, baseline=run)
 
+    def check_owner(self, study_id: str, owner: str) -> None:
+        """`NotYours` for anybody else than who made a study."""
+        with self._database.reading() as connection:
+            _owned(connection, study_id, owner)
+
     def _change(self, study_id: str, owner: str, **values: Any) -> None:
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
+
+
+def _listed() -> ColumnElement[bool]:
+    return studies.c.deleted.is_(None) & studies.c.kind.not_in(OF_PAGES)
+
+
+def _seen_by(owner: str) -> ColumnElement[bool]:
+    return ((studies.c.owner == owner) | studies.c.shared) & _listed()
+
+
+def checked(specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """Runs that may be asked for together, each once; `SettingError` as `Studies.submit`."""
+    wanted = list(dict.fromkeys(specs))
+    if not 0 < len(wanted) <= MOST_RUNS:
+        raise SettingError(f"a study has from 1 to {MOST_RUNS:,} runs, not {len(wanted):,}")
+    unsure = next((spec for spec in wanted if not spec.digest), None)
+    if unsure is not None:
+        raise SettingError(
+            f"{unsure!r} does not say by a digest which data are meant: open the fold, and give it"
+        )
+    return wanted
+
+
+def add(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
+    """A new study with its runs, in families; its id."""
+    study_id, now = secrets.token_hex(16), time.time()
+    values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
+    connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
+    ids = ids_of(connection, specs)
+    for again in in_portions(list(ids.values())):
+        reopen(connection, again)
+    position = {spec: number for number, spec in enumerate(specs)}
+    for family in families_of(specs):
+        waits = now + position[family[0]] * 1e-6  # in the order in which they were asked for
+        made = connection.execute(
+            insert(families).values(study=study_id, done=False, waits=waits, attempts=0, progress="")
+        )
+        assert made.inserted_primary_key is not None
+        number = made.inserted_primary_key[0]
+        rows = [
+            {"study": study_id, "position": position[spec], "run": ids[spec], "family": number}
+            for spec in family
+        ]
+        connection.execute(insert(members), rows)
+    note_done(connection, families.c.study == study_id)  # what was made before is not made again
+    mark(connection, study.owner, list(ids.values()), now)
+    return study_id
 
 
 def _found(connection: Connection, study_id: str) -> Row[Any]:
@@ -206,7 +208,7 @@ def _found(connection: Connection, study_id: str) -> Row[Any]:
 def _owned(connection: Connection, study_id: str, owner: str) -> Row[Any]:
     row = _found(connection, study_id)
     if not secrets.compare_digest(row.owner.encode(), owner.encode()):
-        raise NotYours("Only the visitor who made this study can change it.")
+        raise NotYours("Only the visitor who asked for these runs can stop, change or delete this.")
     return row
 
 
@@ -236,6 +238,8 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
             tries=row.tries,
             threads=row.threads,
             shared=row.shared,
+            background=row.background,
+            seconds=row.seconds,
         ),
         asked=row.asked,
         counts=counts,
@@ -246,4 +250,5 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
         news=tuple(json.loads(text) for text in news if text),
         note=row.note,
         baseline=baseline or "",
+        reason=row.reason,
     )

@@ -10,6 +10,9 @@ QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "fai
 STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST)
 """Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it."""
 OPEN = (QUEUED, LEASED)
+JOB, COMMON = "job", "common"
+OF_PAGES = (JOB, COMMON)
+"""Kinds of studies that pages make for themselves: what they wait for, what is kept for all. Not listed."""
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 
 
@@ -34,6 +37,10 @@ class Study:
         Cores that a worker may use for it.
     shared : bool
         Others may see it.
+    background : bool
+        Nobody sits and waits for it: its runs let those go first that somebody waits for.
+    seconds : float or None
+        So long workers may be at it, all together; it is then stopped. None: as long as it takes.
     """
 
     owner: str
@@ -44,6 +51,8 @@ class Study:
     tries: int = 3
     threads: int = 1
     shared: bool = False
+    background: bool = True
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,8 @@ class StudyStatus:
     note : str
     baseline : str
         Digest of the run that others are compared with; "" for none.
+    reason : str
+        Why it was stopped where its owner did not ask for that, as a sentence; "" otherwise.
     """
 
     id: str
@@ -78,6 +89,7 @@ class StudyStatus:
     news: tuple[Mapping[str, Any], ...] = ()
     note: str = ""
     baseline: str = ""
+    reason: str = ""
 
     @property
     def total(self) -> int:
@@ -106,9 +118,9 @@ class StudyStatus:
         for state, said in _SAID.items():
             if self.counts.get(state):
                 words.append(f"{self.counts[state]:,} {said}")
-        if self.left and self.asked != RUNNING:
-            words.append(self.asked)
-        return ", ".join(words) + "."
+        if self.left:
+            words.append("under way" if self.asked == RUNNING else self.asked)
+        return ", ".join(words) + "." + (f" {self.reason}" if self.reason else "")
 
 
 _SAID = {

@@ -22,9 +22,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    true,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The version of the schema that this code reads and writes."""
 
 metadata = MetaData(
@@ -77,6 +78,7 @@ runs = Table(
     Column("status", Text, doc="how training ended, as a sentence"),
     Column("metric_set", ID, ForeignKey("metric_sets.id")),
     Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
+    Column("size", Integer, nullable=False, server_default="0", doc="bytes of its record"),
     UniqueConstraint("digest"),
 )
 
@@ -104,6 +106,11 @@ studies = Table(
     Column("baseline", ID, ForeignKey("runs.id", ondelete="SET NULL")),
     Column("created", Double, nullable=False),
     Column("deleted", Double),
+    Column("background", Boolean, nullable=False, server_default=true(), doc="others may go first"),
+    Column("seconds", Double, doc="that workers may spend on it; NULL: as many as it takes"),
+    Column("worked", Double, nullable=False, server_default="0", doc="seconds that they have spent"),
+    Column("changed", Double, doc="when it was last asked to run, pause or stop"),
+    Column("reason", Text, nullable=False, server_default="", doc="why we stopped it, as a sentence"),
 )
 
 members = Table(
@@ -143,4 +150,5 @@ workers = Table(
     Column("process", Text, nullable=False, default="", doc="number and start of it, as JSON"),
     Column("host", Text, nullable=False),
     Column("until", Double, nullable=False, doc="gone, unless it says before then that it is there"),
+    Column("trouble", Text, nullable=False, server_default="", doc="what keeps it from its work"),
 )

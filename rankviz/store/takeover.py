@@ -1,30 +1,62 @@
-"""What jobs have left in folders, from before there was a run store, and from pages since: taken over."""
+"""What jobs of earlier versions have left in folders, from before there was a run store: taken over."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
-from rankviz.common.errors import DataError
-from rankviz.experiments.jobs import JobStore
+from rankviz.common.errors import DataError, SettingError
 from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.places import default_folder
 from rankviz.store.runs import RunStore
+
+_ID = re.compile(r"[0-9a-f]{32}")
+FORMAT = 1
 
 
 def take_over(store: RunStore, folder: str | os.PathLike[str] | None = None) -> int:
     """Keep the records of all jobs below a folder, as runs of those who asked for them; how many are new.
 
-    The folder is left as it is; what was taken over before is passed over, as is a record that cannot be
-    read. By default the folder of the user's jobs.
+    The folder is left as it is; what was taken over before is passed over, as is what cannot be read.
+    By default the folder of the user's runs.
     """
     taken = 0
-    for owner, specs, record_of in JobStore(folder).finished():
-        made = store.records.made([spec.hash for spec in specs])
-        store.records.claim(sorted(made), owner)
-        new = list[RunRecord]()
-        for index, spec in enumerate(specs):
-            if spec.hash not in made:
-                with suppress(DataError):
-                    new += [record] if (record := record_of(index)) is not None and record.spec.digest else []
-        taken += store.records.keep(new, owner)
+    for job in _jobs(default_folder() if folder is None else Path(folder)):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            owner, specs = _described(job)
+            made = store.records.made([spec.hash for spec in specs])
+            store.records.claim(sorted(made), owner)
+            taken += store.records.keep(_records(job, specs, made), owner)
     return taken
+
+
+def _jobs(folder: Path) -> list[Path]:
+    """The folders of jobs below a folder."""
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        found = [Path(one.path) for one in entries if one.is_dir(follow_symlinks=False)]
+    return sorted(path for path in found if _ID.fullmatch(path.name))
+
+
+def _described(job: Path) -> tuple[str, list[RunSpec]]:
+    """Owner and specs of a job; ValueError and its like where they cannot be read."""
+    values = json.loads((job / "spec.json").read_text(encoding="utf-8"))
+    if values["format"] != FORMAT:
+        raise ValueError("the folder of a job of another version")
+    return str(values["owner"]), [RunSpec.from_dict(spec) for spec in values["specs"]]
+
+
+def _records(job: Path, specs: list[RunSpec], made: set[str]) -> Iterator[RunRecord]:
+    """The records of a job that can be read, and say which data they are of."""
+    for index, spec in enumerate(specs):
+        with suppress(DataError, SettingError, OSError):
+            if spec.hash not in made and (job / f"record-{index:04d}.npz").exists():
+                record = RunRecord.load(job / f"record-{index:04d}.npz")
+                if record.spec.digest:
+                    yield record

@@ -13,16 +13,18 @@ from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
-from rankviz.experiments.desks import code
 from rankviz.experiments.processes import ProcessId
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
-from rankviz.store.making import Making
+from rankviz.store.job_reading import note_if_ended
+from rankviz.store.making import Making, complaining
+from rankviz.store.places import default_workers
 from rankviz.store.queue import Lease
 from rankviz.store.runs import RunStore
+from rankviz.store.workplace import code, server
 
-LOOK_SECONDS = 0.25
-"""This often a worker that has nothing to do looks for something."""
+LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
+"""A worker that has nothing to do looks this often whether the store has changed, and for work anyway."""
 AWAY_SECONDS = 120.0
 """So long a worker waits for a database that does not answer."""
 
@@ -55,18 +57,27 @@ def serve(store: RunStore, name: str) -> None:
         if lease is None:
             return
         making.make(lease)
+        if not lease.background:
+            note_if_ended(store.database, lease.study)
         if resident_memory() > most.worker_bytes or code() != began:
             return
 
 
 def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
-    """The next family, once there is one; None after so many seconds without."""
-    deadline = time.monotonic() + seconds
+    """The next family, once there is one; None after so many seconds without, or with whom it works for."""
+    patiently, employer = store.database.patiently, server()
+    deadline, asked, seen = time.monotonic() + seconds, -ASK_SECONDS, None
     while time.monotonic() < deadline:
-        if store.database.patiently(lambda: store.queue.idle(name), AWAY_SECONDS):
-            lease = store.database.patiently(lambda: store.queue.take(name), AWAY_SECONDS)
-            if lease is not None:
-                return lease
+        state, now = patiently(store.queue.state, AWAY_SECONDS), time.monotonic()
+        if state != seen or now - asked >= ASK_SECONDS:
+            asked, seen = now, state
+            if patiently(lambda: store.queue.idle(name), AWAY_SECONDS):
+                with complaining(store, name) as tell:
+                    lease = patiently(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
+                if lease is not None:
+                    return lease
+            elif not employer.alive():
+                return None
         time.sleep(LOOK_SECONDS)
     return None
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+from helpers import SIZE, forget
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tools.browser import Server, app_server, chromium
 
-SIZE: ViewportSize = {"width": 1440, "height": 900}
 LOCAL_SCHEMES = ("data", "blob", "about")
 PROBE = re.compile(r"^/[a-z_-]+/_stcore/(health|host-config)$")
 """On an address such as /train Streamlit's page first looks for its server below /train, gets a 404 each from
@@ -121,28 +121,17 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def forget(tab: Page) -> None:
-    """Leave the tab as one in which nobody has been, and no other open."""
-    for other in tab.context.pages:
-        if other != tab:
-            other.close()
-    if tab.url.startswith("http"):
-        tab.evaluate("() => (localStorage.clear(), sessionStorage.clear())")
-    tab.goto("about:blank")
-    tab.context.clear_cookies()
-    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
-    tab.set_viewport_size(SIZE)
+@pytest.fixture(scope="session")
+def other_profile(browser: Browser) -> Iterator[BrowserContext]:
+    """That of a second visitor."""
+    context = browser.new_context(viewport=SIZE, reduced_motion="reduce")
+    yield context
+    context.close()
 
 
-@pytest.fixture
-def page(profile: BrowserContext, request: pytest.FixtureRequest, start_server: object) -> Iterator[Page]:
-    """The tab of a visitor who has never been here, watched; its faults fail the test that used it.
-
-    It needs `start_server` only so that it is empty before the test's own app ends.
-    """
-    used = [name for name in ("server", "letor_server") if name in request.fixturenames]
-    servers: list[Server] = [request.getfixturevalue(name) for name in used]
-    before = [len(s.log()) for s in servers]
+@contextmanager
+def watched(profile: BrowserContext) -> Iterator[Page]:
+    """The tab of a visitor who has never been here; its faults fail the test that used it."""
     tab = profile.pages[0] if profile.pages else profile.new_page()
     watch = Watch(profile)
     yield tab
@@ -151,7 +140,27 @@ def page(profile: BrowserContext, request: pytest.FixtureRequest, start_server: 
     assert watch.requests, "the test opened no page"
     assert not watch.strangers(), "asked another host"
     assert not watch.faults, "\n".join(watch.faults)
+
+
+@pytest.fixture
+def page(profile: BrowserContext, request: pytest.FixtureRequest, start_server: object) -> Iterator[Page]:
+    """A visitor's tab, and a watch over the servers that all tests have in common.
+
+    It needs `start_server` only so that it is empty before the test's own app ends.
+    """
+    used = [name for name in ("server", "letor_server") if name in request.fixturenames]
+    servers: list[Server] = [request.getfixturevalue(name) for name in used]
+    before = [len(s.log()) for s in servers]
+    with watched(profile) as tab:
+        yield tab
     for running, length in zip(servers, before, strict=True):
         running.require_alive()
         logged = running.log()[length:]
         assert "Traceback" not in logged, logged
+
+
+@pytest.fixture
+def other(other_profile: BrowserContext, page: Page) -> Iterator[Page]:
+    """The tab of a second visitor."""
+    with watched(other_profile) as tab:
+        yield tab

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tools.browser import wait_settled
 
 OF_STORE = {"runs", "compare"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
+SIZE: ViewportSize = {"width": 1440, "height": 900}
+DARK = "rgb(23, 22, 20)"
+"""The background of the dark theme."""
 _TRACES = """chart => (chart._fullData || []).map(trace => ({
     name: trace.name,
     x: Array.from(trace.x || [], String),
@@ -26,6 +29,26 @@ _VALUES = """charts => charts.map(chart => [
         marked: JSON.stringify([trace.selectedpoints, trace.marker && trace.marker.opacity]),
     })),
 ])"""
+
+
+def forget(tab: Page) -> None:
+    """Leave the tab as one in which nobody has been, and no other open."""
+    for other in tab.context.pages:
+        if other != tab:
+            other.close()
+    if tab.url.startswith("http"):
+        tab.evaluate("() => (localStorage.clear(), sessionStorage.clear())")
+    tab.goto("about:blank")
+    tab.context.clear_cookies()
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
+    tab.set_viewport_size(SIZE)
+
+
+def darken(page: Page) -> None:
+    """Have the system turn dark while the page is open."""
+    page.emulate_media(color_scheme="dark")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK)
+    wait_settled(page)
 
 
 def sidebar(page: Page) -> Locator:

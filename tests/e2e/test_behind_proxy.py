@@ -53,16 +53,6 @@ def visitor(proxied: Proxy, browser: Browser) -> Iterator[Page]:
     assert not faults
 
 
-def test_home_shows_its_figure_through_tls(visitor: Page, proxied: Proxy) -> None:
-    sockets: list[str] = []
-    visitor.on("websocket", lambda socket: sockets.append(socket.url))
-    open_page(visitor, f"https://{HOST}/")
-    assert_no_errors_shown(visitor)
-    assert visitor.locator(".js-plotly-plot").first.is_visible()
-    assert sockets == [f"wss://{HOST}/_stcore/stream"]
-    assert len(proxied.paths()) <= 125  # of forty who start at once burst= in nginx.conf lets all through
-
-
 def test_every_answer_has_the_headers(proxied: Proxy) -> None:
     for path in ("/", "/train", "/_stcore/health", "/static/nothing.js", "/app/static/nothing"):
         headers = proxied.ask("GET", path, {}).headers
@@ -108,13 +98,20 @@ def test_files_up_to_the_limit_come_to_the_app_and_larger_ones_do_not(proxied: P
     assert b"XSRF" in arrived.body
 
 
-def test_a_large_data_set_is_uploaded_and_a_too_large_one_refused_in_a_sentence(
-    visitor: Page, tmp_path: Path
+def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
+    visitor: Page, proxied: Proxy, tmp_path: Path
 ) -> None:
+    """A too large one is refused in a sentence."""
+    sockets: list[str] = []
+    visitor.on("websocket", lambda socket: sockets.append(socket.url))
+    open_page(visitor, f"https://{HOST}/")
+    assert_no_errors_shown(visitor)
+    assert visitor.locator(".js-plotly-plot").first.is_visible()
+    assert sockets == [f"wss://{HOST}/_stcore/stream"]
+    assert len(proxied.paths()) <= 125  # of forty who start at once burst= in nginx.conf lets all through
     data = make_data(n_queries=300, documents_per_query=(20, 20), n_features=100, seed=0)
     large = write_letor(data, tmp_path / "large.txt")
     assert (tmp_path / "large.txt").stat().st_size > LARGE, large
-    open_page(visitor, f"https://{HOST}/")
     visitor.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
     visitor.wait_for_url("**/data*")
     wait_settled(visitor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -15,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import Server, app_server
+from tools.stored import Stored, stored
 
 SCRIPT = Path(__file__).with_name("jobs_app.py")
 PATIENCE = 60_000
@@ -29,30 +29,30 @@ def slow_machines() -> Iterator[None]:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Path]:
-    """The folder of jobs, the same for every server of a test; no worker outlives the test."""
-    folder = tmp_path / "runs"
-    yield folder
-    for file in folder.glob("*/worker.json"):
-        if not (file.parent / "outcome.json").exists():
-            (file.parent / "stop").touch()
-    assert wait_for(
-        lambda: len(list(folder.glob("*/outcome.json"))) == len(list(folder.glob("*/worker.json")))
-    )
+def runs(tmp_path: Path) -> Path:
+    """The folder of runs, the same for every server of a test."""
+    return tmp_path / "runs"
 
 
 @pytest.fixture
-def serve(tmp_path: Path, runs: Path) -> Callable[[str], Any]:
-    def served(name: str) -> Any:
+def store(runs: Path) -> Iterator[Stored]:
+    """What is kept there; no worker outlives the test."""
+    with stored(runs) as opened:
+        yield opened
+
+
+@pytest.fixture
+def serve(tmp_path: Path, runs: Path, store: Stored) -> Callable[..., Any]:
+    def served(name: str, **more: str) -> Any:
         folder = tmp_path / name
         folder.mkdir()
-        return app_server(folder, {"RANKVIZ_RUNS": str(runs)}, SCRIPT)
+        return app_server(folder, {"RANKVIZ_RUNS": str(runs)} | more, SCRIPT)
 
     return served
 
 
 @pytest.fixture
-def app(serve: Callable[[str], Any], page: Page) -> Iterator[Server]:
+def app(serve: Callable[..., Any], page: Page) -> Iterator[Server]:
     with serve("app") as server:
         yield server
         page.goto("about:blank")  # leaves before the server ends, or it would log that it lost it
@@ -67,14 +67,15 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
     raise AssertionError("waited in vain")
 
 
-def begin(page: Page, server: Server, runs: Path) -> Path:
-    """Start the job and wait for its first record; its folder."""
+def begin(page: Page, server: Server, store: Stored) -> str:
+    """Start the job and wait for its first record; its id."""
     page.goto(server.url)
     expect(page.get_by_text(re.compile("these 300 runs will take about .* and .* MB"))).to_be_visible()
     page.get_by_role("button", name="Train in the background").click()
     expect(page.get_by_role("button", name="Stop the job")).to_be_visible()
     expect(page.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
-    return wait_for(lambda: list(runs.glob("*/worker.json")))[0].parent
+    (job,) = store.jobs()
+    return job.id
 
 
 def address(page: Page) -> str:
@@ -82,10 +83,10 @@ def address(page: Page) -> str:
 
 
 def test_start_watch_reload_stop_and_another_visitor(
-    browser: Browser, page: Page, app: Server, runs: Path
+    browser: Browser, page: Page, app: Server, store: Stored
 ) -> None:
-    folder = begin(page, app, runs)
-    assert address(page).endswith(f"?job={folder.name}")
+    job = begin(page, app, store)
+    assert address(page).endswith(f"?job={job}")
 
     page.reload()
     expect(page.get_by_role("button", name="Stop the job")).to_be_visible()
@@ -96,12 +97,12 @@ def test_start_watch_reload_stop_and_another_visitor(
     expect(other.get_by_text("Many seeds")).to_be_visible()
     expect(other.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
     expect(other.get_by_role("button", name="Stop the job")).to_have_count(0)
-    assert not (folder / "stop").exists()
+    assert not store.job(job).stopping
 
     page.get_by_role("button", name="Stop the job").click()
     for watcher in (page, other):
         expect(watcher.get_by_text(re.compile(r"Stopped on request; [1-9]\d* of 300 runs"))).to_be_visible()
-    kept = len(list(folder.glob("record-*.npz")))
+    kept = store.made(job)
     expect(page.get_by_text(f"{kept} records are there")).to_be_visible()
     expect(page.get_by_text(f"these {300 - kept} runs will take")).to_be_visible()
     expect(other.get_by_role("button", name="Delete the job")).to_have_count(0)
@@ -110,27 +111,79 @@ def test_start_watch_reload_stop_and_another_visitor(
     page.get_by_role("button", name="Delete the job").click()
     expect(page.get_by_text("Stopped on request")).to_have_count(0)
     expect(page.get_by_role("button", name="Train in the background")).to_be_visible()
-    assert wait_for(lambda: not folder.exists())
+    assert wait_for(lambda: store.job(job) is None)
+    expect(page.get_by_text(f"{kept} records are there")).to_be_visible()
 
 
-def test_a_killed_worker_is_shown_as_the_failure_of_its_job(page: Page, app: Server, runs: Path) -> None:
-    folder = begin(page, app, runs)
-    os.kill(json.loads((folder / "worker.json").read_text())["pid"], signal.SIGKILL)
+def test_a_killed_worker_costs_the_run_that_it_made_and_the_page_says_so(
+    page: Page, app: Server, store: Stored
+) -> None:
+    page.goto(f"{app.url}/?hard=yes")
+    page.get_by_role("button", name="Train in the background").click()
+    wait_for(lambda: any((job.latest or {}).get("stage") == "newton" for job in store.jobs()))
+    (process,) = store.workers()
+    os.kill(process.pid, signal.SIGKILL)
     said = page.get_by_test_id("stAlertContentError")
-    expect(said).to_contain_text("The worker process ended without a result; signal 9 (SIGKILL")
+    expect(said).to_contain_text(
+        "The worker process that made it ended without a result; signal 9 (SIGKILL; the system does that "
+    )
     expect(said).to_contain_text("last stage: ")
-    expect(page.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
+    expect(page.get_by_text("0 records are there")).to_be_visible()
     expect(page.get_by_role("button", name="Train in the background")).to_be_visible()
 
 
-def test_a_job_outlives_the_server(page: Page, serve: Callable[[str], Any], runs: Path) -> None:
+def test_the_other_runs_of_a_killed_workers_job_are_made_by_another(
+    page: Page, app: Server, store: Stored
+) -> None:
+    job = begin(page, app, store)
+    for process in store.workers():
+        os.kill(process.pid, signal.SIGKILL)
+    made = store.made(job)
+    wait_for(lambda: store.made(job) > made + 1)
+    assert store.job(job).live
+    expect(page.get_by_role("button", name="Stop the job")).to_be_visible()
+
+
+def test_a_job_outlives_the_server(page: Page, serve: Callable[..., Any], store: Stored) -> None:
     with serve("first") as first:
-        folder = begin(page, first, runs)
+        job = begin(page, first, store)
         page.goto("about:blank")
-    records = len(list(folder.glob("record-*.npz")))
-    assert wait_for(lambda: len(list(folder.glob("record-*.npz"))) > records + 1)
+    records = store.made(job)
+    assert wait_for(lambda: store.made(job) > records + 1)
     with serve("second") as second:
-        page.goto(f"{second.url}/?job={folder.name}")
+        page.goto(f"{second.url}/?job={job}")
         page.get_by_role("button", name="Stop the job").click()
         expect(page.get_by_text(re.compile(r"Stopped on request; [1-9]\d* of 300 runs"))).to_be_visible()
+        page.goto("about:blank")
+
+
+def test_records_that_are_damaged_are_made_again(
+    page: Page, serve: Callable[..., Any], store: Stored
+) -> None:
+    with serve("first") as first:
+        job = begin(page, first, store)
+        page.get_by_role("button", name="Stop the job").click()
+        expect(page.get_by_text(re.compile(r"Stopped on request; [1-9]\d* of 300 runs"))).to_be_visible()
+        page.goto("about:blank")
+    store.damage("records.content", b"damaged")
+    with serve("second") as second:
+        page.goto(second.url)
+        expect(page.get_by_text("0 records are there")).to_be_visible()
+        expect(page.get_by_text("these 300 runs will take")).to_be_visible()
+        page.get_by_role("button", name="Train in the background").click()
+        expect(page.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
+        page.goto("about:blank")
+    assert store.job(job).finished == store.jobs()[-1].finished, "they are the same runs"
+
+
+def test_a_store_that_is_no_database_is_said(page: Page, serve: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "bad.sqlite"
+    file.write_bytes(b"no database at all " * 1000)
+    with serve("app", RANKVIZ_STORE=str(file)) as app:
+        page.goto(app.url)
+        page.get_by_role("button", name="Train in the background").click()
+        expect(
+            page.get_by_text("The database of runs cannot be used: the file is not a database.")
+        ).to_be_visible()
+        expect(page.get_by_text(str(tmp_path))).to_have_count(0)
         page.goto("about:blank")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from helpers import sidebar
+from helpers import forget, sidebar
 from issuer import CLIENT, issuer
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from test_uploads import GOOD, offered, upload
 
 from tools.browser import Server, app_server, free_port, open_page, wait_settled
@@ -49,7 +49,7 @@ def test_nothing_is_shown_before_the_login(accounts: Server, page: Page) -> None
     expect(page.get_by_test_id("stSidebar").get_by_role("combobox")).to_have_count(0)
 
 
-def test_data_sets_follow_the_account(accounts: Server, page: Page, browser: Browser) -> None:
+def test_data_sets_follow_the_account(accounts: Server, page: Page, other: Page) -> None:
     open_page(page, accounts.url)
     log_in(page, "Ada")
     expect(sidebar(page)).to_contain_text("Ada")
@@ -61,9 +61,7 @@ def test_data_sets_follow_the_account(accounts: Server, page: Page, browser: Bro
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible(timeout=30_000)
     for who, finds in (("Emmy", False), ("Ada", True)):
-        elsewhere = browser.new_context()
-        other = elsewhere.new_page()
         open_page(other, accounts.url)
         log_in(other, who)
         assert ("mine" in offered(other)) is finds
-        elsewhere.close()
+        forget(other)

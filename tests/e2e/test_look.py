@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from helpers import OF_STORE, assert_no_errors_shown, query_of, sidebar
+from helpers import OF_STORE, assert_no_errors_shown, darken, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
@@ -21,6 +20,23 @@ _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
+_ENDS = """sidebar => [...sidebar.querySelectorAll('[data-testid=stSlider]')].map((slider, k, all) => {
+    const label = all[k + 1]?.querySelector('[data-testid=stWidgetLabel]');
+    const below = label?.getBoundingClientRect().top ?? Infinity;
+    const ends = [...slider.querySelectorAll('[data-testid=stSliderTickBar] p')];
+    return [Math.max(...ends.map(end => end.getBoundingClientRect().bottom)), below];
+}).filter(([end, label]) => end > label)"""
+_ON_PLOTS = """main => [...main.querySelectorAll('.js-plotly-plot')].filter(plot => {
+    const button = plot.querySelector('.modebar')?.getBoundingClientRect();
+    const drawn = [...plot.querySelectorAll('.nsewdrag, .legend')];
+    return drawn.map(one => one.getBoundingClientRect()).some(area =>
+        button && button.top < area.bottom && button.bottom > area.top && button.left < area.right);
+}).length"""
+_CUT = (
+    "all => all.filter(p => p.scrollWidth > p.clientWidth || p.scrollHeight > p.clientHeight + 1)"
+    ".map(p => p.textContent)"
+)
+
 
 def bottom(page: Page, selector: str) -> float:
     """Where the first visible element of the main part ends, in pixels from the top."""
@@ -32,17 +48,26 @@ def bottom(page: Page, selector: str) -> float:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
-    """And figures have a text, and the page fits a narrow screen, while it is open."""
+    """And while it is open: figures have a text, all is read in the dark too, and on a narrow screen."""
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
     assert_no_errors_shown(page)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
+    title = page.get_by_role("heading", level=1).bounding_box()
+    assert title is not None
+    assert title["y"] + title["height"] / 2 == pytest.approx(36, abs=1), "at one height on every page"
+    assert page.get_by_test_id("stMain").evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
+    assert sidebar(page).evaluate(_ENDS) == [], "the ends of a slider lie on the next label"
     for label in ("Number of features (m)", "C", "γ"):
         box = sidebar(page).get_by_role("group", name=label, exact=True).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 768, label
+    links = sidebar(page).get_by_test_id("stSidebarNavLink").evaluate_all("all => all.map(a => a.pathname)")
+    assert sorted(links) == sorted(f"/{name}" for name in PAGES)
     assert_figures_have_a_text(page)
+    assert not serious(page)
+    darken(page)
     assert not serious(page)
     page.set_viewport_size({"width": 420, "height": 900})
     wait_settled(page)
@@ -59,15 +84,10 @@ def assert_figures_have_a_text(page: Page) -> None:
     assert charts.count() == named.count() > 0
 
 
-def test_the_sidebar_leads_to_every_page(server: Server, page: Page) -> None:
-    open_page(page, server.url)
-    links = sidebar(page).get_by_test_id("stSidebarNavLink").evaluate_all("all => all.map(a => a.pathname)")
-    assert sorted(links) == sorted(f"/{name}" for name in PAGES)
-
-
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
+    page.emulate_media(color_scheme="dark")  # on a laptop pages are opened in the light
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
     assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
     switches = sidebar(page).get_by_role("button", name="Large type, one figure")
@@ -77,6 +97,12 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
         assert box["y"] + box["height"] <= 360, "no setting is in the way of other pages and of the switches"
     for documents in page.locator(".ranked-list .view, .weights .right").all():
         assert documents.evaluate("list => list.scrollHeight - list.clientHeight") <= 1
+    assert sidebar(page).locator("[data-testid=stSidebarNavLink] p").evaluate_all(_CUT) == []
+    icons = page.locator("[data-testid=stTooltipIcon] svg").filter(visible=True)
+    assert set(icons.evaluate_all("all => all.map(icon => icon.clientWidth)")) == {20}
+    for bars in page.locator(".weights .bars").all():
+        assert bars.evaluate("bars => bars.scrollHeight > bars.clientHeight")
+        expect(page.locator(".weights .more")).to_have_text(re.compile(r"^↓ \d+ more below$"))
     chart = page.get_by_test_id("stMain").locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
     assert min(chart.evaluate(_SIZES)) >= 13
@@ -86,6 +112,26 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
         .first.evaluate("heading => parseFloat(getComputedStyle(heading).fontSize)")
         >= 20
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "ways"),
+    [
+        ("compare", ("Compare the present model with the linear one", "Train")),
+        ("sweep", ("Start the sweep",)),
+    ],
+)
+def test_a_projector_shows_the_way_on_where_there_is_no_result(
+    server: Server, page: Page, name: str, ways: tuple[str, ...]
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
+    for way in ways:
+        button = page.get_by_test_id("stMain").get_by_role("button", name=way)
+        expect(button).to_be_in_viewport(ratio=1)
+    if name == "sweep":
+        assert bottom(page, FIGURE) <= 720
+        expect(page.get_by_role("group", name="C from, to")).to_be_visible()
 
 
 def test_large_type_and_settings_are_in_the_address_of_the_next_page(server: Server, page: Page) -> None:
@@ -118,6 +164,9 @@ def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Pa
     slider = (
         sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
     )
+    for link in sidebar(page).get_by_test_id("stSidebarNavLink").all():
+        expect(link).to_be_in_viewport(ratio=1)
+        assert link.evaluate("link => link.clientHeight") >= 24
     slider.scroll_into_view_if_needed()
     box = sidebar(page).bounding_box()
     assert box is not None
@@ -137,10 +186,11 @@ def serious(page: Page) -> list[tuple[str, list[str]]]:
     return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", sorted(OF_STORE))
 def test_nothing_serious_stands_in_the_way_of_anybody_in_the_dark(
     server: Server, page: Page, name: str
 ) -> None:
+    """Of pages that draw nothing at first; the others are seen in the dark above."""
     page.set_viewport_size({"width": 1366, "height": 768})
     page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/{name}?m=50")
@@ -167,13 +217,10 @@ def test_what_a_page_does_not_read_of_its_link_is_said(server: Server, page: Pag
     expect(page.get_by_text("does not read what its link has")).to_have_count(0)
 
 
-def test_the_browser_names_the_page(server: Server, page: Page) -> None:
+def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50")
     expect(page).to_have_title("Train · rankviz")
-
-
-def test_back_leads_to_the_page_before(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=50")
+    assert_no_explanation_covers_what_it_explains(page)
     page.get_by_role("button", name="Pin this run").click()
     wait_settled(page)
     assert "pins" in query_of(page)
@@ -186,14 +233,27 @@ def test_back_leads_to_the_page_before(server: Server, page: Page) -> None:
     page.wait_for_url("about:blank")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_disabled_button_can_be_read(server: Server, page: Page, scheme: Literal["light", "dark"]) -> None:
-    page.emulate_media(color_scheme=scheme)
+def assert_no_explanation_covers_what_it_explains(page: Page) -> None:
+    save, told = page.get_by_role("button", name="Save").first, page.get_by_test_id("stTooltipContent")
+    save.hover()
+    expect(told).to_be_visible()
+    save.click()
+    expect(page.get_by_role("button", name="Numbers (CSV)")).to_be_visible()
+    expect(told).to_be_hidden()
+    page.keyboard.press("Escape")
+
+
+def test_a_disabled_button_can_be_read(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/data")
     page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()
     button = page.get_by_role("button", name="Check and add")
     expect(button).to_be_disabled()
-    colour = button.locator("p").evaluate(
-        "text => getComputedStyle(text).color.match(/[0-9.]+/g).map(Number)"
-    )
-    assert (max(colour[:3]) < 100) is (scheme == "light"), colour
+
+    def brightest() -> float:
+        colour = "text => Math.max(...getComputedStyle(text).color.match(/[0-9.]+/g).slice(0, 3).map(Number))"
+        return float(button.locator("p").evaluate(colour))
+
+    assert brightest() < 100
+    darken(page)
+    expect(button).to_be_disabled()
+    assert brightest() >= 100

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import assert_no_errors_shown
+from helpers import assert_no_errors_shown, darken
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
@@ -88,14 +88,19 @@ def millimetres(text: str) -> float:
     return float(text.removesuffix("mm"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("address", "key"), [("", "ndcg-against-m"), ("low_rank", "dual-heatmap")])
 def test_an_svg_for_paper_is_whole_wherever_it_is_opened(
-    server: Server, page: Page, elsewhere: Page, address: str, key: str, scheme: Any
+    server: Server, page: Page, elsewhere: Page, address: str, key: str
 ) -> None:
-    page.emulate_media(color_scheme=scheme)
     open_page(page, f"{server.url}/{address}")
-    svg = saved(page, key, PAPER, "SVG")
+    assert_whole(saved(page, key, PAPER, "SVG"), elsewhere)
+    darken(page)
+    assert_whole(saved(page, key, PAPER, "SVG"), elsewhere)
+    assert_no_errors_shown(page)
+
+
+def assert_whole(svg: bytes, elsewhere: Page) -> None:
+    """A picture for paper has its size and its font, and all letters wholly within it, none of them small."""
     root = ElementTree.fromstring(svg)
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     assert millimetres(root.attrib["width"]) == 85
@@ -107,7 +112,6 @@ def test_an_svg_for_paper_is_whole_wherever_it_is_opened(
         assert not any(text["cut"] for text in drawn if text["legend"]), drawn
         assert {text["family"] for text in drawn} == {'"Source Sans", Arial, Helvetica, sans-serif'}
         assert min(text["pixels"] for text in drawn) * POINTS >= 8
-    assert_no_errors_shown(page)
 
 
 def test_an_svg_for_slides_has_their_shape_and_large_letters(
@@ -123,26 +127,26 @@ def test_an_svg_for_slides_has_their_shape_and_large_letters(
     assert max(text["outside"] for text in drawn) <= 0.5
 
 
-@pytest.mark.parametrize(
-    ("size", "pixels"),
-    [(SLIDE, (2560, 1440)), (PAPER, (1004, None)), ("paper, two columns, 174 mm", (2055, None))],
-)
-def test_a_png_is_light_and_fine_enough_to_print(
-    server: Server, page: Page, size: str, pixels: tuple[int, int | None]
-) -> None:
+def test_a_png_is_light_and_fine_enough_to_print(server: Server, page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/train?m=25")
-    png = saved(page, "ndcg-at-k", size, "PNG")
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    image = Image.open(io.BytesIO(png))
-    image.load()  # checks the sums of all chunks
-    dots = image.info.get("dpi", (0, 0))
-    assert dots == (pytest.approx((300, 300), abs=0.1) if size.startswith("paper") else (0, 0))
-    image = image.convert("RGB")
-    assert image.width == pixels[0]
-    assert pixels[1] in (None, image.height)
-    assert image.getpixel((0, 0)) == image.getpixel((image.width - 1, image.height - 1)) == (255, 255, 255)
-    assert image.convert("L").getextrema()[0] < 80, "nothing is drawn"
+    for size, width, height in (
+        (SLIDE, 2560, 1440),
+        (PAPER, 1004, None),
+        ("paper, two columns, 174 mm", 2055, None),
+    ):
+        png = saved(page, "ndcg-at-k", size, "PNG")
+        assert png.startswith(b"\x89PNG\r\n\x1a\n")
+        image = Image.open(io.BytesIO(png))
+        image.load()  # checks the sums of all chunks
+        dots = image.info.get("dpi", (0, 0))
+        assert dots == (pytest.approx((300, 300), abs=0.1) if size.startswith("paper") else (0, 0))
+        image = image.convert("RGB")
+        assert image.width == width
+        assert height in (None, image.height)
+        last = (image.width - 1, image.height - 1)
+        assert image.getpixel((0, 0)) == image.getpixel(last) == (255, 255, 255)
+        assert image.convert("L").getextrema()[0] < 80, "nothing is drawn"
 
 
 def test_as_shown_is_what_the_visitor_has_made_of_the_figure(

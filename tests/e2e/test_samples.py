@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from helpers import assert_no_errors_shown, finish_training, query_of, traces
 from playwright.sync_api import Page, expect
@@ -38,10 +37,7 @@ def test_the_address_brings_the_curve_back(server: Server, page: Page) -> None:
     assert_no_errors_shown(page)
 
 
-def test_a_long_curve_grows_as_its_job_does_and_stops(
-    start_server: Callable[..., Server], page: Page
-) -> None:
-    server = start_server()
+def test_a_long_curve_grows_as_its_job_does_and_stops(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/ndcg_vs_m?upto=10&m=10&exact=false")
     finish_training(page)
     open_page(

@@ -11,6 +11,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import app_server
+from tools.stored import Stored, stored
 
 SCRIPT = Path(__file__).with_name("unasked_app.py")
 MOST = 60_000
@@ -27,36 +28,35 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
     raise AssertionError("waited in vain")
 
 
-def made(job: Path) -> int:
-    return len(list(job.glob("record-*.npz")))
-
-
-def goes_on(job: Path) -> None:
+def goes_on(store: Stored, job: str) -> None:
     """The job makes records after all who are gone have had the time to come back."""
     over = time.monotonic() + PATIENCE + 1
     wait_for(lambda: time.monotonic() > over)
-    before = made(job)
-    wait_for(lambda: made(job) > before)
-    assert not (job / "stop").exists()
+    before = store.made(job)
+    wait_for(lambda: store.made(job) > before)
+    now = store.job(job)
+    assert now is not None
+    assert now.live
+    assert not now.stopping
 
 
 def test_it_ends_with_the_last_tab(tmp_path: Path, browser: Browser, page: Page) -> None:
     runs = tmp_path / "runs"
-    with app_server(tmp_path, {"RANKVIZ_RUNS": str(runs)}, SCRIPT) as server:
+    with stored(runs) as store, app_server(tmp_path, {"RANKVIZ_RUNS": str(runs)}, SCRIPT) as server:
         page.goto(server.url)
         expect(page.get_by_text("changing a setting stops it")).to_be_visible(timeout=MOST)
-        job = wait_for(lambda: list(runs.glob("*/worker.json")))[0].parent
-        wait_for(lambda: made(job))
+        job = wait_for(store.jobs)[0].id
+        wait_for(lambda: store.made(job))
         other = browser.new_page()
         other.goto(server.url)
         expect(other.get_by_text("Another visitor has asked for the same runs")).to_be_visible(timeout=MOST)
         page.goto("about:blank")
-        goes_on(job)
+        goes_on(store, job)
         other.reload()
         expect(other.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible(timeout=MOST)
-        goes_on(job)
+        goes_on(store, job)
         other.close()
-        wait_for(lambda: (job / "outcome.json").exists())
-        assert '"stopped"' in (job / "outcome.json").read_text()
-        assert 0 < made(job) < 1000
-        assert len(list(runs.glob("*/worker.json"))) == 1, "no other job was begun"
+        wait_for(lambda: not store.job(job).live)
+        assert store.job(job).state == "stopped"
+        assert 0 < store.made(job) < 1000
+        assert len(store.jobs()) == 1, "no other job was begun"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from helpers import assert_no_errors_shown, sidebar
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from test_uploads import GOOD
 
 from rankviz.datasets.recipes import Recipe
@@ -31,19 +31,9 @@ def bounded(start_server: Callable[..., Server], tmp_path: Path) -> Callable[...
     return start
 
 
-@pytest.fixture
-def other(page: Page, browser: Browser) -> Iterator[Page]:
-    """A page of a second visitor."""
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
-
-
 def chosen(page: Page, server: Server, name: str) -> Page:
-    """Open the form and give it a file, without waiting for what comes of it."""
+    """Give the form a file, without waiting for what comes of it."""
     open_page(page, f"{server.url}/data")
-    form(page).locator("summary").click()
-    expect(button(page)).to_be_visible()
     hand_over(page, name)
     return page
 
@@ -53,6 +43,9 @@ def form(page: Page) -> Locator:
 
 
 def hand_over(page: Page, name: str) -> None:
+    if not button(page).is_visible():
+        form(page).locator("summary").click()
+    expect(button(page)).to_be_visible()
     form(page).locator('input[type="file"]').set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": PADDED.encode()}
     )
@@ -153,15 +146,12 @@ def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(
     assert has(second, "again")
     assert len(in_place(uploads)) == 2
 
-
-def test_a_file_that_is_taken_out_of_the_form_makes_room(
-    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
-) -> None:
-    server, uploads = bounded(held_bytes=len(PADDED) * 3 // 2)
-    chosen(page, server, "mine.txt")
-    expect(button(page)).to_be_enabled()
-    form(page).get_by_role("button", name="Remove mine.txt").click()
-    expect(button(page)).to_be_disabled()
-    wait_settled(page)
-    add(chosen(other, server, "yours.txt"))
-    assert in_place(uploads) == ["yours.txt"]
+    hand_over(first, "taken-out.txt")
+    expect(button(first)).to_be_enabled()
+    form(first).get_by_role("button", name="Remove taken-out.txt").click()
+    expect(button(first)).to_be_disabled()
+    wait_settled(first)
+    hand_over(second, "last.txt")  # nor is what was taken out of the form
+    add(second)
+    assert has(second, "last")
+    assert len(in_place(uploads)) == 3

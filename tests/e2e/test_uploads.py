@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helpers import assert_no_errors_shown, sidebar, tile, traces
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from rankviz.datasets.recipes import Recipe
 from tools.browser import Server, open_page, wait_settled
@@ -72,18 +72,12 @@ def test_a_broken_file_is_a_sentence_and_changes_nothing(server: Server, page: P
     assert "mine" not in offered(page)
 
 
-def test_two_visitors_do_not_see_each_others_uploads(server: Server, page: Page, browser: Browser) -> None:
+def test_two_visitors_do_not_see_each_others_uploads(server: Server, page: Page, other: Page) -> None:
     open_page(page, f"{server.url}/data")
     upload(page, "secret.txt", GOOD)
-    link = page.evaluate("location.href")
-    other = browser.new_context()
-    try:
-        visitor = other.new_page()
-        open_page(visitor, link)
-        assert "secret" not in offered(visitor)
-        expect(visitor.get_by_test_id("stMain")).not_to_contain_text("q1d0")
-    finally:
-        other.close()
+    open_page(other, page.evaluate("location.href"))
+    assert "secret" not in offered(other)
+    expect(other.get_by_test_id("stMain")).not_to_contain_text("q1d0")
     assert "secret" in offered(page)
 
 

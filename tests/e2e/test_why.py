@@ -55,7 +55,7 @@ def test_two_documents_that_are_clicked_in_a_list_are_asked_about(server: Server
 
 def test_side_by_side_leads_to_why_with_its_model(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/side_by_side?m=50&query=7")
-    page.get_by_role("button", name=re.compile("Why is rank 1 above rank 2.*random Fourier")).click()
+    page.get_by_role("button", name=re.compile("random Fourier.*: why 1 above 2")).click()
     page.wait_for_url("**/why*")
     wait_settled(page)
     assert query_of(page)["of"] == "random Fourier"

@@ -1,7 +1,7 @@
 """Makes a Python process lack what other systems lack: `ELSEWHERE` names the modules and functions of os.
 
 Python runs this file at its start where PYTHONPATH leads to it, in workers too. Without "proc" nobody looks
-processes up in /proc; "launcher" makes a worker expect to have been started by one, as on Windows.
+processes up in /proc.
 """
 
 import contextlib
@@ -16,10 +16,6 @@ if "psutil" not in LACKING:
 for name in LACKING:
     if name.startswith("os."):
         delattr(os, name.removeprefix("os."))
-    elif name == "launcher":
-        from rankviz.common import system
-
-        system.WINDOWS = True  # before others import it from there
     elif name == "proc":
         from rankviz.experiments import processes
 

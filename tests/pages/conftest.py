@@ -17,14 +17,16 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
+from rankviz.experiments.processes import start
+from rankviz.store.execution import at_work
 from ui.shared import views
 from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG
 from ui.shared.fold_memory import FOLDS
 from ui.shared.jobs import _slow
-from ui.shared.run_store import forget
+from ui.shared.run_store import _opened, forget
 from ui.shared.runs import _memory, errors_as_sentences
-from ui.shared.watching import store
+from ui.shared.watching import _jobs_of
 from ui.what_if.fitted import memory
 
 
@@ -72,8 +74,11 @@ def runs_once() -> RunsOnce:
 @pytest.fixture(autouse=True)
 def own_folders(
     tmp_path: Path, parsed_files: Path, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Keep tests away from the user's caches and data, and pages from what they remember of other tests."""
+) -> Iterator[None]:
+    """Keep tests away from the user's caches and data, and pages from what they remember of other tests.
+
+    Workers that a test has had started end with it.
+    """
     monkeypatch.setattr("ui.shared.runs.execute_all", runs_once)
     monkeypatch.setenv("RANKVIZ_CACHE", str(parsed_files))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
@@ -84,9 +89,19 @@ def own_folders(
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
     forget()
-    for kept in (_memory, _slow, store, asked_for, memory):
+    for kept in (_memory, _slow, _jobs_of, asked_for, memory):
         kept.cache_clear()
     FOLDS.clear()
+    yield
+    for process in (process for execution in _opened() for process in at_work(execution.store)):
+        process.terminate()
+        assert process.wait(10)
+
+
+@pytest.fixture
+def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers are started, and make nothing."""
+    monkeypatch.setattr("rankviz.store.execution.start", lambda command, *rest: start(["sleep", "60"], *rest))
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 def _script(page: str) -> None:
     import streamlit as st
 
-    from ui.shared.link import link_as_opened, say_what_was_not_offered
+    from ui.shared.in_vain import say_what_was_not_offered
+    from ui.shared.link import link_as_opened
     from ui.shared.navigation import ENTRIES
     from ui.shared.runs import datasets, errors_as_sentences
     from ui.shared.settings import baseline, spec_from_state
@@ -21,7 +22,7 @@ def _script(page: str) -> None:
         entry = next(one for one in ENTRIES if one.file == page)
         sidebar(datasets(), entry.unread, entry.no_fold)
         show_link()
-        say_what_was_not_offered(link)
+        say_what_was_not_offered(link, st.empty())
         st.session_state["spec"] = spec_from_state(st.session_state)
         st.session_state["baseline"] = baseline(st.session_state)
 

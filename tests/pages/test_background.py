@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 from conftest_pages import figures, words
+from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
-from rankviz.experiments.jobs import JobStatus, JobStore
-from rankviz.experiments.processes import start
-from rankviz.experiments.run_folder import RunFolder
+from rankviz.store.job_status import JobStatus
+from rankviz.store.tables import families
 from ui.shared import watching
 from ui.shared.jobs import _slow
+from ui.shared.run_store import run_store
+from ui.shared.watching import jobs
 
 Opener = Callable[..., AppTest]
 
@@ -44,24 +46,17 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     assert "job" not in app.query_params
 
 
-def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
-    )
+@pytest.mark.usefixtures("sleepers")
+def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", c=4, g=2, upto=10, xaxis="features m")
     assert figures(app), "the curves, though the exact kernel is not there"
     assert "Training this run will take" in words(app)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
-    (job,) = JobStore().live()
-    try:
-        assert figures(app)
-        assert [spec.feature_map for spec in job.specs] == ["exact"]
-        assert ": 5 of 6 runs ready" in watched(app).replace(" · ", ": ")
-        assert len(app.tabs) == 5
-    finally:
-        JobStore().delete(job.id, job.owner)
+    (job,) = jobs().live()
+    assert figures(app)
+    assert [spec.feature_map for spec in job.specs] == ["exact"]
+    assert ": 5 of 6 runs ready" in watched(app).replace(" · ", ": ")
+    assert len(app.tabs) == 5
 
 
 @pytest.mark.parametrize(
@@ -84,7 +79,7 @@ def test_pages_of_many_runs_show_those_that_are_there(
     app = open_page(name, c=-4, m=10, **asked)
     assert figures(app)
     assert said in words(app)
-    assert "runs have finished; the figures show these" in words(app)
+    assert "The figures show what has all its runs, and grow as more finish." in words(app)
     assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 
@@ -103,21 +98,14 @@ def test_pages_of_many_runs_show_those_that_are_there(
         "weights",
     ],
 )
-def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(
-        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
-    )
-    job = JobStore().submit([RunSpec("synthetic", digest="other")], owner="somebody", title="Other settings")
-    try:
-        app = open_page(name, m=10, upto=10, job=job)
-        kinds = [element.type for element in app.main]
-        first = min(kinds.index(kind) for kind in ("plotly_chart", "bidi_component") if kind in kinds)
-        assert "Other settings" in watched(app)
-        assert first < kinds.index("progress")
-    finally:
-        JobStore().delete(job, "somebody")
+@pytest.mark.usefixtures("sleepers")
+def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(open_page: Opener, name: str) -> None:
+    job = jobs().submit([RunSpec("synthetic", digest="other")], owner="somebody", title="Other settings")
+    app = open_page(name, m=10, upto=10, job=job)
+    kinds = [element.type for element in app.main]
+    first = min(kinds.index(kind) for kind in ("plotly_chart", "bidi_component") if kind in kinds)
+    assert "Other settings" in watched(app)
+    assert first < kinds.index("progress")
 
 
 def watched(app: AppTest) -> str:
@@ -135,59 +123,71 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
         reason="",
         finished=(0,),
         specs=(spec.linear(1.0), spec.exact()),
-        latest={"index": 1, "stage": "newton", "fraction": None, "record": None, "remaining": 33.0},
+        news=({"index": 1, "stage": "newton", "fraction": None, "remaining": 33.0},),
         created=0.0,
         started=10.0,
         ended=22.0,
     )
     said = "13 of 14 runs ready · the exact kernel goes on: training, about 40 s left · 12 s"
     assert watching._words(status, (12, 12)) == said
-    assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready")
-    alone = replace(status, specs=(spec.exact(),), finished=(), latest=(status.latest or {}) | {"index": 0})
+    assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready · ")
+    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 cannot be made · ")
+    alone = replace(status, specs=(spec.exact(),), finished=(), news=({**status.news[0], "index": 0},))
     assert watching._words(alone) == "training, about 40 s left · 12 s"
-    before = replace(alone, latest={"index": 0, "stage": "data", "fraction": 0.0, "record": None})
+    before = replace(alone, news=({"index": 0, "stage": "data", "fraction": 0.0},))
     assert watching._words(before) == "reading the data · 12 s", "as told by a worker of the version before"
     assert watching._words(replace(alone, state="queued")).startswith("waiting until another run")
 
 
+@pytest.mark.usefixtures("sleepers")
 def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
-    monkeypatch.setattr(
-        "rankviz.experiments.desks.start", lambda command, *rest: start(["sleep", "60"], *rest)
-    )
     app = open_page("train", m=10)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
-    (job,) = JobStore().live()
-    try:
-        other, else_ = open_page("train", m=10), open_page("train", m=25)
-        assert "Another visitor has asked for the same runs" in words(other)
-        assert not [one.label for one in other.button if "job" in one.label or "background" in one.label]
-        assert "Another visitor" not in words(else_), "that job makes other runs"
-        assert [one.label for one in else_.button if "background" in one.label]
-    finally:
-        JobStore().delete(job.id, job.owner)
+    assert len(jobs().live()) == 1
+    other, else_ = open_page("train", m=10), open_page("train", m=25)
+    assert "Another visitor has asked for the same runs" in words(other)
+    assert not [one.label for one in other.button if "job" in one.label or "background" in one.label]
+    assert "Another visitor" not in words(else_), "that job makes other runs"
+    assert [one.label for one in else_.button if "background" in one.label]
 
 
+def below_a_file(runs: Path) -> None:
+    runs.write_text("")
+
+
+def no_database(runs: Path) -> None:
+    runs.mkdir()
+    (runs / "runs.sqlite").write_bytes(b"not a database " * 1000)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"), [(below_a_file, "it cannot be opened"), (no_database, "the file is not a database")]
+)
 def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
-    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: Opener,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], None],
+    why: str,
 ) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "file" / "runs"))
+    damage(tmp_path / "runs")
     assert figures(open_page("train", m=10))
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=5, job="0123456789abcdef" * 2)
     assert figures(app)
-    assert "cannot be written to (Not a directory)" in app.warning[0].value
+    assert f"The database of runs cannot be used: {why}. " in app.warning[0].value
     assert str(tmp_path) not in words(app)
     monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
     app = open_page("train", m=6)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
-    assert [one.value for one in app.warning if "cannot be written to" in one.value]
+    assert [one.value for one in app.warning if why in one.value]
     assert not app.error
 
 
+@pytest.mark.usefixtures("sleepers")
 def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,7 +200,8 @@ def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
     assert figures(app)
     assert "job" not in app.query_params
     assert not any("job" in button.label for button in app.button)
-    assert RunFolder(JobStore().folder / first).stop_asked() is not None
+    assert run_store().studies.status(first).asked == "stopped"
+    assert jobs().status(first).state == "stopped"
 
 
 def test_a_job_that_was_stopped_does_not_begin_again_unasked(
@@ -221,20 +222,22 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     assert figures(app), "on another page a short run is made at once"
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000])
-def test_a_job_that_cannot_be_read_stops_no_page(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, content: bytes
+@pytest.mark.usefixtures("sleepers")
+@pytest.mark.parametrize("news", ["{", "[]", '{"digest": 7}', "[" * 100_000])
+def test_a_job_whose_progress_cannot_be_read_stops_no_page(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, news: str
 ) -> None:
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     first = open_page("train", m=10).query_params["job"]
-    (JobStore().folder / first / "worker.json").write_bytes(content)
+    assert run_store().queue.take("a worker that makes it")
+    with run_store().database.writing() as connection:
+        connection.execute(update(families).values(progress=news))
     app = open_page("train", m=25, job=first)
-    said = words(app)
-    assert "worker.json of this run cannot be read" in said
+    assert "starting" in watched(app)
+    assert not app.error
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
-    another = open_page("train", m=25)
-    shown_until_done(another)
-    assert figures(another), "another visitor is not stopped"
+    _slow().clear()
+    assert figures(open_page("train", m=25)), "another visitor is not stopped"
 
 
 def test_the_more_pages_watch_the_less_often_each_looks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,9 +170,12 @@ def test_a_store_out_of_reach_is_a_sentence(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path))
-    app = open_page("compare", runs=digests())
-    assert len(app.error) == 1
-    assert str(tmp_path) not in app.error[0].value
+    for asked in ({"runs": digests()}, {}):
+        app = open_page("compare", **asked)
+        assert len(app.error) == 1
+        assert "database of runs cannot be used" in app.error[0].value
+        assert str(tmp_path) not in app.error[0].value
+        assert "No models to compare yet" not in words(app)
 
 
 @pytest.mark.usefixtures("store")

@@ -13,13 +13,14 @@ from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
 
-from rankviz.experiments import desks
-from rankviz.experiments.jobs import JobStore
-from rankviz.experiments.room import FOR_ALL
+from rankviz.store.room import FOR_ALL
+from rankviz.store.study import COMMON, StudyStatus
+from rankviz.store.tables import studies
 from ui import defaults
 from ui.shared import jobs
 from ui.shared.accounts import asked_for
 from ui.shared.navigation import ENTRIES
+from ui.shared.run_store import run_store
 from ui.shared.runs import _memory
 
 Opener = Callable[..., AppTest]
@@ -38,6 +39,11 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     defaults.prepare.cache_clear()
 
 
+def kept() -> list[StudyStatus]:
+    """What is kept for all visitors."""
+    return run_store().studies._where((studies.c.owner == FOR_ALL) & (studies.c.kind == COMMON))
+
+
 def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     defaults.main()
     _memory.cache_clear()
@@ -46,7 +52,7 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         app = AppTest.from_file(defaults.ROUTER, default_timeout=60).switch_page(entry.script).run()
         assert not app.exception
         assert shown(app) or entry.file in OF_STORE, entry.title
-    assert [job.total > 30 for job in JobStore().jobs(FOR_ALL)] == [True]
+    assert [one.done == one.total > 30 for one in kept()] == [True]
 
 
 @pytest.fixture
@@ -63,8 +69,8 @@ def test_they_are_made_where_visitors_log_in(tmp_path: Path) -> None:
     secrets_singleton._reset()
     asked_for.cache_clear()  # it is another process that makes them
     defaults.main()
-    (job,) = JobStore().jobs(FOR_ALL)
-    assert job.total > 0
+    (those,) = kept()
+    assert those.done > 0
 
 
 @pytest.mark.usefixtures("small")
@@ -72,12 +78,12 @@ def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     defaults.main()
-    (first,) = JobStore().jobs(FOR_ALL)
+    (first,) = kept()
     defaults.main()
-    assert [job.id for job in JobStore().jobs(FOR_ALL)] == [first.id]
+    assert [one.id for one in kept()] == [first.id]
     monkeypatch.setattr(defaults, "code", lambda: "another")
     defaults.main()
-    (second,) = JobStore().jobs(FOR_ALL)
+    (second,) = kept()
     assert second.id != first.id
 
 
@@ -88,7 +94,9 @@ def test_where_nothing_can_be_kept_that_is_said(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "file" / "runs"))
     defaults.main()
-    assert "made when they are asked for" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "made when they are asked for" in said
+    assert "it cannot be opened" in said
 
 
 def test_a_server_has_them_made_once_by_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +115,7 @@ def test_a_server_has_them_made_once_by_another_process(monkeypatch: pytest.Monk
 def test_nothing_is_made_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RANKVIZ_PREPARE")
     monkeypatch.setattr(defaults, "start", lambda *_: pytest.fail("started"))
-    monkeypatch.setattr(JobStore, "kept", lambda *_: True)
+    monkeypatch.setattr(defaults, "kept_for_all", lambda *_: True)
     defaults.prepare()
-    assert desks.code() == desks.code()
+    assert defaults._title() == defaults._title()
     assert os.environ.get("RANKVIZ_PREPARE") is None

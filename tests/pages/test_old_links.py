@@ -195,8 +195,8 @@ def test_what_the_sidebar_was_set_to(key: str, label: str, value: object) -> Non
 
 def test_what_was_called_something_else_is_in_the_address_by_its_name_of_today() -> None:
     app = sidebar_alone(map="exact kernel (RBF)", freq="Gaussian", costs="nonsense")
-    assert "costs = nonsense" in app.warning[0].value
-    assert "map" not in app.warning[0].value
+    assert "Costs of pairs = nonsense" in app.warning[0].value
+    assert "Feature map" not in app.warning[0].value
     assert "map=exact+kernel&" in app.code[0].value
     app.selectbox(key="map").set_value("linear").run()
     assert app.session_state["spec"].feature_map == "linear"

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest_old_jobs import leave_job, spec_file
+from conftest_pages import figures
 from runs_once import RunsOnce
+from sqlalchemy import select, update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.datasets import load_demo
-from rankviz.experiments.jobs import JobStore
-from rankviz.experiments.run_folder import Job, RunFolder
-from rankviz.store import StoreOutOfReach, Study
+from rankviz.store import RunStore, StoreError, StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.places import default_folder
+from rankviz.store.tables import records
 from ui.shared import run_store
 from ui.shared.runs import _memory
 from ui.shared.visitors import COOKIE
@@ -55,24 +58,66 @@ def test_pages_work_without_the_store(
 
 
 def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[LocalWorkers] = []
-    monkeypatch.setattr(LocalWorkers, "see_to_it", lambda self: looked.append(self))
+    started: list[str] = []
+    monkeypatch.setattr(LocalWorkers, "_start", lambda _, name: started.append(name))
     run_store.look_after()
-    assert looked == []
-    study = run_store.run_store().studies.submit(Study("me", "a sweep"), [SPEC])
+    studies = run_store.run_store().studies
+    study = studies.submit(Study("me", "a sweep"), [SPEC])
+    studies.pause(study, "me")
     run_store.look_after()
-    assert len(looked) == 1
-    run_store.run_store().studies.pause(study, "me")
+    assert started == []
+    studies.resume(study, "me")
     run_store.look_after()
-    assert len(looked) == 1
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize(("error", "tries"), [(StoreError, 1), (StoreOutOfReach, 2)])
+def test_sweeps_go_on_where_there_is_no_room_for_what_jobs_have_left(
+    monkeypatch: pytest.MonkeyPatch, error: type[StoreError], tries: int
+) -> None:
+    tried: list[RunStore] = []
+    started: list[str] = []
+
+    def refused(store: RunStore) -> None:
+        tried.append(store)
+        raise error("There is no room.")
+
+    monkeypatch.setattr(run_store, "take_over", refused)
+    monkeypatch.setattr(LocalWorkers, "_start", lambda _, name: started.append(name))
+    run_store.run_store().studies.submit(Study("me", "a sweep"), [SPEC])
+    for _ in range(2):
+        run_store.look_after()
+    assert len(tried) == tries, "a store that is away may be back, but room is not looked for all the time"
+    assert len(started) == (1 if error is StoreError else 0)
 
 
 def test_what_jobs_have_left_is_taken_over(runs_once: RunsOnce) -> None:
     ((_, record),) = runs_once([SPEC], lambda _: None, fold=load_demo(1))
-    jobs = JobStore()
-    RunFolder.create(jobs.folder / ("b" * 32), Job((record.spec,), "me", "A job", (), 1, 0.0), [record])
+    job = leave_job(default_folder(), "b" * 32, spec_file([record.spec]), {0: record})
     run_store.look_after()
     assert list(run_store.run_store().listing.seen_by("me").index) == [record.spec.hash]
+    assert sorted(path.name for path in job.iterdir()) == [
+        "outcome.json",
+        "record-0000.npz",
+        "spec.json",
+        "worker.json",
+    ]
+
+
+def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[..., AppTest]) -> None:
+    open_page("train", m=20)
+    run_store.keeper().settle()
+    with run_store.run_store().database.writing() as connection:
+        connection.execute(update(records).values(content=b"damaged"))
+    _memory.cache_clear()  # as after a restart
+    run_store.keeper.cache_clear()
+    app = open_page("train", m=20)
+    assert figures(app)
+    assert not app.error
+    run_store.keeper().settle()
+    with run_store.run_store().database.reading() as connection:
+        kept = connection.execute(select(records.c.content)).scalars().all()
+    assert b"damaged" not in kept
 
 
 def test_whose_a_run_is_outlives_the_page(open_page: Callable[..., AppTest]) -> None:

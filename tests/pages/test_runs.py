@@ -315,6 +315,27 @@ def test_a_damaged_file_is_a_sentence_and_keeps_nothing(
     assert len(store.listing.seen_by("another")) == 2
 
 
+def test_a_file_that_is_damaged_does_not_keep_others_out(
+    store: RunStore, made: list[RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
+    named = [("bad.json", b"{}"), ("good.rankviz", whole), ("bad.npz", b"no zip")]
+    uploads = [Upload(name, io.BytesIO(content)) for name, content in named]
+    monkeypatch.setattr(travel, "visitor", lambda: "another")
+    monkeypatch.setattr(travel.held, "uploads", lambda _: uploads)
+    monkeypatch.setattr(travel.held, "let_go", lambda: None)
+    monkeypatch.setattr(travel, "_start_over", lambda *why: told.extend(why))
+    told = list[str]()
+    travel._take_in(["1", "2", "3"])
+    assert len(store.listing.seen_by("another")) == 2
+    assert [why.split(":")[0] for why in told] == ["bad.json", "bad.npz"]
+
+
+def test_a_link_to_a_study_that_is_not_there_is_said(open_page: Opener, store: RunStore) -> None:
+    app = open_page("runs", study="f" * 32)
+    assert "The study of this link is not there" in app.warning[0].value
+
+
 def test_a_selection_leaves_as_one_file_and_as_a_table(
     store: RunStore, made: list[RunRecord], tmp_path: Path
 ) -> None:

@@ -248,8 +248,8 @@ def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
 def test_what_a_link_asks_for_in_vain_is_said() -> None:
     app = sidebar_alone(map="nonsense", c=99, method="none such", m=7)
     assert app.warning[0].value == (
-        "This link asks for what is not offered here: method = none such (RankSVM is used), c = 99 (-4 is "
-        "used), map = nonsense (Nyström is used), m = 7 (200 is used)."
+        "This link asks for what is not offered here: Feature map = nonsense (Nyström is used), C = 2⁹⁹ "
+        "(2⁻⁴ is used), Method = none such (RankSVM is used), m = 7 (200 is used)."
     )
     assert app.session_state["spec"] == SPEC.but(n_components=200)
 

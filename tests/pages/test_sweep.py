@@ -96,6 +96,7 @@ def table_of(app: AppTest) -> Any:
 def test_before_it_starts_a_design_says_what_it_comes_to(opened: Callable[..., AppTest]) -> None:
     app = opened(**SMALL)
     assert app.header[0].value.startswith("12 runs of 4 models in 3 families: about")
+    assert app.header[0].value.rstrip(".").endswith(" with 2 worker processes")
     (drawn,) = figures(app)
     coming = next(trace for trace in drawn["data"] if trace.get("name") == "to come")
     assert numbers(coming["x"]) == [0, 0, 1, 1]

@@ -8,15 +8,15 @@ import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.experiments.job_errors import NoSuchJob
-from rankviz.experiments.jobs import JobStore
+from rankviz.store import NoSuchStudy
 from ui.shared import tabs
+from ui.shared.watching import jobs
 
 Opener = Callable[..., AppTest]
 
 
-class Store:
-    """A store that only notes what was stopped, and for whom."""
+class Noted:
+    """Jobs of which only is noted which were stopped, and for whom."""
 
     def __init__(self) -> None:
         self.stopped: list[tuple[str, str]] = []
@@ -24,15 +24,15 @@ class Store:
     def stop(self, job_id: str, owner: str) -> None:
         self.stopped.append((job_id, owner))
         if job_id == "deleted":
-            raise NoSuchJob
+            raise NoSuchStudy
 
 
 @pytest.fixture
 def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
-    store = Store()
-    monkeypatch.setattr(tabs, "store", lambda: store)
+    noted = Noted()
+    monkeypatch.setattr(tabs, "jobs", lambda: noted)
     monkeypatch.setattr(tabs, "WAITING", tabs.Waiting())
-    return store.stopped
+    return noted.stopped
 
 
 class Server:
@@ -90,12 +90,12 @@ def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert "job" in app.query_params, "its visitor has waited while it was tried"
-    for job in JobStore().live():
-        JobStore().delete(job.id, job.owner)
+    for job in jobs().live():
+        jobs().delete(job.id, job.owner)
     app = open_page("train", m=10)
     app.run()
     assert "They begin when the controls rest" in words(app)
-    assert JobStore().live() == []
+    assert jobs().live() == []
     monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 0.0)
     app.run()
     assert "longer than predicted" in words(app)

@@ -331,9 +331,9 @@ def test_ranked_lists_lead_here_from_the_two_at_the_top(open_page: Opener) -> No
 def test_documents_that_are_marked_are_asked_about_in_the_order_of_each_list(open_page: Opener) -> None:
     listed = ranked()["document"]
     app = open_page("side_by_side", m=10, query=query(), document=listed[4])
-    assert asked_about(app, "why-left").startswith("Why is rank 4 above rank 5? (Nyström")
+    assert "why 4 above 5?" in asked_about(app, "why-left")
     app = open_page("side_by_side", m=10, query=query(), document=listed[1], document2=listed[4])
-    assert asked_about(app, "why-left").startswith("Why is rank 2 above rank 5? (Nyström")
+    assert "why 2 above 5?" in asked_about(app, "why-left")
     assert f"{escaped(listed[1])} over {escaped(listed[4])}" in asked_about(app, "why-left")
     app = open_page("train", view="One query", m=10, query=query(), document=listed[4], document2=listed[1])
     assert asked_about(app, "train-why").startswith("Why is rank 2 above rank 5? ")

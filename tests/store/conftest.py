@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest_jobs import wait_for
+from conftest_jobs import SPEC, end_workers
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.datasets import Fold, find_datasets, open_fold
-from rankviz.experiments.desks import WORKERS_ENVIRONMENT
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import at_work
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.jobs import Jobs
+from rankviz.store.places import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
 
 POSTGRES = "RANKVIZ_TEST_POSTGRES"
 """Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
@@ -47,13 +48,31 @@ def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     """An empty store; whatever worker works on it is ended afterwards."""
     monkeypatch.setenv(ENVIRONMENT, address)
     monkeypatch.setenv(WORKERS_ENVIRONMENT, "2")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
+    monkeypatch.setenv(FOLDER_ENVIRONMENT, str(tmp_path))
     store = RunStore()
     yield store
-    for process in at_work(store):
-        process.terminate()
-        wait_for(lambda process=process: not process.alive())
+    end_workers(store)
     store.close()
+
+
+@pytest.fixture
+def jobs(store: RunStore) -> Jobs:
+    """What pages ask for jobs, with one worker at once."""
+    return Jobs(LocalWorkers(store, 1))
+
+
+@pytest.fixture
+def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+    def submitted(specs: Sequence[RunSpec] = (SPEC,), owner: str = "me") -> str:
+        return jobs.submit(specs, owner=owner, title="A job", roots=[root])
+
+    return submitted
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker is started: the test itself takes what is to be made."""
+    monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
 
 
 @pytest.fixture(scope="module")

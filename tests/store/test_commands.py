@@ -182,6 +182,7 @@ def test_runs_travel(
         (("sweep", "small", "--axis", "C=0.1..1"), "powers of one number"),
         (("sweep", "small"), "no axes"),
         (("sweep", "--resume", "0" * 32), "no study of this id"),
+        (("sweep", "small", "--axis", "C=1,2", "--rule", "luck"), "choose one of 'best'"),
         (("runs", "--where", "Q=1"), "'Q' is no column"),
         (("compare",), "name runs by their digests"),
         (("compare", "abc"), "no runs begin with 'abc'"),

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import Database, RunStore, StoreOutOfReach, default_url
@@ -65,36 +66,41 @@ def test_a_folder_in_which_nothing_can_be_made_is_said(tmp_path: Path) -> None:
         Database(tmp_path / "file" / "runs.sqlite")
 
 
-def test_a_full_disk_loses_nothing(
-    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_loses_nothing(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
     store = RunStore(tmp_path / "runs.sqlite")
     first, *others = made.values()
     store.records.keep([first], "me")
-    with store.database.engine.connect() as connection:
+    with store.database.engine.connect() as connection:  # there is one, which is used again
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
-        monkeypatch.setattr(store.database.engine, "begin", lambda: _Begun(connection))
-        with pytest.raises(StoreOutOfReach, match="its disk is full"):
-            store.records.keep(others, "me")
-    monkeypatch.undo()
+    with pytest.raises(StoreOutOfReach, match="its disk is full"):
+        store.records.keep(others, "me")
+    store.close()
+    store = RunStore(tmp_path / "runs.sqlite")
     assert len(store.listing.seen_by("me")) == 1
     assert len(store.records.find(list(made))) == 1
+    store.close()
 
 
-class _Begun:
-    """A transaction on a connection that is open."""
+def test_a_server_that_gives_no_answer_is_not_asked_by_every_visitor_in_turn(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if store.database.file is not None:
+        pytest.skip("a file answers at once")
+    asked = list[int]()
 
-    def __init__(self, connection: object) -> None:
-        self._connection = connection
+    def silent() -> None:
+        asked.append(1)
+        raise OperationalError("", None, Exception("timeout"))
 
-    def __enter__(self) -> object:
-        self._connection.rollback()  # type: ignore[attr-defined]
-        self._transaction = self._connection.begin()  # type: ignore[attr-defined]
-        return self._connection
-
-    def __exit__(self, *error: object) -> None:
-        self._transaction.rollback() if error[0] else self._transaction.commit()
+    with monkeypatch.context() as away:
+        away.setattr(store.database.engine, "connect", silent)
+        for _ in range(5):
+            with pytest.raises(StoreOutOfReach, match="does not answer"):
+                store.studies.every()
+        assert len(asked) == 1
+    monkeypatch.setattr(store.database, "_away_until", 0.0)  # the time has passed
+    assert store.studies.every() == []
 
 
 def test_a_statement_that_is_wrong_is_a_fault_of_ours(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from conftest_jobs import wait_for
 from conftest_store import GRID, save_all, taken
 from sqlalchemy import event
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, StoreOutOfReach, listing
+from rankviz.store.common import keep_for_all
 
 
 def test_a_table_is_read_again_where_anybody_has_written(
@@ -25,6 +29,31 @@ def test_a_table_is_read_again_where_anybody_has_written(
     other.close()
     assert third not in store.listing.seen_by("me").index
     assert list(store.listing.deleted_by("me").index) == [third]
+
+
+def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
+    study = store.studies.submit(GRID, specs)
+    save_all(store, taken(store, "a worker"), made)
+    digests = [spec.hash for spec in specs]
+    for shared in (False, True, False):
+        store.studies.share(study, "me", shared)
+        assert set(store.listing.seen_by("you").index) == (set(digests) if shared else set())
+        assert set(store.listing.seen_among(digests, "you")) == (set(digests) if shared else set())
+    store.studies.share(study, "me", True)
+    assert not store.listing.seen_by("you")["own"].any()
+    store.studies.delete(study, "me")
+    assert store.listing.seen_by("you").empty
+
+
+def test_what_pages_ask_for_themselves_is_no_study_to_choose(
+    store: RunStore, submit: Callable[..., str], nobody: None, made: dict[RunSpec, RunRecord]
+) -> None:
+    submit()
+    keep_for_all(store, list(made.values()), "figures")
+    for found in (store.studies.of("me"), store.studies.every(), store.studies.titles("me")):
+        assert not found
 
 
 def test_runs_that_are_made_get_their_metrics(
@@ -45,8 +74,14 @@ def test_a_table_that_nobody_changed_is_not_read_again(
     before = store.listing.seen_by("me")
     asked: list[str] = []
     event.listen(store.database.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+
+    def read_again() -> bool:
+        asked.clear()
+        store.listing.seen_by("me")
+        return any("FROM runs" in text for text in asked)
+
+    wait_for(lambda: not read_again())  # PostgreSQL tells of what is written to any of its databases
     again = store.listing.seen_by("me")
-    assert not [text for text in asked if "FROM runs" in text]
     again["note"] = "of this caller alone"
     assert store.listing.seen_by("me").equals(before)
     store.marks.note("me", [before.index[0]], "new")

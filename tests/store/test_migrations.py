@@ -51,22 +51,29 @@ def test_what_an_earlier_version_kept_is_there_after_all_steps(
             name: connection.execute(text(f"SELECT count(*) FROM {name}")).scalar()
             for name in ("runs", "records", "studies", "members", "marks", "tags")
         }
+        assert connection.execute(text("SELECT size = length(content) FROM runs, records")).scalar()
     assert set(counts.values()) == {1}
     assert store.records.content("0123456789abcdef") == next(iter(made.values())).to_bytes()
 
 
+FIRST = (
+    "INSERT INTO studies (id, owner, title, kind, design, roots, asked, tries, threads, shared, note,"
+    " created) VALUES ('s', 'me', 'a grid', 'sweep', '{}', '[]', 'running', 3, 1, false, '', 1.0)",
+    "INSERT INTO runs (id, digest, spec, state, reason, created)"
+    " VALUES (1, '0123456789abcdef', '{}', 'done', '', 1.0)",
+    "INSERT INTO records (run, content) VALUES (1, :content)",
+    "INSERT INTO families (id, study, done, waits, attempts, progress) VALUES (1, 's', true, 1.0, 0, '')",
+    "INSERT INTO members (study, position, run, family) VALUES ('s', 0, 1, 1)",
+    "INSERT INTO marks (owner, run, since, star, note, shared) VALUES ('me', 1, 1.0, true, 'x', false)",
+    "INSERT INTO tags (owner, run, tag) VALUES ('me', 1, 'best')",
+)
 KEPT = {
-    "0001": [
-        "INSERT INTO studies (id, owner, title, kind, design, roots, asked, tries, threads, shared, note,"
-        " created) VALUES ('s', 'me', 'a grid', 'sweep', '{}', '[]', 'running', 3, 1, false, '', 1.0)",
-        "INSERT INTO runs (id, digest, spec, state, reason, created)"
-        " VALUES (1, '0123456789abcdef', '{}', 'done', '', 1.0)",
-        "INSERT INTO records (run, content) VALUES (1, :content)",
-        "INSERT INTO families (id, study, done, waits, attempts, progress) VALUES (1, 's', true, 1.0, 0, '')",
-        "INSERT INTO members (study, position, run, family) VALUES ('s', 0, 1, 1)",
-        "INSERT INTO marks (owner, run, since, star, note, shared) VALUES ('me', 1, 1.0, true, 'x', false)",
-        "INSERT INTO tags (owner, run, tag) VALUES ('me', 1, 'best')",
-    ]
+    "0001": FIRST,
+    "0002": (
+        *FIRST,
+        "UPDATE studies SET background = false, seconds = 9.0, worked = 1.0, changed = 2.0, reason = 'why'",
+        "UPDATE runs SET size = (SELECT length(content) FROM records)",
+    ),
 }
 """Of every version, statements that fill its tables as it would have. A new step adds its own."""
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from conftest_store import GRID, end_of_lease, save_all, states, taken
+from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.experiments.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.making import Making
+from rankviz.store.tables import workers
 
 
 def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:
@@ -187,3 +189,24 @@ def test_a_family_is_made_as_a_whole(store: RunStore, specs: list[RunSpec], root
     study = store.studies.submit(Study("me", "a grid", roots=(str(root),)), specs[:3])
     Making(store).make(taken(store, "w"))
     assert states(store, study) == {"done": 3}
+
+
+def test_a_worker_that_could_not_say_that_it_is_there_is_known_while_it_is_seen(store: RunStore) -> None:
+    """As where the disk was full, or the machine slept; it would work on, and nobody know of it."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        for name in ("there", "elsewhere", "not started"):
+            store.queue.register(name, ProcessId.of(process.pid))
+        with store.database.writing() as connection:
+            connection.execute(update(workers).values(until=0.0))
+            for name, values in (("elsewhere", {"host": "another"}), ("not started", {"process": ""})):
+                connection.execute(update(workers).where(workers.c.id == name).values(**values))
+        store.queue.take("w")
+        assert known(store) == ["there"]
+        process.communicate()
+    store.queue.take("w")
+    assert known(store) == []
+
+
+def known(store: RunStore) -> list[str]:
+    with store.database.reading() as connection:
+        return list(connection.execute(select(workers.c.id)).scalars())

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from conftest_jobs import wait_for
+from conftest_jobs import SPEC, wait_for
+from conftest_jobs import ended as ended_job
+from sqlalchemy import insert
 
 from rankviz import RunSpec
-from rankviz.store import RunStore, Study, StudyStatus
+from rankviz.experiments.processes import ProcessId, start
+from rankviz.store import RunStore, Study, StudyStatus, workplace
 from rankviz.store.execution import LocalWorkers, at_work, log_folder
+from rankviz.store.jobs import Jobs
+from rankviz.store.leases import host
+from rankviz.store.tables import workers
+from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
+
+processes_alone = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+"""What is tried is what processes do, whatever the database."""
 
 
 @pytest.fixture
@@ -69,6 +84,7 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     assert status.counts == {"done": len(specs)}
 
 
+@processes_alone
 def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +120,7 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
         assert b"postgresql" not in command.read_bytes()
 
 
+@processes_alone
 def test_workers_leave_no_logs_where_nothing_went_wrong(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
 ) -> None:
@@ -111,6 +128,150 @@ def test_workers_leave_no_logs_where_nothing_went_wrong(
     ended(execution, execution.submit(asked(root), specs))
     wait_for(lambda: not at_work(execution.store))
     assert not list(log_folder(execution.store).glob("*.log"))
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
+    """The workers that were started."""
+    found = list[ProcessId]()
+
+    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        found.append(start(command, environment, log))
+        return found[-1]
+
+    monkeypatch.setattr("rankviz.store.execution.start", noting)
+    return found
+
+
+@processes_alone
+@pytest.mark.parametrize(
+    ("most", "processes"), [({"idle_seconds": 60}, 1), ({"worker_jobs": 2}, 2), ({"worker_bytes": 1}, 3)]
+)
+def test_a_worker_stays_until_it_has_made_or_taken_much(
+    jobs: Jobs,
+    submit: Callable[..., str],
+    bounded: Callable[..., None],
+    started: list[ProcessId],
+    most: dict[str, float],
+    processes: int,
+) -> None:
+    bounded(**most)
+    for number in range(3):
+        assert ended_job(jobs, submit((SPEC.but(C=0.5 + number),))).state == "finished"
+    assert len(started) == processes
+
+
+@processes_alone
+def test_a_worker_that_nobody_needs_ends(
+    store: RunStore, jobs: Jobs, submit: Callable[..., str], bounded: Callable[..., None]
+) -> None:
+    bounded(idle_seconds=0.2)
+    ended_job(jobs, submit())
+    assert wait_for(lambda: not at_work(store))
+
+
+@processes_alone
+def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
+    store: RunStore,
+    jobs: Jobs,
+    submit: Callable[..., str],
+    bounded: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It finds out whichever process started it: a worker may start another for the same server."""
+    bounded(idle_seconds=3600.0)
+    server = start(["sleep", "60"], dict(os.environ), tmp_path / "server.log")
+    monkeypatch.setenv(SERVER_ENVIRONMENT, json.dumps(asdict(server)))
+    job = submit()
+    server.terminate()
+    assert ended_job(jobs, job).state == "finished"
+    assert wait_for(lambda: not at_work(store))
+
+
+def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = json.loads(environment_of_worker(1, 1)[SERVER_ENVIRONMENT])
+    assert ProcessId(**named) == ProcessId.of(os.getpid())
+    other = json.dumps({"pid": 1, "began": 0})
+    monkeypatch.setenv(SERVER_ENVIRONMENT, other)
+    assert environment_of_worker(1, 1)[SERVER_ENVIRONMENT] == other
+
+
+@processes_alone
+def test_cores_are_shared_out(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch, specs: list[RunSpec], root: Path
+) -> None:
+    environments = list[dict[str, str]]()
+
+    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        environments.append(environment)
+        return start(["sleep", "60"], environment, log)
+
+    monkeypatch.setattr("rankviz.store.execution.cores", lambda: 9)
+    monkeypatch.setattr("rankviz.store.execution.start", noting)
+    for number, at_once in enumerate((2, 20)):
+        LocalWorkers(store, at_once).submit(asked(root), [specs[number]])
+    names = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "RANKVIZ_THREADS"
+    assert {environments[0][name] for name in names} == {"4"}
+    assert {environments[-1][name] for name in names} == {"1"}
+
+
+def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("1")
+    monkeypatch.setattr(workplace, "PACKAGE", tmp_path)
+    before = workplace.code()
+    assert workplace.code() == before
+    os.utime(tmp_path / "module.py", (1, 1))
+    assert workplace.code() != before
+
+
+@processes_alone
+def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
+    store: RunStore, jobs: Jobs, submit: Callable[..., str]
+) -> None:
+    ended_job(jobs, submit())
+    (process,) = at_work(store)
+    os.kill(process.pid, signal.SIGKILL)
+    wait_for(lambda: not process.alive())
+    assert ended_job(jobs, submit((SPEC.but(C=0.125),))).state == "finished"
+
+
+@processes_alone
+def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
+    store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = start(["true"], dict(os.environ), tmp_path / "gone.log")
+    wait_for(lambda: not gone.alive())
+    starter = json.dumps({"starter": asdict(gone)})
+    with store.database.writing() as connection:
+        noted = {"id": "never", "host": host(), "process": starter, "until": time.time() + 999}
+        connection.execute(insert(workers).values(**noted))
+    assert at_work(store) == []
+    assert ended_job(jobs, submit()).state == "finished"
+
+
+def test_two_that_look_at_once_start_one_worker(
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[str]()
+
+    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        started.append(command[-1])
+        return start(["sleep", "60"], environment, log)
+
+    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
+    for number in range(3):
+        submit((SPEC.but(C=1.0 + number),))
+    stores = [RunStore(store.database.address) for _ in range(4)]
+    many = [LocalWorkers(one, 1) for one in stores]
+    threads = [threading.Thread(target=lambda one=one: [one.see_to_it() for _ in range(20)]) for one in many]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(started) == 1
+    for one in stores:
+        one.close()
 
 
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:

@@ -69,6 +69,11 @@ def _written(columns: Columns, name: str, table: pd.DataFrame) -> pd.Series[Any]
     return table[name] if numeric else columns.in_words(name, table)
 
 
+def _says_anything(values: pd.Series[Any]) -> bool:
+    """Whether any run has a word in a column: a setting that is none or not there everywhere has not."""
+    return bool((values.notna() & ~values.isin(["", "none"])).any())
+
+
 def times(table: pd.DataFrame) -> pd.Series[Any]:
     """When runs ended, or were asked for, in the visitor's zone."""
     found = pd.to_datetime(table["ended"].fillna(table["created"]), unit="s", utc=True)
@@ -99,6 +104,7 @@ def formats(
 
 def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]) -> list[str]:
     """Draw the table; returns the digests of the runs that are chosen in it."""
+    wanted = [name for name in wanted if _says_anything(_written(columns, name, table))]
     shown = cells(table, columns, wanted, metrics)
     key = _key(table, list(shown.columns))
     st.session_state[_LISTED] = table.index

@@ -93,26 +93,25 @@ def bring() -> None:
             _start_over(held.why_not_here())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
             _take_in([file.file_id for file in files])
-        if _ERROR in st.session_state:
-            st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
-            st.caption("Nothing of that file was kept.")
+        for why in st.session_state.get(_ERROR, []):
+            st.error(f"{escaped(why)} Nothing of that file was kept.", icon=":material/error:")
         if _TOLD in st.session_state:
             st.success(st.session_state[_TOLD], icon=":material/check:")
 
 
 def _take_in(ids: Sequence[str]) -> None:
-    """Keep the runs of files, up to the first that cannot be read, and run again without them."""
+    """Keep the runs of files, say of each that cannot be read why, and run again without them."""
     _forget()
-    number, why = 0, ""
-    try:
-        with st.spinner("Reading every run …"):
-            for upload in held.uploads(ids):
+    number, why = 0, list[str]()
+    with st.spinner("Reading every run …"):
+        for upload in held.uploads(ids):
+            try:
                 number += kept(upload)
-    except (DataError, StoreError) as error:
-        why = str(error)
+            except (DataError, StoreError) as error:
+                why.append(str(error))
     if number:
         st.session_state[_TOLD] = f"{counted(number, 'run')} imported."
-    _start_over(why)
+    _start_over(*why)
 
 
 def kept(upload: Upload) -> int:
@@ -129,12 +128,12 @@ def kept(upload: Upload) -> int:
             return_freed_memory()
 
 
-def _start_over(why: str) -> None:
-    """Run again with an empty form, and a sentence where something went wrong."""
+def _start_over(*why: str) -> None:
+    """Run again with an empty form, and a sentence for each thing that went wrong."""
     held.let_go()
     st.session_state[_VERSION] += 1
     if why:
-        st.session_state[_ERROR] = why
+        st.session_state[_ERROR] = list(why)
     st.rerun()
 
 

@@ -47,8 +47,10 @@ def runs_of_visitor() -> pd.DataFrame:
     found = store.listing.seen_by(owner)
     if bool(found["own"].any()):
         keep_visitor()
+    titles, asked = store.studies.titles(owner), st.query_params.get(filters.STUDY, "")
+    if asked and asked not in titles:
+        st.warning("The study of this link is not there, or is not shared; all runs are shown.")
     with own_place():
-        titles = store.studies.titles(owner)
         study = _study(titles) if titles else ""
         if st.toggle("Deleted", key=filters.DELETED, bind="query-params", help="Runs that you have deleted."):
             return store.listing.deleted_by(owner)

@@ -16,12 +16,12 @@ from rankviz.experiments.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.experiments.job_errors import JobError
-from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from rankviz.store import StoreError
+from rankviz.store.job_status import JobStatus
 from ui.shared import run_store
 from ui.shared.foreign import escaped
 from ui.shared.run_store import keeper
@@ -38,7 +38,7 @@ from ui.shared.runs import (
 from ui.shared.tabs import wait_too
 from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
 from ui.shared.visitors import keep_visitor, visitor
-from ui.shared.watching import PARAMETER, STOPPED, store, watch
+from ui.shared.watching import PARAMETER, STOPPED, jobs, watch
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
@@ -60,21 +60,26 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
 
 
 def run_what_comes(
-    specs: Sequence[RunSpec], *, title: str, together: Callable[[RunSpec], Hashable]
+    specs: Sequence[RunSpec],
+    *,
+    title: str,
+    together: Callable[[RunSpec], Hashable],
+    needed: Callable[[RunSpec], bool] = lambda _: True,
 ) -> dict[RunSpec, RunRecord]:
     """The records that a page can show by now, as more come: of runs that belong together all, or none.
 
-    How many have finished is said while any is missing; where none can be shown, the page ends here.
+    That more is to come is said while any is missing; where none that is needed can be shown, the page ends
+    here. How many are ready is said by the job alone, which counts on while the page stands.
     """
     found = dict(zip(specs, run_or_submit(specs, title=title), strict=True))
     there = {spec: record for spec, record in found.items() if record is not None}
     waiting = {together(spec) for spec in found.keys() - there.keys()}
     whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
-    if not whole:
-        st.info("No run of this figure has finished yet. It grows here as they finish.", icon=WAITING)
+    if not any(map(needed, whole)):
+        st.info("No point of this figure has all its runs yet. It grows here as they finish.", icon=WAITING)
         st.stop()
     if waiting:
-        st.caption(f"{len(there)} of {len(found)} runs have finished; the figures show these.")
+        st.caption("The figures show what has all its runs, and grow as more finish.")
     return whole
 
 
@@ -111,9 +116,7 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     """The records that are remembered or that earlier jobs have made, which are remembered then."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]
-    for record in store().find_records([*unknown, *twins(unknown)]).values():
-        remember(record)
-    for record in run_store.find([spec for spec in unknown if recall(spec) is None]).values():
+    for record in run_store.find([*unknown, *twins(unknown)]).values():
         remember(record)
     return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
 
@@ -209,10 +212,10 @@ def _named_job(title: str) -> JobStatus | None:
 
     On other pages a stopped job says nothing: runs of it that are short are made there at once.
     """
-    with suppress(JobError):  # there is none, or it was deleted
-        return store().status(st.query_params.get(PARAMETER, ""))
-    with suppress(JobError):
-        stopped = store().status(st.session_state.get(STOPPED, ""))
+    with suppress(StoreError):  # there is none, or it was deleted
+        return jobs().status(st.query_params.get(PARAMETER, ""))
+    with suppress(StoreError):
+        stopped = jobs().status(st.session_state.get(STOPPED, ""))
         return stopped if stopped.title == title else None
     return None
 
@@ -224,7 +227,9 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
         return named
-    live = store().live()
+    live = list[JobStatus]()
+    with suppress(StoreError):  # where the store is out of reach, short runs are made all the same
+        live = jobs().live()
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
     others = [job for job in live if wanted <= set(job.specs)]
     return next(iter((*reversed(own), *others)), None)
@@ -259,5 +264,5 @@ def _submit(missing: list[RunSpec], title: str) -> None:
     st.session_state.pop(_REFUSED, None)
     try:
         start(missing, title)
-    except JobError as error:
+    except StoreError as error:
         st.session_state[_REFUSED] = missing, str(error)

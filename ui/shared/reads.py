@@ -33,7 +33,7 @@ def by_influence(setting: Setting) -> str:
     """The Influence page begins with the linear model."""
     chosen = _asked("model", LINEAR_MODEL)
     of_linear = [one for one, _ in METHODS[USUAL].active(_linear)]
-    if chosen != LINEAR_MODEL or setting in (NORMALISATION, BASELINE_C):
+    if chosen == CURRENT_MODEL or setting in (NORMALISATION, BASELINE_C):
         return ""
     if setting in of_linear and setting not in (FEATURE_MAP, LOSS_WEIGHT):
         return ""
@@ -45,7 +45,7 @@ def by_influence(setting: Setting) -> str:
 
 def no_fold_by_influence() -> str:
     """The Influence page begins with all folds pooled."""
-    if _asked("scope", ALL) != ALL or _asked("view", "") == OF_COSTS:
+    if _asked("scope", ALL) == THIS or _asked("view", "") == OF_COSTS:
         return ""
     return f"Not read here while the page pools all folds: choose “{THIS}” above its figure."
 

@@ -6,9 +6,10 @@ be reached pages work as without it, and those that show what is in it say why.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from queue import Empty, Queue
 from threading import Lock, Thread
 
@@ -16,12 +17,15 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.room import purge
 from rankviz.store.takeover import take_over
 
 MOST_PENDING = 2000
 """Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
 TOGETHER = 100
 """So many records are written together."""
+PURGE_SECONDS = 6 * 3600.0
+"""This often the store is purged of what was deleted long ago."""
 MOST_SEEN = 100_000
 """So many records are remembered as handed over."""
 
@@ -59,16 +63,31 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 @cache
 def take_over_once() -> None:
-    """Have what jobs have left in folders in the store; once for a server."""
-    take_over(run_store())
+    """Have what jobs have left in folders in the store; once for a server, with room for it or without."""
+    try:
+        take_over(run_store())
+    except StoreOutOfReach:
+        raise
+    except StoreError:
+        return
 
 
 def look_after() -> None:
-    """Have sweeps go on whose workers have ended, with the machine or the app that started them."""
+    """Have sweeps go on whose workers have ended, with the machine or the app that started them.
+
+    What was deleted long ago goes for good.
+    """
     with suppress(StoreError):
         take_over_once()
-        if run_store().queue.waits():
-            workers().see_to_it()
+        purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
+        workers().see_to_it()
+
+
+@lru_cache(maxsize=1)
+def purge_now_and_then(_: int) -> None:
+    """Purge the store, once for each number."""
+    with run_store().database.writing() as connection:
+        purge(connection)
 
 
 class Keeper:
@@ -134,5 +153,5 @@ def forget() -> None:
     keeper().settle()
     for execution in _opened():
         execution.store.close()
-    for kept in (_opened, keeper, take_over_once):
+    for kept in (_opened, keeper, take_over_once, purge_now_and_then):
         kept.cache_clear()

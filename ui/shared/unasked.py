@@ -7,14 +7,14 @@ from contextlib import suppress
 
 import streamlit as st
 
-from rankviz.experiments.job_errors import JobError, StoreUnusable
-from rankviz.experiments.job_status import JobStatus
 from rankviz.experiments.spec import RunSpec
+from rankviz.store import StoreError, StoreOutOfReach
+from rankviz.store.job_status import JobStatus
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run
 from ui.shared.tabs import began_unasked, leave, wait_too
 from ui.shared.visitors import visitor
-from ui.shared.watching import PARAMETER, store, watch
+from ui.shared.watching import PARAMETER, jobs, watch
 
 REST_SECONDS = 1.5
 """A job begins unasked once its visitor has left the controls alone for so long."""
@@ -31,9 +31,9 @@ OF_OTHERS = "Another visitor has asked for the same runs: they are made once, an
 
 def start(missing: list[RunSpec], title: str) -> JobStatus:
     """Start a job and name it in the address."""
-    job_id = store().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
+    job_id = jobs().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
     st.query_params[PARAMETER] = job_id
-    return store().status(job_id)
+    return jobs().status(job_id)
 
 
 def note_on(job: JobStatus) -> str:
@@ -62,17 +62,17 @@ def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> b
 def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
     """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
     try:
-        job_id, new = store().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
+        job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
         if new:
             st.query_params[PARAMETER] = st.session_state[UNASKED] = job_id
             began_unasked(job_id, visitor())
         else:
             wait_too(job_id)
-        return store().status(job_id)
-    except StoreUnusable as error:
+        return jobs().status(job_id)
+    except StoreOutOfReach as error:
         st.warning(escaped(error), icon=":material/save:")
         run(*late)
-    except JobError as error:
+    except StoreError as error:
         st.warning(escaped(error), icon=":material/error:")
     return None
 
@@ -99,8 +99,8 @@ def let_go(wanted: list[RunSpec]) -> None:
     job_id = st.session_state.get(UNASKED)
     if job_id is None:
         return
-    with suppress(JobError):  # it was deleted
-        job = store().status(job_id)
+    with suppress(StoreError):  # it was deleted
+        job = jobs().status(job_id)
         if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
             return
     leave(job_id)

@@ -11,10 +11,14 @@ import streamlit as st
 
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.estimate import in_words
-from rankviz.experiments.jobs import JobError, JobStatus, JobStore, NoSuchJob
 from rankviz.experiments.remaining import roughly
 from rankviz.experiments.spec import RunSpec
+from rankviz.store import NoSuchStudy, StoreError
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.job_status import JobStatus
+from rankviz.store.jobs import Jobs
 from ui.shared.foreign import escaped
+from ui.shared.run_store import workers
 from ui.shared.runs import errors_as_sentences, recall, stage_words
 from ui.shared.visitors import keep_visitor, visitor
 
@@ -30,10 +34,14 @@ STOPPED = "stopped-job"
 """Where the session keeps the job that its visitor stopped last."""
 
 
+def jobs() -> Jobs:
+    """The jobs of this machine's user, shared by all visitors; `StoreOutOfReach`."""
+    return _jobs_of(workers())
+
+
 @cache
-def store() -> JobStore:
-    """The jobs of this machine's user, shared by all visitors."""
-    return JobStore()
+def _jobs_of(execution: LocalWorkers) -> Jobs:
+    return Jobs(execution)
 
 
 class _Watchers:
@@ -81,8 +89,8 @@ def _progress(
     """The fragment that is drawn several times a second while a job is live."""
     _watchers.note(f"{visitor()} {job_id} {place}")
     try:
-        status = store().status(job_id)
-    except NoSuchJob:  # deleted meanwhile: the page is drawn without it
+        status = jobs().status(job_id)
+    except NoSuchStudy:  # deleted meanwhile: the page is drawn without it
         st.rerun()
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
@@ -129,6 +137,8 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
     """
     done, total = len(status.finished) + beside[0], status.total + beside[1]
     ready = f"{done} of {total} runs ready" if total > 1 else ""
+    if ready and status.failed:
+        ready += f", {len(status.failed)} cannot be made"
     stage = ""
     if status.stopping:
         stage = "stopping"
@@ -145,7 +155,7 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
 def _of_the_current(status: JobStatus, named: bool) -> str:
     """Which run is made where there are more, what it is about, and about how long it takes yet."""
     if status.latest is None or status.current is None:
-        return "starting"
+        return "going on to the next run" if status.finished else "starting"
     stage, left = stage_words(status.latest["stage"]), status.remaining
     words = f"{in_a_sentence(status.current)} goes on: {stage}" if named else stage
     return words if left is None else f"{words}, {roughly(left)} left"
@@ -154,17 +164,17 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
 @errors_as_sentences()
 def _stop(job_id: str) -> None:
     try:
-        store().stop(job_id, visitor())
+        jobs().stop(job_id, visitor())
         # so that the page says how it ended: a run of it that is on its way may not know the address yet
         st.query_params[PARAMETER] = st.session_state[STOPPED] = job_id
-    except JobError as error:
+    except StoreError as error:
         st.toast(escaped(error), icon=":material/error:")
 
 
 @errors_as_sentences()
 def _delete(job_id: str) -> None:
     try:
-        store().delete(job_id, visitor())
+        jobs().delete(job_id, visitor())
         st.query_params.pop(PARAMETER, None)
-    except JobError as error:
+    except StoreError as error:
         st.toast(escaped(error), icon=":material/error:")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.comparing.marked_up import LATEX, MARKDOWN, Markup
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import counted, with_minus
 from rankviz.common.spreadsheets import as_csv
 from rankviz.experiments.description import PART_NAMES
 from rankviz.metrics.significance import queries_in_words
@@ -90,7 +90,7 @@ def _legend(comparison: Comparison, part: str) -> str:
     sentences = [
         f"Means over {n} ({data}); bold: the best of a column.",
         f"{BETTER} better, {WORSE} worse than {comparison.baseline}: {TESTS[comparison.test]} over queries, "
-        f"Holm's correction over {comparison.family} comparisons, adjusted p ≤ {LEVEL:g}.",
+        f"Holm's correction over {counted(comparison.family, 'comparison')}, adjusted p ≤ {LEVEL:g}.",
         *comparison.notes,
     ]
     return " ".join(sentences)

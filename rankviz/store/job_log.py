@@ -1,4 +1,4 @@
-"""A line for each job that ended, in `jobs.log` of the store: who, what, how long, how it ended.
+"""A line for each job that ended, in `jobs.log` beside the runs: who, what, how long, how it ended.
 
 Who is the beginning of a visitor's digest, which tells visitors apart and names nobody; what is the methods
 that were trained. Titles, data sets and reasons, which may hold names that visitors gave, are left out.
@@ -6,11 +6,12 @@ that were trained. Titles, data sets and reasons, which may hold names that visi
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from contextlib import suppress
-from pathlib import Path
+
+from rankviz.store.job_status import JobStatus
+from rankviz.store.places import default_folder
 
 NAME = "jobs.log"
 MOST_BYTES = 1 << 20
@@ -18,29 +19,27 @@ MOST_BYTES = 1 << 20
 WHO_DIGITS = 8
 
 
-def note_end(run: Path, state: str) -> None:
-    """Append the line of a job that ended in this state; a full disk loses the line and nothing else."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        log = run.parent / NAME
+def note_end(job: JobStatus) -> None:
+    """Append the line of a job that ended; a full disk loses the line and nothing else."""
+    with suppress(OSError):
+        log = default_folder() / NAME
         with suppress(FileNotFoundError):
             if log.stat().st_size > MOST_BYTES:
                 os.replace(log, log.with_name(f"{NAME}.1"))
         with log.open("ab") as stream:  # in one write, so that lines of several processes do not mix
-            stream.write(_line(run, state).encode() + b"\n")
+            stream.write(_line(job).encode() + b"\n")
 
 
-def _line(run: Path, state: str) -> str:
+def _line(job: JobStatus) -> str:
     """Time, visitor, methods, finished runs, seconds since it was asked for, how it ended."""
-    job = json.loads((run / "spec.json").read_text(encoding="utf-8"))
-    finished = sum(1 for _ in run.glob("record-*.npz"))
     now = time.time()
     return " ".join(
         (
             time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
-            f"visitor={str(job['owner'])[:WHO_DIGITS]}",
-            f"methods={','.join(sorted({str(spec['method']) for spec in job['specs']}))}",
-            f"runs={finished}/{len(job['specs'])}",
-            f"seconds={now - job['created']:.1f}",
-            f"state={state}",
+            f"visitor={job.owner[:WHO_DIGITS]}",
+            f"methods={','.join(sorted({spec.method for spec in job.specs}))}",
+            f"runs={len(job.finished)}/{job.total}",
+            f"seconds={now - job.created:.1f}",
+            f"state={job.state}",
         )
     )

@@ -1,0 +1,23 @@
+"""Folds as a worker opens them: the one used last is kept, for the runs of a sweep mostly share it."""
+
+from __future__ import annotations
+
+from rankviz.common.progress import Callback
+from rankviz.datasets.types import Fold
+from rankviz.experiments.run import open_named
+from rankviz.experiments.spec import RunSpec
+
+
+class Folds:
+    """Folds below data roots; the one used last is kept."""
+
+    def __init__(self, roots: tuple[str, ...]) -> None:
+        self._roots, self._name = roots, ("", "")
+        self._latest: Fold | None = None
+
+    def of(self, spec: RunSpec, callback: Callback) -> Fold:
+        """The fold that a spec names, as read."""
+        if self._latest is None or self._name != (spec.dataset, spec.fold):
+            self._latest, self._name = None, (spec.dataset, spec.fold)
+            self._latest = open_named(spec, self._roots, callback)
+        return self._latest

@@ -1,0 +1,104 @@
+"""Holding a lease while a family is made: renewed in a thread, which hears of a stop at once."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from rankviz.common.progress import Progress
+from rankviz.experiments.estimate import Estimate
+from rankviz.experiments.remaining import Remaining
+from rankviz.experiments.spec import RunSpec
+from rankviz.solvers.settings import TOL
+from rankviz.store.errors import StoreOutOfReach
+from rankviz.store.leases import RENEW_SECONDS
+from rankviz.store.queue import Lease, Queue
+
+LOOK_SECONDS = 0.1
+"""This often a worker looks whether anything was written to the store, such as that it shall stop."""
+TELL_SECONDS = 0.5
+"""At most this often a worker tells how far it is."""
+
+
+class LetGo(Exception):  # noqa: N818 - a request, not an error
+    """The family is not to be made any more, another worker makes it, or others go first."""
+
+
+class TimeIsUp(Exception):  # noqa: N818 - a bound, not an error
+    """The study was worked on for as long as it may be."""
+
+
+class Keeper:
+    """Holds a lease while a family is made, in a thread of its own; the callback of all that trains.
+
+    Raises `LetGo` there once the family is to be let go of, `TimeIsUp` after the seconds that its study has.
+    """
+
+    def __init__(self, queue: Queue, lease: Lease) -> None:
+        self._queue, self._lease = queue, lease
+        self._deadline = time.monotonic() + lease.seconds
+        self._news: dict[str, Any] = {}
+        self._remaining: Remaining | None = None
+        self._over, self._lost = Event(), Event()
+        self._thread = Thread(target=self._keep, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def begin(self, spec: RunSpec, predicted: Estimate | None = None) -> None:
+        """This run is next; what it was predicted to cost, once that is known."""
+        self._remaining = None
+        if predicted is not None:
+            self._remaining = Remaining(predicted.seconds, spec.get(TOL.name), time.monotonic())
+        self._news = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
+        self._check()
+
+    def __call__(self, progress: Progress) -> None:
+        """Remember how far the run is; raise where it is to end."""
+        if self._remaining is not None and progress.record is not None:
+            self._remaining.note(progress.record, time.monotonic())
+        told = {"stage": progress.stage, "fraction": progress.fraction, "remaining": self._left()}
+        self._news = {**self._news, **told}
+        self._check()
+
+    def between(self) -> None:
+        """A run was saved, and another is to follow: others that somebody waits for may go first."""
+        with suppress(StoreOutOfReach):  # then nobody else could take anything either
+            if self._queue.gives_way(self._lease):
+                raise LetGo
+
+    def _left(self) -> float | None:
+        return None if self._remaining is None else self._remaining.seconds(time.monotonic())
+
+    def _check(self) -> None:
+        if self._lost.is_set():
+            raise LetGo
+        if time.monotonic() > self._deadline:
+            raise TimeIsUp
+
+    def _keep(self) -> None:
+        told: dict[str, Any] = {}
+        seen, renewed = None, time.monotonic()
+        while not self._over.wait(LOOK_SECONDS):
+            since = time.monotonic() - renewed
+            with suppress(StoreOutOfReach):  # it may be back before the lease has ended
+                state = self._queue.state()
+                if state != seen and not self._queue.holds(self._lease):
+                    break
+                seen = state
+                if since >= RENEW_SECONDS or (self._news is not told and since >= TELL_SECONDS):
+                    told, renewed = self._news, time.monotonic()
+                    if not self._queue.renew(self._lease, told):
+                        break
+        if not self._over.is_set():
+            self._lost.set()

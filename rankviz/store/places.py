@@ -1,0 +1,25 @@
+"""What the environment says of where runs are kept, and of how many processes make them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from rankviz.common.threads import cores
+
+FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
+WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
+
+
+def default_folder() -> Path:
+    """RANKVIZ_RUNS from the environment, or "runs" in the user's data folder."""
+    chosen = os.environ.get(FOLDER_ENVIRONMENT)
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("rankviz")) / "runs"
+
+
+def default_workers() -> int:
+    """RANKVIZ_WORKERS from the environment, or half the cores, at least 2."""
+    asked = os.environ.get(WORKERS_ENVIRONMENT, "")
+    return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)

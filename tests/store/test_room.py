@@ -1,0 +1,189 @@
+"""Room in a store: bytes of all runs are bounded; whose go, and when; what was deleted goes for good."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+from conftest_jobs import FOLD, SPEC
+from conftest_store import GRID, taken
+from sqlalchemy import update
+
+from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.store import RunStore, StoreError, Study
+from rankviz.store.common import keep_for_all, kept_for_all
+from rankviz.store.jobs import Jobs
+from rankviz.store.room import DAY, UNDO_SECONDS, bytes_of, make_room, purge
+from rankviz.store.tables import marks, runs, studies
+
+SPECS = tuple(SPEC.but(C=0.5 + number) for number in range(4))
+Bounded = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def made() -> Sequence[RunRecord]:
+    return [record for _, record in execute_all(SPECS, fold=FOLD)]
+
+
+def room_for(made: Sequence[RunRecord], *which: int) -> int:
+    """Bytes of these records, and some more."""
+    return int(1.07 * sum(len(made[number].to_bytes()) for number in which))
+
+
+def aged(store: RunStore, days: float, *specs: RunSpec) -> None:
+    """Have runs be made so many days ago."""
+    with store.database.writing() as connection:
+        for spec in specs:
+            which = runs.c.digest == spec.hash
+            connection.execute(update(runs).where(which).values(ended=time.time() - days * DAY))
+
+
+def there(store: RunStore, made: Sequence[RunRecord]) -> list[int]:
+    """Which of the records are there."""
+    found = store.records.find(SPECS)
+    assert len(store.listing.every()) == len(found)
+    return [number for number, record in enumerate(made) if record.spec in found]
+
+
+def ask(store: RunStore, owner: str) -> None:
+    with store.database.writing() as connection:
+        make_room(connection, owner)
+
+
+def test_the_bytes_of_records_are_known(store: RunStore, made: Sequence[RunRecord]) -> None:
+    store.records.keep(made[:2], "me")
+    with store.database.reading() as connection:
+        assert bytes_of(connection) == sum(len(record.to_bytes()) for record in made[:2])
+
+
+def test_while_there_is_room_nothing_goes(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    bounded(run_bytes=room_for(made, 0, 1, 2, 3))
+    store.records.keep(made, "me")
+    aged(store, 100, *SPECS)
+    store.marks.delete("me", [SPECS[0].hash])
+    ask(store, "you")
+    assert there(store, made) == [0, 1, 2, 3]
+
+
+def test_what_was_deleted_goes_first_then_the_oldest_of_anybody(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store.records.keep(made, "me")
+    aged(store, 3, SPECS[1])
+    aged(store, 5, SPECS[2])
+    store.marks.delete("me", [SPECS[3].hash])
+    for left in ([0, 1, 2], [0, 1], [0]):
+        bounded(run_bytes=room_for(made, *left))
+        ask(store, "you")
+        assert there(store, made) == left
+
+
+def test_made_up_visitors_do_not_delete_the_work_of_others(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store.records.keep(made[:1], "honest")
+    store.records.keep(made[1:], "made up")
+    for number, spec in enumerate(SPECS):
+        aged(store, 0.9 - 0.1 * number, spec)
+    bounded(run_bytes=room_for(made, 0, 3))
+    with pytest.raises(StoreError, match=r"At most .* of runs are kept .* younger than a day"):
+        ask(store, "another")
+    assert there(store, made) == [0, 1, 2, 3]
+    ask(store, "made up")
+    assert there(store, made) == [0, 3], "one's own, the oldest first, may go for one's own"
+
+
+@pytest.mark.parametrize("said", ["star", "tag", "note", "share", "sweep", "common"])
+def test_what_somebody_has_said_something_of_stays(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, said: str
+) -> None:
+    store.records.keep(made, "me")
+    aged(store, 9, *SPECS)
+    first = [SPECS[0].hash]
+    {
+        "star": lambda: store.marks.star("me", first),
+        "tag": lambda: store.marks.tag("me", first, "best"),
+        "note": lambda: store.marks.note("me", first, "for the paper"),
+        "share": lambda: store.marks.share("me", first),
+        "sweep": lambda: store.studies.submit(GRID, SPECS[:1]),
+        "common": lambda: keep_for_all(store, made[:1], "figures"),
+    }[said]()
+    bounded(run_bytes=1)
+    with pytest.raises(StoreError):
+        ask(store, "me")
+    assert there(store, made) == [0, 1, 2, 3], "nothing goes where it does not help"
+    bounded(run_bytes=room_for(made, 0))
+    ask(store, "me")
+    assert there(store, made) == [0]
+
+
+def test_what_a_job_waits_for_stays_and_jobs_that_ended_go_with_their_runs(
+    store: RunStore,
+    made: Sequence[RunRecord],
+    bounded: Bounded,
+    jobs: Jobs,
+    submit: Callable[..., str],
+    nobody: None,
+) -> None:
+    store.records.keep(made, "me")
+    aged(store, 9, *SPECS)
+    live, over = submit((*SPECS[:1], SPEC.but(C=77.0))), submit(SPECS[1:2])
+    assert jobs.status(over).state == "finished"
+    bounded(run_bytes=room_for(made, 0))
+    ask(store, "you")
+    assert store.records.find(SPECS).keys() == {SPECS[0]}
+    assert [status.id for status in jobs.of("me")] == [live]
+
+
+def test_sweeps_need_room_too(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, specs: list[RunSpec]
+) -> None:
+    store.records.keep(made, "somebody")
+    bounded(run_bytes=1)
+    with pytest.raises(StoreError, match="ask who runs the app for more room"):
+        store.studies.submit(GRID, specs)
+    assert store.studies.every() == []
+
+
+def test_what_was_deleted_can_be_restored_for_a_while_and_goes_then(
+    store: RunStore, made: Sequence[RunRecord], specs: list[RunSpec]
+) -> None:
+    store.records.keep(made[:2], "me")
+    store.records.keep(made[1:3], "you")
+    sweep = store.studies.submit(Study("me", "a grid"), SPECS[2:3])
+    store.marks.delete("me", [spec.hash for spec in SPECS[:3]])
+    store.studies.delete(sweep, "me")
+    long_ago = time.time() - UNDO_SECONDS
+    for days, left in ((1 / 24, [0, 1, 2]), (-1 / 24, [1, 2])):
+        with store.database.writing() as connection:
+            at = long_ago + days * DAY
+            connection.execute(update(marks).where(marks.c.owner == "me").values(deleted=at))
+            connection.execute(update(studies).values(deleted=at))
+            purge(connection)
+        assert there(store, made) == left
+    assert store.studies.titles("me") == {}
+    assert store.listing.deleted_by("me").index.tolist() == [SPECS[2].hash, SPECS[1].hash]
+
+
+def test_a_run_that_is_being_made_is_not_purged(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(GRID, specs[:1])
+    taken(store, "w")
+    with store.database.writing() as connection:
+        connection.execute(marks.delete())
+        assert purge(connection) == 0
+    assert store.studies.status(study).left == 1
+
+
+def test_what_is_kept_for_all_is_replaced_by_the_next(store: RunStore, made: Sequence[RunRecord]) -> None:
+    keep_for_all(store, made[:2], "of one code")
+    keep_for_all(store, made[1:3], "of the next")
+    assert not kept_for_all(store, "of one code")
+    assert kept_for_all(store, "of the next")
+    with store.database.writing() as connection:
+        assert purge(connection) == 1
+    assert there(store, made) == [1, 2]
+    assert store.listing.seen_by("me").empty
+    assert store.studies.of("me") == []
