@@ -11,6 +11,7 @@ from benchmarks import report
 from rankviz import Fold, RankSVM, evaluate, load_fold
 
 COLUMNS = ["NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "P@1", "P@3", "MAP"]
+PRIMAL = {"NDCG@1": 0.5645, "NDCG@3": 0.5004, "NDCG@5": 0.4782, "P@1": 0.6710, "P@3": 0.6112, "MAP": 0.4439}
 NYSTROEM = {"NDCG@1": 0.5730, "NDCG@3": 0.4874, "NDCG@5": 0.4780, "P@1": 0.6801, "P@3": 0.5890, "MAP": 0.4473}
 FOURIER = {"NDCG@1": 0.5728, "NDCG@3": 0.4965, "NDCG@5": 0.4804, "P@1": 0.6801, "P@3": 0.5983, "MAP": 0.4472}
 KERNEL = {"gamma": 2.0**-6, "C": 2.0**-7}

@@ -66,16 +66,23 @@ def write(name: str, title: str, table: pd.DataFrame, notes: Sequence[str] = ())
 
     `notes` are sentences that come above the table. Returns the path of the Markdown file.
     """
-    RESULTS.mkdir(exist_ok=True)
     found = facts()
-    head = "".join(f"# {key}: {value}\n" for key, value in found.items())
-    (RESULTS / f"{name}.csv").write_text(head + table.to_csv(index=False, float_format="%.6g"))
+    write_csv(name, table)
     text = [f"# {title}", "", *(f"- {key}: {value}" for key, value in found.items()), ""]
     for note in notes:
         text += [note, ""]
     path = RESULTS / f"{name}.md"
     path.write_text("\n".join([*text, markdown(table), ""]))
     print(path.read_text())
+    return path
+
+
+def write_csv(name: str, table: pd.DataFrame, digits: int = 6) -> Path:
+    """Write `table` to results/NAME.csv alone, numbers with so many significant digits."""
+    RESULTS.mkdir(exist_ok=True)
+    head = "".join(f"# {key}: {value}\n" for key, value in facts().items())
+    path = RESULTS / f"{name}.csv"
+    path.write_text(head + table.to_csv(index=False, float_format=f"%.{digits}g"))
     return path
 
 

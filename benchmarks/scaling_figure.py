@@ -104,15 +104,14 @@ def _draw(out: go.Figure, part: pd.DataFrame, line: pd.Series, row: int, column:
     )
 
 
-def svg(drawing: go.Figure) -> str:
+def svg(drawing: go.Figure, width: int = WIDTH, height: int = HEIGHT) -> str:
     """The figure as SVG, by Chromium. Raises `AppError` where there is none."""
+    size = {"width": width, "height": height}
     with chromium() as browser:
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page = browser.new_page(viewport=size)
         page.set_content(drawing.to_html(include_plotlyjs=True, div_id="figure"))
         page.wait_for_selector("#figure .main-svg")
-        address = page.evaluate(
-            "size => Plotly.toImage('figure', {format: 'svg', ...size})", {"width": WIDTH, "height": HEIGHT}
-        )
+        address = page.evaluate("size => Plotly.toImage('figure', {format: 'svg', ...size})", size)
     return urllib.parse.unquote(address.split(",", 1)[1])
 
 
