@@ -6,7 +6,8 @@ from ui.data import uploads
 from ui.defaults import prepare
 from ui.shared.accounts import ask_to_log_in, offer_to_log_out
 from ui.shared.history import one_entry_a_page
-from ui.shared.link import VERSION, link_as_opened, say_what_was_not_offered, say_what_was_not_read
+from ui.shared.in_vain import place_for_refusals, say_what_was_not_offered
+from ui.shared.link import VERSION, link_as_opened, say_what_was_not_read
 from ui.shared.look import dress, switches
 from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences
@@ -26,14 +27,16 @@ try:
         entry = entry_of(page)
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
         offer_to_log_out()
-        say_what_was_not_offered(link)
+        vain = place_for_refusals()
+        say_what_was_not_offered(link, vain)  # of the sidebar at once, for a page may take its time
         dress()
         place = st.container()
         try:
             page.run()
         finally:  # some pages end early
+            say_what_was_not_offered(link, vain)  # first: after st.stop() nothing is drawn, but this is noted
             show_link()
-            say_what_was_not_read(place)
+            say_what_was_not_read(link, place)
 finally:
     settle()
     prepare()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest_sweeps import GRID, SPEC, bowl, made_up
+from plotly.colors import sample_colorscale
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
@@ -62,6 +63,29 @@ def test_cells_that_are_not_there_yet_are_empty_and_not_zero() -> None:
     assert not cells.hoverongaps
     assert (marks.name, len(marks.x)) == ("begun", 3)  # one has not begun: no mark at all
     assert (best.name, list(best.x), list(best.y)) == ("best", [0], [0])
+
+
+def test_numbers_in_cells_can_be_read_on_every_colour() -> None:
+    (cells, *_) = sweep_map.figure(sweep_map.data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP").data
+    assert cells.textfont.color == "#000"
+    scale = [colour for _, colour in cells.colorscale]
+    for colour in sample_colorscale(scale, np.linspace(0, 1, 50), colortype="tuple"):
+        shares = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+        luminance = float(np.dot((0.2126, 0.7152, 0.0722), shares))
+        assert (luminance + 0.05) / 0.05 >= 4.5
+
+
+def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None:
+    values = pd.Series([0.62, 0.72, 0.74, 0.76, 0.79])
+    low, high = sweep_map.colours_between(values)
+    ticks = sweep_map.bar_ticks(values, [low, high])
+    assert (ticks["tickvals"][0], ticks["tickvals"][-1]) == (low, high)
+    assert ticks["ticktext"][0] == f"≤ {low:g}"
+    assert not any("≤" in text for text in ticks["ticktext"][1:])
+    whole = sweep_map.bar_ticks(values[1:], [low, high])
+    assert not any("≤" in text for text in whole["ticktext"])
+    bar = sweep_map.figure(sweep_map.data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP").data[0].colorbar
+    assert len(bar.ticktext) == len(bar.tickvals) <= 7
 
 
 def test_a_map_of_nothing_done_has_no_best() -> None:

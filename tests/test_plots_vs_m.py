@@ -74,7 +74,7 @@ def test_levels_and_lines_of_a_figure(records: list[RunRecord], x: str) -> None:
     exact = of(records, "exact")[0]
     assert set(named[1].y) == {exact.metrics["vali"]["NDCG@10"].mean()}
     assert named[1].customdata[0][0] == exact.spec.hash
-    assert len(named) == 8, "two panels"
+    assert len(named) == 8 + (x == "m"), "two panels, and what bands are"
     if x == "seconds":
         assert named[1].x[1] == pytest.approx(training_seconds(exact))
         assert named[2].error_y.visible

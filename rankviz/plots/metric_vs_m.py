@@ -91,6 +91,8 @@ def figure(
         _panel(fig, shown, ends, x, place, legend=panel == 0)
         if current is not None and x == "m" and (shown["m"] > 0).any():
             _mark(fig, current, at_left=current > math.sqrt(ends[0] * ends[1]), place=place)
+    if x == "m" and (lines.loc[lines["m"] > 0, "runs"] > 1).any():
+        _name_the_bands(fig)
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
     _axis(fig, lines, grid, x, ends)
@@ -189,6 +191,13 @@ def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]
         legendgroup=method,
         **place,
     )
+
+
+def _name_the_bands(fig: go.Figure) -> None:
+    """An entry of the legend that says what bands are: one could take them for intervals of the mean."""
+    square = {"symbol": "square", "size": 13, "color": "rgba(128, 128, 128, 0.35)"}
+    name = "bands: lowest to highest run"
+    fig.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=name, hoverinfo="skip")
 
 
 def _line(

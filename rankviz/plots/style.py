@@ -53,8 +53,10 @@ SPARE = (("#009E73", "hexagon"), ("#CC79A7", "star"), ("#56B4E9", "cross"), ("#8
 DIVERGING = ("#b35806", "#f1a340", "#f7f6f7", "#998ec3", "#542788")
 """From below zero to above: two hues that mean no method, and that colour-blind readers tell apart."""
 
-LOW_TO_HIGH = ("#46659b", "#7c84a3", "#ab9c88", "#e0a100")
-"""From less to more, for colour-blind readers too; each of them shows on light and on dark pages."""
+LOW_TO_HIGH = ("#5877ad", "#7c84a3", "#ab9c88", "#e0a100")
+"""From less to more, for colour-blind readers too; each of them shows on light and on dark pages.
+
+Black letters on them have a contrast of 4.5 to 1 at least."""
 
 NO_VALUE = "#fdfdfd"
 """Behind heat maps with blanks: another tone than their colours, also on a dark background."""

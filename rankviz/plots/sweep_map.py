@@ -22,6 +22,8 @@ CLIPPED, STEP = 0.25, 0.005
 """A quarter of the cells shares the lowest colour: what matters is how the better ones differ."""
 TEXT_CELLS = 40
 """Up to so many cells have their value written in."""
+TICKS = 5
+"""Of the colour bar, between its ends at most."""
 WAITING = "#8a8a8a"
 """Of the marks of cells that are not complete: they show on light and dark pages."""
 
@@ -50,8 +52,8 @@ def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: st
     fig = go.Figure()
     known = table.dropna(subset=["value"])
     ends = colours_between(known["value"])
-    bar = {"title": {"text": f"mean {metric}", "side": "top"}, "thickness": 10, "xpad": 4, "nticks": 6}
-    colours = {"colorscale": LOW_TO_HIGH, "colorbar": bar | {"tickformat": "~g"}}
+    bar = {"title": {"text": f"mean {metric}", "side": "top"}, "thickness": 10, "xpad": 4}
+    colours = {"colorscale": LOW_TO_HIGH, "colorbar": bar | bar_ticks(known["value"], ends)}
     if listed(design, x) and listed(design, y):
         _add_cells(fig, table, design, metric, (x, y), {"zmin": ends[0], "zmax": ends[1]} | colours)
     else:
@@ -66,6 +68,21 @@ def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: st
 def colours_between(values: pd.Series[float]) -> list[float]:
     """The values between which colours of cells run."""
     return colour_range(values, CLIPPED, STEP) if len(values) else [0.0, 1.0]
+
+
+def bar_ticks(values: pd.Series[float], ends: list[float]) -> dict[str, list[Any]]:
+    """Ticks of the colour bar; the lowest says ≤ where values below it share its colour."""
+    at = ticks_between(*ends)
+    clipped = len(values) > 0 and float(values.min()) < ends[0]
+    return {"tickvals": at, "ticktext": ["≤ " * (clipped and value == at[0]) + f"{value:g}" for value in at]}
+
+
+def ticks_between(low: float, high: float) -> list[float]:
+    """Both ends, which are whole steps, and up to four places between them."""
+    steps = round((high - low) / STEP)
+    every = math.ceil(steps / TICKS)
+    between = [round(low + k * STEP, 3) for k in range(0, steps, every) if steps - k >= every or not k]
+    return [*between, round(high, 3)]
 
 
 def _add_cells(
@@ -88,6 +105,7 @@ def _add_cells(
         z=values,
         customdata=[[[one, other] for one in words[0]] for other in words[1]],
         texttemplate="%{z:.3f}" if few else None,
+        textfont={"color": "#000"},  # on every colour, in the dark too
         hovertemplate=hover_words(design, names) + f"{metric} %{{z:.4f}}<extra></extra>",
         hoverongaps=False,
         xgap=2,

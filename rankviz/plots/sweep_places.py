@@ -9,7 +9,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.plots.style import LOW_TO_HIGH
-from rankviz.plots.sweep_map import WAITING, Names, colours_between, hover_words, placed_at, words_of
+from rankviz.plots.sweep_map import (
+    WAITING,
+    Names,
+    bar_ticks,
+    colours_between,
+    hover_words,
+    placed_at,
+    words_of,
+)
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
 
@@ -59,7 +67,8 @@ def add_coming(
         if name == "so far":
             look["color"] = coming.loc[rows, "begun"]
         fig.add_scatter(x=at["x"], y=at["y"], mode="markers", name=name, marker=look, hoverinfo="skip")
-    shown = {"zmin": low, "zmax": high, "showscale": bool(begun.notna().any())}
+    ticks = bar_ticks(pd.concat([table["value"], coming["begun"]]).dropna(), [low, high])
+    shown = {"zmin": low, "zmax": high, "showscale": bool(begun.notna().any()), "colorbar": ticks}
     fig.update_traces(**shown, selector={"type": "heatmap"})
     return fig
 

@@ -70,7 +70,7 @@ def tally(comparison: Comparison, metric: str) -> str:
     return (
         f"Of {counted(len(rows), 'model')} beside {escaped(comparison.baseline)}, "
         f"{found if better + worse else 'none is shown to be better or worse'} by {metric} "
-        f"({TESTS[comparison.test]}, Holm's correction over {comparison.family} comparisons)."
+        f"({TESTS[comparison.test]}, Holm's correction over {counted(comparison.family, 'comparison')})."
     )
 
 

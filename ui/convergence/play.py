@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import Fold, RankingData
 from rankviz.experiments.playback import Playback, play, playable
 from rankviz.experiments.spec import RunSpec
@@ -108,7 +108,7 @@ def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:
 def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
     return {
         k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
-        f"active pairs {trace['active_share'].iloc[k]:.1%}, NDCG@10 {value:.3f}"
+        f"active pairs {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
         for k, value in ndcg.items()
     }
 

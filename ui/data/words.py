@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.datasets.recipes import Recipe
@@ -46,7 +46,7 @@ def reading(summary: Summary, queries: pd.DataFrame) -> str:
     without = f"; {counted(empty)} {'has' if empty == 1 else 'have'} no pair at all" if empty else ""
     return (
         f"half of the {summary.pairs:,} preference pairs come from {half:,} of {counted(summary.queries)}; "
-        f"queries have {sizes}, {relevant:.0%} of the documents are graded above 0{without}"
+        f"queries have {sizes}, {percent(relevant)} of the documents are graded above 0{without}"
     )
 
 
@@ -84,14 +84,14 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
     if np.isnan(between["none"]):
         return f"{feature} has the same value in all documents, and every normalisation makes it 0"
     after = [
-        f"{between[key]:.0%} after {NORMALISATIONS[key].label}"
+        f"{percent(between[key])} after {NORMALISATIONS[key].label}"
         for key in between.index
         if key != "none" and not np.isnan(between[key])
     ]
     shares = f" ({', '.join(after)})" if after else "; within every query it is constant"
     return (
-        f"{between['none']:.0%} of the variance of {feature} lies between queries, which a linear ranking "
-        f"cannot use{shares}"
+        f"{percent(between['none'])} of the variance of {feature} lies between queries, which a linear "
+        f"ranking cannot use{shares}"
     )
 
 

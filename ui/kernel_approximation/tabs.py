@@ -7,7 +7,7 @@ import streamlit as st
 
 from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import fitted_slope
-from rankviz.common.numbers import power_of_two, small, with_minus
+from rankviz.common.numbers import percent, power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.features import EXACT, KERNELS
 from rankviz.plots import (
@@ -86,7 +86,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
     left = float(exact.iloc[m:].sum() / exact.sum())
     marked = kernel_spectrum.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
-    share = f"{1 - left:.0%}" if left > 0.01 else f"all but {small(left)}" if left else "all"
+    share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
     return f"The first {m} eigenvalues of K hold {share} of its trace{value}."
 
 

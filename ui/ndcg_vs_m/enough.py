@@ -61,8 +61,12 @@ def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
     alike: dict[str, list[tuple[str, Sequence[str]]]] = {}
     for (start, holds), names in clauses.items():
         alike.setdefault(holds, []).append((start, names))
-    told = []
+    told, before = [], ""
     for holds, of in alike.items():
-        subject = " and ".join(f"{start} {listed(list(names))}" for start, names in of)
+        if len(of) == 1 and of[0][0] == before:  # said once for what stands side by side
+            of = [("", of[0][1])]
+        else:
+            before = of[0][0] if len(of) == 1 else ""
+        subject = " and ".join(f"{start} {listed(list(names))}".strip() for start, names in of)
         told.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
     return "; ".join(told)

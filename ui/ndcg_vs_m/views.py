@@ -27,7 +27,7 @@ from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import WAITING, predicted, run_what_comes
+from ui.shared.jobs import predicted, run_what_comes
 from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline, open_run, spec_from_state
@@ -189,11 +189,9 @@ def records(
         list(dict.fromkeys([*wanted, *beside])),
         title=f"NDCG against m, {spec.dataset}",
         together=lambda run: run.but(fold="", digest=""),
+        needed=is_curve,
     )
     found = [whole[run] for run in wanted if run in whole]
-    if not any(is_curve(record.spec) for record in found):
-        st.info("No run of a curve has finished yet. The curves grow here as they finish.", icon=WAITING)
-        st.stop()
     return found, {run: whole[run] for run in beside if run in whole}
 
 

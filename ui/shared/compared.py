@@ -14,6 +14,7 @@ import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.study import DONE
+from ui.shared.in_vain import refuse
 from ui.shared.run_store import keeper, run_store
 from ui.shared.runs import errors_as_sentences, fold_of
 from ui.shared.settings import baseline, go_to, spec_from_state
@@ -31,7 +32,10 @@ def chosen(key: str) -> list[str]:
     """Digests (`RUNS`) or ids (`STUDIES`) that are to be compared; told in the address of the page."""
     state, told = st.session_state, st.query_params.get(key)
     if key not in state or told not in (None, state.get(_written(key))):  # by a link of another page
-        state[key] = _unlike(_ID.findall(told or ""))
+        asked = told.split(",") if told else []
+        state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
+        if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
+            refuse(key, ",".join(unknown))
     found: list[str] = state[key]
     if found:
         state[_written(key)] = st.query_params[key] = ",".join(found)

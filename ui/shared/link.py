@@ -12,13 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shared.controls import Control, Listed, control_of, held
-from ui.shared.foreign import escaped
+from ui.shared.in_vain import VERSIONS, shortened
 from ui.shared.old_labels import FORMER
 from ui.shared.settings import OF_DATA, all_settings
 
-VERSION = "2"
+VERSION = VERSIONS[-1]
 """Of the defaults: a value equal to its default is not in the address."""
-_ONE_START = "1"
+_ONE_START = VERSIONS[0]
 """Of the version whose settings started from the same values on every data set."""
 
 
@@ -53,7 +53,7 @@ def _set_now() -> dict[str, Any]:
 
 
 def link_as_opened() -> dict[str, str]:
-    """The address when the visitor came, before widgets drop what they do not offer.
+    """The address that this run begins with, before widgets drop what they do not offer.
 
     Options that were called something else in an earlier version are called what they are called now.
     """
@@ -66,9 +66,9 @@ def link_as_opened() -> dict[str, str]:
         known = {key: value for key, value in meant.items() if value is not None}
         if known:
             _put(_labels(known))
-        st.session_state[_LINK] = told | st.query_params.to_dict()
-    link: dict[str, str] = st.session_state[_LINK]
-    return link
+        st.session_state[_LINK] = True
+        told |= st.query_params.to_dict()
+    return told
 
 
 def _meant(key: str, text: str) -> Any:
@@ -84,11 +84,17 @@ def _spell_out() -> None:
 
 
 def _beyond_numbers(text: str) -> bool:
-    """Whether a text stands for a number without end, or for none: Streamlit's widgets fail on these."""
+    """Whether a text stands for a number without end, or for none: Streamlit's widgets fail on these.
+
+    So does one that is 0 only because it is too small: the address would keep it beside the 0.
+    """
     try:
-        return not math.isfinite(float(text))
+        number = float(text)
     except ValueError:
         return False
+    return not math.isfinite(number) or (
+        number == 0 and any(sign in "123456789" for sign in text.lower().split("e")[0])
+    )
 
 
 def _leave_out(keys: Sequence[str]) -> None:
@@ -113,26 +119,15 @@ def _tell_widgets() -> None:
             params.set_initial_query_params_from_current()
 
 
-def say_what_was_not_offered(link: Mapping[str, str]) -> None:
-    """Warn of settings in the link that could not be taken, until the visitor changes one."""
-    taken = query_params({key: raw for key, raw in _set_now().items() if key != "data"})
-    if st.session_state.setdefault(_TAKEN, taken) != taken:
-        return
-    refused = [key for key in taken if link.get(key, taken[key]) != taken[key]]
-    wrong = [f"{key} = {escaped(link[key])} ({taken[key]} is used)" for key in refused]
-    if wrong:
-        text = f"This link asks for what is not offered here: {', '.join(wrong)}."
-        st.warning(text, icon=":material/link_off:")
-
-
-def say_what_was_not_read(place: DeltaGenerator) -> None:
+def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """Say at a place which parameters of the address nothing reads on the page that has been drawn.
 
     What a widget is bound to, and what the app itself keeps in the address, is in the state by then.
     """
-    unread = [key for key in st.query_params if key not in st.session_state and key not in OF_THE_APP]
+    told = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
+    unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
     if unread:
-        named = ", ".join(f"{escaped(key)} = {escaped(st.query_params[key])}" for key in unread)
+        named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
         place.caption(
             f":material/link_off: The page as it is shown does not read what its link has: {named}."
         )
@@ -140,4 +135,4 @@ def say_what_was_not_read(place: DeltaGenerator) -> None:
 
 OF_THE_APP = ("v", "job")
 """Parameters that no widget and no page has a value of."""
-_LINK, _TAKEN = "link", "taken-from-link"
+_LINK = "link-opened"

@@ -8,6 +8,8 @@ from plotly.io import from_json
 
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 
+WAYS = "ways"
+"""Keys begin so of containers of what a page without results needs, also where its figure is alone."""
 LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure of a page alone."""
 SIZE, LARGE_SIZE = 13, 19
@@ -30,13 +32,17 @@ ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", 
 
 STYLE = """
 /* Streamlit keeps 6rem free for its own head, of which one button is left */
-[data-testid="stMainBlockContainer"] { padding: 0.9rem 2rem 3rem; }
+[data-testid="stMainBlockContainer"] { padding: 0.55rem 2rem 3rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.6rem; }
 [data-testid="stHeader"] { background: transparent; height: 2.4rem; min-height: 2.4rem; }
 [data-testid="stHeader"], [data-testid="stHeader"] * { pointer-events: none; }
 [data-testid="stHeader"] :is(button, button *) { pointer-events: auto; }
 [data-testid="stMain"] [data-testid="stHeading"] [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [data-testid="stMain"] h1 { font-size: 1.45rem; padding: 0; }
+/* at one height on every page, however high what stands beside it is */
+[data-testid="stElementContainer"]:has(> * h1) {
+  align-self: flex-start; min-height: 2.5rem; display: flex; align-items: center;
+}
 [data-testid="stMain"] h2 { font-size: 1.2rem; line-height: 1.3; padding: 0.1rem 0 0; }
 [data-testid="stMain"] h3 { font-size: 1.05rem; line-height: 1.3; padding: 0.1rem 0 0; }
 .st-key-terms button { min-height: 0; padding: 0 0.2rem; }
@@ -47,8 +53,9 @@ STYLE = """
 [data-testid="stMain"] [data-variant="segmented_control"] { min-height: 2.5rem; }
 /* m, C and gamma in view on a laptop: pages and controls stand closer together */
 [data-testid="stSidebarHeader"] {
-  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: -0.25rem;
+  height: 1.6rem; min-height: 1.6rem; padding-top: 0.3rem; margin-bottom: 0;
 }
+.st-key-look button:focus-visible { outline-offset: -2px; }  /* not over the first page */
 [data-testid="stSidebarNavLink"] { padding: 0 0.5rem; min-height: 1.35rem; line-height: 1.35rem; }
 [data-testid="stSidebarNavItems"] :is(li, a) { margin: 0 !important; }
 [data-testid="stSidebarNavItems"] { padding-top: 0; }
@@ -57,6 +64,19 @@ STYLE = """
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.35rem; }
 [data-testid="stSidebarUserContent"] [data-testid="stSlider"] { margin-bottom: -0.6rem; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.87rem; }  /* "synthetic-demo" whole */
+/* between the slider and the next label */
+[data-testid="stSidebar"] [data-testid="stSliderTickBar"] { top: 2.15rem; padding: 0; }
+[data-testid="stSidebar"] [data-testid="stSliderTickBar"] p {
+  font-size: 0.65rem; line-height: 1; height: 0.65rem;
+}
+[data-testid="stSidebar"] [data-testid="stSliderTickBar"] .katex { font-size: 1em; line-height: 1; }
+/* the button of the full screen: below the axes, where nothing is drawn */
+[data-testid="stPlotlyChart"] .modebar-container { top: auto !important; bottom: 1.8rem; }
+[data-testid="stTooltipIcon"] svg { width: 1rem; height: 1rem; }  /* else of the size of letters when drawn */
+/* what a button opens is not covered by its own explanation */
+body:has([data-testid="stPopover"] button[aria-expanded="true"]:hover) [data-testid="stTooltipContent"] {
+  display: none;
+}
 /* white on the light accent of the dark theme, and on nothing where a button is disabled, cannot be read */
 [data-testid="stBaseButton-primary"]:not(:disabled) * { color: light-dark(#fff, #10201e) !important; }
 [data-testid="stMultiSelect"] :is(span[title], span[title] + *, span[title] + * *) {
@@ -80,7 +100,9 @@ STYLE = """
     border-top: 2px solid var(--st-primary-color, #00695c); box-shadow: 0 -4px 16px #0004;
   }
   [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
-  [data-testid="stSidebarNav"] { order: 1; }  /* the controls first */
+  /* all pages at once, in rows for a finger, and the controls below them */
+  [data-testid="stSidebarNavItems"] { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  [data-testid="stSidebarNavLink"] { min-height: 1.75rem; padding: 0 0.2rem; }
   [data-testid="stMain"] { padding-bottom: 42dvh; }
   /* while the settings are open, a page's own controls make room for the answer below them */
   body:has([data-testid="stSidebar"][data-collapsed="false"]) [data-testid="stMainBlockContainer"]
@@ -103,17 +125,22 @@ _ALONE = """
   [data-testid="stSidebarNavItems"] {
     display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 0.2rem;
   }
-  [data-testid="stSidebarNavLink"] { padding: 0 0.2rem; font-size: 0.8rem; }
+  [data-testid="stSidebarNavLink"] {
+    padding: 0 0.2rem; min-height: 1.2rem; font-size: 0.75rem; line-height: 1.1;
+  }
+  [data-testid="stSidebarNavLink"] > span:first-child { display: none; }  /* names are whole, without icons */
+  [data-testid="stSidebarNavLink"] :is(span, div, p) { white-space: normal !important; }
   :root { --row-alone: 1.45rem; --above-alone: 14.2rem; }
 }
 [data-testid="stMain"] h1 { font-size: 1.1rem; }
-[data-testid="stMain"] [data-testid="stAlert"],
+[data-testid="stElementContainer"]:has(> * h1) { min-height: 0; }
+[data-testid="stMain"] [data-testid="stAlert"]:not([class*="st-key-ways"] *),
 [data-testid="stLayoutWrapper"]:has(h1):not(:has(h2)) [data-testid="stElementContainer"]:not(:has(h1)) {
   display: none;
 }
 [data-testid="stMain"] [data-testid="stLayoutWrapper"]:not(:has(
-  [data-testid="stPlotlyChart"], [data-testid^="stBidiComponent"], h1, h2
-)) {
+  [data-testid="stPlotlyChart"], [data-testid^="stBidiComponent"], h1, h2, [class*="st-key-ways"]
+)):not([class*="st-key-ways"] *) {
   display: none;
 }
 """

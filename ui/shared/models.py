@@ -17,6 +17,7 @@ from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots.style import look_of, style_of
 from ui.shared.approximations import approximate_specs
+from ui.shared.in_vain import shortened
 from ui.shared.pins import token
 from ui.shared.settings import METHOD, baseline, spec_from_state
 
@@ -90,9 +91,9 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
         state[kept] = st.query_params[key]
     chosen = state.get(kept, default)
     if chosen not in options:
-        asked = chosen.replace("`", "")
+        asked = shortened(chosen)
         st.warning(
-            f"{label}: `{asked}` is no model here, and not pinned; {options[default].label} is shown.",
+            f"{label}: {asked} is no model here, and not pinned; {options[default].label} is shown.",
             icon=":material/link_off:",
         )
         chosen = default

@@ -13,8 +13,8 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rankviz.experiments.job_errors import JobError
-from ui.shared.watching import store
+from rankviz.store import StoreError
+from ui.shared.watching import jobs
 
 PATIENCE = 3.0
 """Seconds for a tab that was reloaded, or whose connection broke, to come back."""
@@ -75,8 +75,8 @@ def leave(job_id: str, tab: str = "") -> None:
     """This tab, or the one named, needs a job no more: it ends, if nobody asked for it and nobody waits."""
     owner = WAITING.leave(job_id, tab or _tab())
     if owner is not None:
-        with suppress(JobError):  # it was deleted
-            store().stop(job_id, owner)
+        with suppress(StoreError):  # it was deleted
+            jobs().stop(job_id, owner)
 
 
 def _tab() -> str:

@@ -51,7 +51,7 @@ def parallel(sweep: Sweep) -> None:
         alt=told,
         caption=f"A line is a complete cell, in the colour of its {sweep.metric} on validation, "
         f"{over(sweep.design)}; the best is thick. Settings stand on the scales on which they are swept.",
-        answer=told,
+        answer=f"{told}.",
     )
 
 
@@ -74,7 +74,7 @@ def curves(sweep: Sweep) -> None:
         alt=told,
         caption=f"{sweep.metric} on validation, {over(design)}; all other settings at their best. The band "
         "is the spread over folds of the best line, each fold moved to one level.",
-        answer=told,
+        answer=f"{told}.",
     )
 
 
@@ -89,5 +89,5 @@ def worth(sweep: Sweep) -> None:
         alt=told,
         caption="Best and mean of the cells at each value of a setting, and the share of the variance of all "
         "cells that the setting accounts for by itself. It depends on the range that was swept.",
-        answer=told,
+        answer=f"{told}.",
     )

@@ -15,6 +15,7 @@ from rankviz.sweeps.rules import RULES
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared.foreign import escaped
 from ui.shared.head import head
+from ui.shared.look import ALONE, WAYS, is_on
 from ui.shared.navigation import announced, experiment
 from ui.shared.run_store import workers
 from ui.shared.runs import errors_as_sentences
@@ -68,18 +69,21 @@ def a_design(base: RunSpec) -> None:
     """Controls of a design, what it comes to, and the button that starts it."""
     about = head(TITLE, first=TERMS_HERE)
     left, right = st.columns([2, 3], gap="medium")
+    if is_on(ALONE):  # the figure leaves no room below it
+        start, figure = left.container(key=f"{WAYS}-on"), right.container()
+    else:
+        figure, start = right.container(), right.container()
     with errors_as_sentences():  # before the design, which may be one that cannot be made
         show_sweeps("Your sweeps")
     with errors_as_sentences():
-        with left:
+        with left.container(key=WAYS):
             found = asking.asked(base)
             about.caption(f"Of the sidebar's model: {what_stays(found.design)}", width="content")
-        with right:
+        with start:
             prospect = starting.prospect(found.design)
-            show_design(found.design, found.metric, prospect_words(prospect, workers().workers))
-            for note in found.design.plan.notes:
-                st.caption(escaped(note[0].upper() + note[1:] + "."))
-        right.button(
+        for note in found.design.plan.notes:
+            start.caption(escaped(note[0].upper() + note[1:] + "."))
+        start.button(
             "Start the sweep",
             type="primary",
             icon=":material/play_arrow:",
@@ -87,8 +91,10 @@ def a_design(base: RunSpec) -> None:
             on_click=trying(starting.start),
             args=(found.design, found.title, prospect.specs),
         )
-        with right:
+        with start:
             say_what_was_refused()
+        with figure:  # the last, for the page ends there where the first figure is wanted alone
+            show_design(found.design, found.metric, prospect_words(prospect, workers().workers))
 
 
 def show_design(design: Design, metric: str, told: str) -> None:
@@ -102,7 +108,7 @@ def show_design(design: Design, metric: str, told: str) -> None:
         table = sweep_curves.nothing(x)
         figure = sweep_curves.figure(table, design, metric, x)
     caption = "The cells of the design. Each is coloured once all its runs are made."
-    show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=told)
+    show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=f"{told}.")
 
 
 def places(design: Design) -> tuple[str, str]:
@@ -201,4 +207,4 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
     )
     key = f"sweep-map-{sweep.status.id}"
     take = partial(click, sweep.status.id, key)
-    show_figure(figure, table, key=key, alt=told, caption=caption, answer=told, on_select=take)
+    show_figure(figure, table, key=key, alt=told, caption=caption, answer=f"{told}.", on_select=take)

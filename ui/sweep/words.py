@@ -12,6 +12,7 @@ from rankviz.common.numbers import counted
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.remaining import roughly
 from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.runs import stage_words
@@ -36,11 +37,25 @@ def answer(sweep: Sweep) -> str:
     design, cell = sweep.design, int(sweep.chosen.chosen["cell"].iloc[0])
     words = cell_words(design, design.plan.cells[cell])
     value = f"validation {sweep.metric} {sweep.chosen.validation:.3f}, {over(design)} ({far})"
+    edge = at_the_edge(design, design.plan.cells[cell])
     if sweep.rule != "best":
         top = float(sweep.candidates.mean.max())
-        return f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}"
+        return (
+            f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}{edge}"
+        )
     near = f"; {counted(sweep.near, 'other cell')} within one standard error of it" if sweep.near else ""
-    return f"{begun}: {words} with {value}{near}"
+    return f"{begun}: {words} with {value}{near}{edge}"
+
+
+def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
+    """Which settings of a cell are the smallest or the largest that the design tries; "" where none is."""
+    ends = []
+    for name, value in cell.items():
+        tried = {one[name] for one in design.plan.cells}
+        if len(tried) > 2 and all(isinstance(one, int | float) for one in tried):
+            which = {min(tried): "smallest", max(tried): "largest"}.get(value)
+            ends += [f"{which} {setting_words(design.settings[name])}"] if which else []
+    return f"; at the edge, the {' and the '.join(ends)} tried: beyond it may be better" if ends else ""
 
 
 def _per_fold(sweep: Sweep) -> str:
@@ -57,7 +72,9 @@ def prospect_words(found: Prospect, at_once: int) -> str:
     if not found.left:
         return f"{told}: all of them were made before, nothing is left to train"
     made = f", {found.made:,} of them made before" if found.made else ""
-    return f"{told}{made}: about {in_words(found.cost.seconds)} of one process, {at_once} work at once"
+    workers = min(at_once, found.cost.families)
+    processes = "one worker process" if workers == 1 else f"{workers} worker processes"
+    return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
 
 
 def pace(table: pd.DataFrame, since: float) -> float:

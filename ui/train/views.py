@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.experiments.record import RunRecord, training_seconds
@@ -199,7 +199,7 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
     table = margins_plot.data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
     answer = sentence(
-        f"{wrong:,} of {found.n_pairs:,} preference pairs ({share:.1%}) are misordered or tied "
+        f"{wrong:,} of {found.n_pairs:,} preference pairs ({percent(share, 1)}) are misordered or tied "
         "(margin at most 0)"
     )
     (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(

@@ -27,11 +27,14 @@ class Table {
     this.list = made("ol", { class: "list" });
     this.back = made("button", { type: "button", onclick: () => this.ask() }, "Back to the optimum");
     const zero = made("button", { type: "button", onclick: () => this.go(this.w.map(() => 0)) }, "All to zero");
+    this.more = made("p", { class: "more", "aria-hidden": "true" });
+    this.bars.addEventListener("scroll", () => this.sayWhatIsBelow());
+    this.seen = new ResizeObserver(() => this.sayWhatIsBelow());
     this.buttons = made("div", { class: "buttons" }, this.back, zero);
     this.scrolled = made("div", { class: "right", tabindex: "0", role: "group", "aria-label": "Documents in order" },
       this.list); // keys scroll it
     this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
-      made("div", { class: "left" }, this.buttons, this.bars), this.scrolled));
+      made("div", { class: "left" }, this.buttons, this.bars, this.more), this.scrolled));
     parent.append(this.root);
     this.due = 0;
   }
@@ -39,6 +42,7 @@ class Table {
   close() {
     this.deaf?.();
     this.deaf = null;
+    this.seen.disconnect();
     clearTimeout(this.resting);
     cancelAnimationFrame(this.walking);
   }
@@ -47,6 +51,7 @@ class Table {
     this.tell = tell;
     this.take(data);
     this.deaf ??= listen((news) => this.hear(news));
+    this.seen.observe(this.bars);
   }
 
   take(data) {
@@ -83,6 +88,13 @@ class Table {
       this.values[j] = made("output", {});
       return made("label", {}, name, made("span", { class: "track" }, ghost, input), this.values[j]);
     }));
+  }
+
+  // Not all browsers draw a scrollbar before one scrolls.
+  sayWhatIsBelow() {
+    const { scrollHeight, clientHeight, scrollTop, firstElementChild } = this.bars;
+    const below = Math.round((scrollHeight - clientHeight - scrollTop) / (firstElementChild?.offsetHeight || 1));
+    this.more.textContent = below > 0 ? `↓ ${below} more below` : "";
   }
 
   set(j, value) {

@@ -36,7 +36,9 @@ def offer(
     told = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.button(
-        f"Why is rank {ranks[0]} above rank {ranks[1]}?" + (f" ({escaped(whose)})" if whose else ""),
+        f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short, for it stands in half of the page
+        if whose
+        else f"Why is rank {ranks[0]} above rank {ranks[1]}?",
         key=f"{key}-go",
         icon=":material/help_center:",
         type="primary" if len(marked) == 2 else "secondary",

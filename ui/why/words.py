@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.numbers import counted, with_minus
+from rankviz.common.numbers import counted, percent, with_minus
 from rankviz.whatif.crossings import Swap
 from ui.shared.foreign import escaped
 from ui.why.choices import Pair
@@ -70,7 +70,7 @@ def balance(table: pd.DataFrame, margin: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}"
+    return percent(share, 0 if share >= 0.095 else 1)
 
 
 def named_swap(found: Swap, names: Sequence[str], value: float) -> str:

@@ -1,0 +1,75 @@
+"""Words of pages: percentages with their space, one way to say one thing, edges that are called edges."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from rankviz.common.numbers import percent
+from rankviz.plots import metric_vs_m
+from ui.ndcg_vs_m.enough import together
+from ui.runs.table import _says_anything
+from ui.shared.watching import _of_the_current
+from ui.sweep.words import at_the_edge
+from ui.why.words import _percent
+
+
+def test_percentages_have_a_space_that_no_line_is_broken_at() -> None:
+    assert percent(0.53) == "53\N{NO-BREAK SPACE}%"
+    assert _percent(0.063) == "6.3\N{NO-BREAK SPACE}%"
+
+
+def test_from_where_on_is_said_once_for_what_stands_side_by_side() -> None:
+    at = "at m = 200"
+    told = together({(at, "{} better than it"): ["Nyström"], (at, "{} still worse than it"): ["Fourier"]})
+    assert told == "at m = 200 Nyström is better than it; Fourier is still worse than it"
+    other = together({(at, "{} better than it"): ["Nyström"], ("at m = 5", "{} worse"): ["Fourier"]})
+    assert other == "at m = 200 Nyström is better than it; at m = 5 Fourier is worse"
+
+
+def test_a_job_that_has_runs_ready_is_not_starting() -> None:
+    status: Any = SimpleNamespace(latest=None, current=None, finished=("one",))
+    assert _of_the_current(status, named=True) == "going on to the next run"
+    status.finished = ()
+    assert _of_the_current(status, named=True) == "starting"
+
+
+def test_a_column_without_a_word_is_none() -> None:
+    assert not _says_anything(pd.Series([None, None, "none"], dtype=object))
+    assert _says_anything(pd.Series([None, "warm"], dtype=object))
+    assert _says_anything(pd.Series([0.0, float("nan")]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ({"C": 1.0, "loss": "a"}, ""),
+        ({"C": 4.0, "loss": "a"}, "; at the edge, the largest C tried: beyond it may be better"),
+        ({"C": 0.5, "loss": "b"}, "; at the edge, the smallest C tried: beyond it may be better"),
+    ],
+)
+def test_the_best_cell_at_the_edge_of_the_grid_is_said_to_be(cell: dict[str, Any], told: str) -> None:
+    cells = [{"C": C, "loss": loss} for C in (0.5, 1.0, 4.0) for loss in "abc"]
+    settings = {"C": SimpleNamespace(symbol="C", label="C", key="c", options={})}
+    design: Any = SimpleNamespace(plan=SimpleNamespace(cells=cells), settings=settings)
+    assert at_the_edge(design, cell) == told
+
+
+def test_the_legend_says_what_bands_are_where_there_are_any() -> None:
+    one = {
+        "metric": "MAP",
+        "method": "nystroem",
+        "label": "Nyström",
+        "fold": "F",
+        "seconds": 1.0,
+        "spec": "s",
+    }
+    rows = [one | {"m": m, "seed": s, "value": 0.5 + s / 10, "seconds": 1.0} for m in (5, 10) for s in (0, 1)]
+    table = pd.DataFrame(rows)
+    said = "bands: lowest to highest run"
+    assert said in [trace.name for trace in metric_vs_m.figure(table).data]
+    alone = metric_vs_m.figure(table[table["seed"] == 0])
+    assert said not in [trace.name for trace in alone.data]

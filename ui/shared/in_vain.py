@@ -1,0 +1,120 @@
+"""What a link asks for in vain: a parameter that its widget did not take is said, not only dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rankviz.common.numbers import superscript
+from rankviz.common.settings import Powers, Setting
+from ui.shared.controls import control_of
+from ui.shared.foreign import escaped
+from ui.shared.settings import BASELINE_C, all_settings
+
+VERSIONS = ("1", "2")
+"""Of the defaults that a link may leave out, the one of today last."""
+LONGEST = 40
+"""Signs of a value from an address that are shown; what is longer is cut."""
+_BEGINNING, _ICON = "This link asks for what is not offered here:", ":material/link_off:"
+_JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
+
+
+def shortened(text: str) -> str:
+    """A text from an address, cut where it is long, for Markdown."""
+    return escaped(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def place_for_refusals() -> DeltaGenerator:
+    """Where both the router and pages say what was not taken; returns the router's place."""
+    place = st.empty()
+    st.session_state[_PLACE] = st.container()
+    return place
+
+
+def refuse(key: str, text: str) -> None:
+    """Say what a page that reads its parameter by itself does not know, at once: it may end early."""
+    st.session_state.get(_PLACE, st).warning(f"{_BEGINNING} {key} = {shortened(text)}.", icon=_ICON)
+
+
+def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
+    """Warn at a place of what widgets drawn so far did not take of the link, each until it is changed.
+
+    A parameter is judged once: in the run in which its widget looks at the address for the first time.
+    """
+    judged: set[str] = st.session_state.setdefault(_JUDGED, set())
+    vain: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_VAIN, {})
+    now = dict(_held({*link, *vain} - {"data"}))
+    for key in [key for key in link if key in now and key not in judged]:
+        judged.add(key)
+        if not any(_alike(link[key], written) for written in now[key]):
+            vain[key] = link[key], now[key]
+    for key in [key for key, (_, then) in vain.items() if now.get(key, then) != then]:
+        del vain[key]
+    wrong = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
+    told = [f"{_BEGINNING} {', '.join(wrong)}."] if wrong else []
+    if (version := link.get("v", VERSIONS[-1])) not in VERSIONS:
+        told.append(
+            f"This link is of a version of the app that is not known here (v = {shortened(version)}): what "
+            "it leaves out is as this version starts."
+        )
+    if told:
+        place.warning(" ".join(told), icon=_ICON)
+
+
+def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """What the widgets that are bound to these parameters hold, as an address has it.
+
+    Streamlit has no public way to ask what a widget writes for its value, such as the label of an option.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    drawn = context.session_state._state._new_widget_state.widget_metadata
+    with context.session_state.query_params() as params:
+        bound = {key: params.get_binding_for_param(key) for key in keys}
+    for key, binding in bound.items():
+        if binding is not None and binding.widget_id in drawn and key in st.session_state:
+            raw = drawn[binding.widget_id].serializer(st.session_state[key])
+            yield key, [_written(value) for value in (raw if isinstance(raw, list | tuple) else [raw])]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _alike(text: str, written: str) -> bool:
+    """Whether two texts of an address stand for the same: numbers may be written in several ways."""
+    try:
+        return Decimal(text) == Decimal(written)
+    except InvalidOperation:
+        return text == written or text.lower() == written in ("true", "false")
+
+
+def _in_words(key: str, text: str, then: Sequence[str]) -> str:
+    """What was asked for, and what is used instead: settings are called as the sidebar calls them."""
+    setting = next((one for one in all_settings() if key in control_of(one).keys), None)
+    if setting is None or key != setting.key:
+        return f"{key} = {shortened(text)} ({shortened(', '.join(then)) or 'none'} is used)"
+    wordy = setting.options or setting is BASELINE_C or len(setting.symbol) > 2
+    name = setting.label if wordy else setting.symbol
+    words = then[0]
+    if isinstance(setting.offer, Powers):  # an address has exponents
+        words = setting.told(control_of(setting).taken(st.session_state[key])).removeprefix(
+            f"{setting.symbol} = "
+        )
+    return f"{name} = {_asked(setting, text)} ({escaped(words)} is used)"
+
+
+def _asked(setting: Setting, text: str) -> str:
+    """A text for the control of a setting; an exponent as the power that it stands for."""
+    digits = text.removeprefix("-")
+    if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:
+        return f"{setting.offer.base}{superscript(int(text))}"
+    return shortened(text)
