@@ -18,7 +18,7 @@ SPEC = RunSpec("small", digest=FOLD.digest, feature_map="linear", C=0.5)
 MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
 """Enough runs for a minute, each of them short; one family."""
 SECONDS = 180.0
-"""A worker has the lowest rank on the machine: two other stages of the checks beside, it starts for a minute."""
+"""A worker goes last on the machine: with other stages of the checks beside, it takes a minute to start."""
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
