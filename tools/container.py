@@ -54,9 +54,12 @@ print("trained", job)
 """
 LEFT = """
 from rankviz.store import RunStore
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.jobs import Jobs
 store = RunStore()
-(job,) = store.studies.of("me")
-assert store.records.find(store.studies.specs(job.id))
+(job,) = Jobs(LocalWorkers(store)).of("me")
+assert job.finished
+assert store.records.find(job.specs)
 print("kept", job.id)
 """
 TOO_LARGE = """
