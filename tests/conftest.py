@@ -10,6 +10,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     share = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, share)))
 
+# Workers that stood back would starve beside the tests that wait for them.
+os.environ.setdefault("RANKVIZ_NICE", "0")
+
 from collections.abc import Callable
 from pathlib import Path
 

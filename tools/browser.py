@@ -114,13 +114,14 @@ def free_port() -> int:
 def isolated(folder: Path) -> dict[str, str]:
     """The environment without settings of the person at work: data, caches and runs go below `folder`.
 
-    The app makes no figures ahead there, which would take the machine from what is looked at.
+    The app makes no figures ahead there, which would take the machine from what is looked at, and its workers
+    do not stand back: here the browser would take all there is.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_OF_THE_PERSON)}
     own = {name: folder / name.lower() for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "RANKVIZ_CACHE")}
     for path in own.values():
         path.mkdir(parents=True, exist_ok=True)
-    fixed = {"PYTHONUNBUFFERED": "1", "RANKVIZ_PREPARE": "no"}
+    fixed = {"PYTHONUNBUFFERED": "1", "RANKVIZ_PREPARE": "no", "RANKVIZ_NICE": "0"}
     return kept | {name: str(path) for name, path in own.items()} | fixed
 
 

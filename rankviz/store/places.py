@@ -11,6 +11,7 @@ from rankviz.common.threads import cores
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
+NICE_ENVIRONMENT, USUAL_NICE, MOST_NICE = "RANKVIZ_NICE", 10, 19
 
 
 def default_folder() -> Path:
@@ -23,3 +24,9 @@ def default_workers() -> int:
     """RANKVIZ_WORKERS from the environment, or half the cores, at least 2."""
     asked = os.environ.get(WORKERS_ENVIRONMENT, "")
     return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)
+
+
+def default_niceness() -> int:
+    """RANKVIZ_NICE from the environment, or 10: how far workers stand back for all others, 0 to 19."""
+    asked = os.environ.get(NICE_ENVIRONMENT, "")
+    return min(int(asked), MOST_NICE) if asked.isascii() and asked.isdecimal() else USUAL_NICE

@@ -18,7 +18,7 @@ from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
 from rankviz.store.job_reading import note_if_ended
 from rankviz.store.making import Making, complaining
-from rankviz.store.places import default_workers
+from rankviz.store.places import default_niceness, default_workers
 from rankviz.store.queue import Lease
 from rankviz.store.runs import RunStore
 from rankviz.store.workplace import code, server
@@ -83,5 +83,5 @@ def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
 
 
 if __name__ == "__main__":
-    getattr(os, "nice", int)(10)  # the server answers first; Windows has no such order
+    getattr(os, "nice", int)(default_niceness())  # the server answers first; Windows has no such order
     sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from conftest_jobs import SPEC, wait_for
+from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
 from sqlalchemy import insert
 
@@ -22,6 +22,7 @@ from rankviz.store import RunStore, Study, StudyStatus, workplace
 from rankviz.store.execution import LocalWorkers, at_work, log_folder
 from rankviz.store.jobs import Jobs
 from rankviz.store.leases import host
+from rankviz.store.places import default_niceness
 from rankviz.store.tables import workers
 from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
 
@@ -277,3 +278,25 @@ def test_two_that_look_at_once_start_one_worker(
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
     execution.see_to_it()
     assert at_work(execution.store) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "niceness"), [("0", 0), ("7", 7), ("40", 19), ("", 10), ("-5", 10), ("many", 10), ("²", 10)]
+)
+def test_how_far_workers_stand_back_is_asked_for(
+    asked: str, niceness: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_NICE", asked)
+    assert default_niceness() == niceness
+
+
+@processes_alone
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
+def test_workers_stand_back_as_far_as_asked(
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_NICE", "3")
+    submit(MANY)
+    (process,) = wait_for(lambda: at_work(store))
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, own + 3))
