@@ -125,7 +125,7 @@ def workers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         kill_at_work(page, store)
         made = store.made(job)
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("others-go-on", page, "runs have finished; the figures show these")
+        yield Moment("others-go-on", page, "The figures show what has all its runs")
         page.context.close()
 
 
@@ -152,7 +152,7 @@ def damage(browser: Browser, scratch: Path) -> Iterator[Moment]:
         store.damage("records.content", b"damaged")
         with app(scratch, runs) as server:  # another one, that remembers nothing
             open_page(page, f"{server.url}/{LONG}")
-            yield Moment("damaged-records", page, "No run of this figure has finished yet")
+            yield Moment("damaged-records", page, "No point of this figure has all its runs yet")
     bad = scratch / FILE
     bad.write_bytes(b"no database at all " * 1000)
     with app(scratch, runs, RANKVIZ_STORE=str(bad)) as server:
@@ -183,7 +183,7 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         made = store.made(job)
         page.goto(f"{second.url}/{LONG}")  # never at rest: it draws anew with every run that the job makes
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("killed-server", page, "runs have finished; the figures show these")
+        yield Moment("killed-server", page, "The figures show what has all its runs")
         press_until(page, "Stop the job", lambda: not is_live(store, job))
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
