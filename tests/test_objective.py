@@ -8,7 +8,7 @@ from naive_ranking import GRADES, problem, slow_risk
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.objectives import feature_space as module
-from rankviz.objectives.feature_space import Point, RankObjective
+from rankviz.objectives.feature_space import RankObjective, ScoredPoint
 from rankviz.risk import PairRisk
 from rankviz.risk.losses import LOSSES
 
@@ -24,7 +24,7 @@ def objective_of(
     return RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), C)
 
 
-def dense_hessian(objective: RankObjective, point: Point) -> np.ndarray:
+def dense_hessian(objective: RankObjective, point: ScoredPoint) -> np.ndarray:
     """I + C Φᵀ R Φ with R from the plain loops."""
     Phi = objective.features.dense()
     R = slow_risk(point.scores, objective.risk.y, objective.risk.ptr)[2]

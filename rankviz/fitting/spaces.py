@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
@@ -66,8 +66,8 @@ class Space(Protocol):
         """The feature map of a task."""
         ...
 
-    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> Objective:
-        """The objective of a task."""
+    def objective(self, task: Task, risk: Any, seed: int, report: Report = silent) -> Objective:
+        """The objective of a task, with the risk of this space's documents."""
         ...
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from rankviz.features.maps import FittedMap
 from rankviz.fitting.spaces import Space, Task
 from rankviz.objectives.feature_space import Objective
 from rankviz.objectives.preconditioner import Preconditioner
-from rankviz.risk import Risk, adapted_risk
+from rankviz.risk import RiskFacts, adapted_risk
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Solver, SolverResult, Status
 
@@ -78,7 +78,7 @@ class Training:
     ----------
     space : Space
         Where weights for the documents of the training part live.
-    risk : () -> Risk
+    risk : () -> RiskFacts
         Prepares the risk of its grades, which takes time and is told.
     solver : Solver
     seed : int
@@ -88,13 +88,13 @@ class Training:
     def __init__(
         self,
         space: Space,
-        risk: Callable[[], Risk],
+        risk: Callable[[], RiskFacts],
         solver: Solver,
         seed: int = 0,
     ) -> None:
         self.space, self.solver, self.seed = space, solver, seed
         self._prepare = risk
-        self._risk: Risk | None = None
+        self._risk: RiskFacts | None = None
         self._n_pairs, self._pairs_seconds = 0, 0.0
         self._ends: list[_End] = []
         self._precondition: tuple[Task, Preconditioner] | None = None
@@ -142,7 +142,7 @@ class Training:
             seconds,
         )
 
-    def _coarse(self, task: Task, risk: Risk, report: Report) -> _End | None:
+    def _coarse(self, task: Task, risk: RiskFacts, report: Report) -> _End | None:
         """The rough end of a much cheaper task, where the space knows one."""
         coarser = self.space.coarser(task) if self.solver.preconditioned else None
         if coarser is None:
@@ -154,7 +154,7 @@ class Training:
         clock.lap("newton")
         return _End(coarser, w, clock.laps["newton"])
 
-    def _listed(self, report: Report) -> Risk:
+    def _listed(self, report: Report) -> RiskFacts:
         """The risk, prepared once."""
         if self._risk is None:
             report(Progress("pairs"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.operator import FeatureOperator
 from rankviz.objectives.precision import curvature_features
 from rankviz.objectives.preconditioner import CholeskyPreconditioner, Preconditioner
-from rankviz.risk import Risk, RiskPoint, limit_of
+from rankviz.risk import Risk, RiskFacts, RiskPoint, RiskSums, limit_of
 
 EXACT_COLUMNS_PER_ITERATION = 8
 """Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at the speed of the
@@ -27,9 +27,47 @@ CLOSED_FORM_COLUMNS = 256
 """Up to this many stored columns the closed-form preconditioner, O(n k²) once, beats sampled pairs."""
 
 
+class Point(Protocol):
+    """Value and derivatives of an objective at one weight vector, as solvers see it."""
+
+    @property
+    def w(self) -> FloatArray:
+        """Weights."""
+        ...
+
+    @property
+    def scores(self) -> FloatArray:
+        """f, (n,): brought here, where they are elsewhere."""
+        ...
+
+    @property
+    def told(self) -> FloatArray | None:
+        """The scores for whoever watches; None where they are elsewhere and stay there."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """½‖w‖² + C·risk(f)."""
+        ...
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient in the space of w."""
+        ...
+
+    @property
+    def risk(self) -> RiskSums:
+        """What is known of the risk there."""
+        ...
+
+    def worth(self, value: float) -> Point:
+        """The same point with another value: that of the loss itself, where a smoothed one was trained."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class Point:
-    """Value and derivatives of an objective at one weight vector.
+class ScoredPoint:
+    """A `Point` whose scores and risk are in this process.
 
     Attributes
     ----------
@@ -50,16 +88,37 @@ class Point:
     gradient: FloatArray
     risk: RiskPoint
 
+    @property
+    def told(self) -> FloatArray:
+        """The scores."""
+        return self.scores
+
+    def worth(self, value: float) -> ScoredPoint:
+        """The same point with another value."""
+        return replace(self, value=value)
+
+
+class Ray(Protocol):
+    """The objective along w + τs."""
+
+    def at(self, tau: float) -> tuple[float, float, Any]:
+        """φ'(τ), φ''(τ), and what `end` asks for; infinite or NaN where the loss is beyond all numbers."""
+        ...
+
+    def end(self, tau: float, risk: Any) -> Point:
+        """The point at step τ, with what `at` gave there."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
-class Ray:
+class ScoreRay:
     """The objective along w + τs: everything in score space, one pass over the pairs per trial.
 
     φ'(τ) = ⟨w, s⟩ + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
     """
 
-    objective: Objective
-    point: Point
+    objective: ScoreObjective
+    point: ScoredPoint
     s: FloatArray
     image: FloatArray
     """Φ s, (n,)."""
@@ -73,7 +132,7 @@ class Ray:
             slope += C * float(risk.gradient @ self.image)
             return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
 
-    def end(self, tau: float, risk: RiskPoint) -> Point:
+    def end(self, tau: float, risk: RiskPoint) -> ScoredPoint:
         """The point at step τ, where the risk is known already."""
         scores = self.point.scores + tau * self.image
         return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
@@ -88,8 +147,8 @@ class Objective(Protocol):
         ...
 
     @property
-    def risk(self) -> Risk:
-        """The risk of scores."""
+    def risk(self) -> RiskFacts:
+        """What is known of the risk of scores."""
         ...
 
     @property
@@ -102,7 +161,7 @@ class Objective(Protocol):
         """CG iterations after which `exact_preconditioner` is the cheaper way on."""
         ...
 
-    def with_risk(self, risk: Risk) -> Objective:
+    def with_risk(self, risk: Any) -> Objective:
         """The same objective with another risk of the same documents."""
         ...
 
@@ -118,24 +177,37 @@ class Objective(Protocol):
         """Value and gradient at w."""
         ...
 
-    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
-        """The point at w whose scores and risk are known."""
+    def limit(self, point: Any) -> tuple[float, float]:
+        """The risk of the loss itself at a point, and what smoothing adds to the gap (see `limit_of`)."""
         ...
 
-    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+    def hessian_product(self, point: Any, s: FloatArray) -> FloatArray:
         """H s."""
         ...
 
-    def ray(self, point: Point, s: FloatArray) -> Ray:
+    def ray(self, point: Any, s: FloatArray) -> Ray:
         """The objective from a point along s."""
         ...
 
-    def preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+    def preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
         """An approximate inverse Hessian at a point."""
         ...
 
-    def exact_preconditioner(self, point: Point, report: Report = silent) -> Preconditioner:
+    def exact_preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
         """A better one, for a point where the first takes CG too long."""
+        ...
+
+
+class ScoreObjective(Objective, Protocol):
+    """An objective whose scores and risk are in this process."""
+
+    @property
+    def risk(self) -> Risk:
+        """The risk of scores."""
+        ...
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
+        """The point at w whose scores and risk are known."""
         ...
 
 
@@ -161,7 +233,7 @@ def certificate(objective: Objective, point: Point) -> Certificate:
 
     α belongs to the weights w − ∇ = ΦᵀAᵀα, with which D is computed; they are w at the optimum only.
     """
-    risk, slack = limit_of(objective.risk, point.scores, point.risk)
+    risk, slack = objective.limit(point)
     value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
     gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
     return Certificate(value, gap / value if value > 0 else 0.0)
@@ -216,27 +288,31 @@ class RankObjective:
         """The Euclidean inner product aᵀb."""
         return float(a @ b)
 
-    def at(self, w: FloatArray) -> Point:
+    def at(self, w: FloatArray) -> ScoredPoint:
         """Value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
         scores = self.features.product(w)
         return self.assemble(w, scores, self.risk.at(scores))
 
-    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
         """The point at w whose scores and risk are known: one product with Φᵀ."""
         value = 0.5 * float(w @ w) + self.C * risk.value
         gradient = w + self.C * self.features.adjoint(risk.gradient)
-        return Point(w, scores, value, gradient, risk)
+        return ScoredPoint(w, scores, value, gradient, risk)
 
-    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+    def limit(self, point: ScoredPoint) -> tuple[float, float]:
+        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        return limit_of(self.risk, point.scores, point.risk)
+
+    def hessian_product(self, point: ScoredPoint, s: FloatArray) -> FloatArray:
         """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
         features = self._curvature_features(point)
         return s + self.C * features.adjoint(point.risk.hessian_product(features.product(s)))
 
-    def ray(self, point: Point, s: FloatArray) -> Ray:
+    def ray(self, point: ScoredPoint, s: FloatArray) -> ScoreRay:
         """The objective from a point along s (m,)."""
-        return Ray(self, point, s, self.features.product(s))
+        return ScoreRay(self, point, s, self.features.product(s))
 
-    def preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
+    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> CholeskyPreconditioner:
         """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide.
 
         It takes up to three products of m³ operations; `report` is called between them.
@@ -250,7 +326,7 @@ class RankObjective:
         """CG iterations that cost about as much as forming the Hessian."""
         return math.ceil(self.features.basis.shape[0] / EXACT_COLUMNS_PER_ITERATION)
 
-    def exact_preconditioner(self, point: Point, report: Report = silent) -> CholeskyPreconditioner:
+    def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> CholeskyPreconditioner:
         """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²)."""
         gram = point.risk.gram(self.features.base)
         report(Progress("newton"))
@@ -259,7 +335,7 @@ class RankObjective:
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "exact")
 
-    def _closed_form(self, point: Point) -> CholeskyPreconditioner:
+    def _closed_form(self, point: ScoredPoint) -> CholeskyPreconditioner:
         """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c.
 
         With every pair equally curved, as at w = 0, it is the Hessian itself; later that share scales it.
@@ -270,7 +346,7 @@ class RankObjective:
         M[np.diag_indices(len(M))] += 1.0
         return CholeskyPreconditioner.of(M, "closed form")
 
-    def _sampled(self, point: Point, report: Report) -> CholeskyPreconditioner:
+    def _sampled(self, point: ScoredPoint, report: Report) -> CholeskyPreconditioner:
         """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs."""
         m, n_active = self.features.shape[1], point.risk.n_active
         pairs = point.risk.sample_active(self._rng, m)
@@ -282,7 +358,7 @@ class RankObjective:
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "sampled pairs")
 
-    def _curvature_features(self, point: Point) -> FeatureOperator:
+    def _curvature_features(self, point: ScoredPoint) -> FeatureOperator:
         """Φ in the precision that suits the first point that is asked about."""
         if self._curved is None:
             limits = self.spare, self.largest

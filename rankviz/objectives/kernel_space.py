@@ -21,9 +21,9 @@ from rankviz.features.kernel_base import Kernel, mean_diagonal
 from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.landmarks import UniformLandmarks
 from rankviz.features.operator import FeatureOperator
-from rankviz.objectives.feature_space import Point, RankObjective, Ray
+from rankviz.objectives.feature_space import RankObjective, ScoredPoint, ScoreRay
 from rankviz.objectives.preconditioner import CholeskyPreconditioner
-from rankviz.risk import Risk, RiskPoint
+from rankviz.risk import Risk, RiskPoint, limit_of
 
 LANDMARKS_PER_ROOT = 5.0
 """Landmarks of the first preconditioner over √n: forming it, O(n m²), then costs a few products with K."""
@@ -136,24 +136,28 @@ class KernelObjective:
         """⟨a, b⟩ = a[0]ᵀ K b[0], from the image that b carries."""
         return float(a[0] @ b[1])
 
-    def at(self, w: FloatArray) -> Point:
+    def at(self, w: FloatArray) -> ScoredPoint:
         """Value and gradient at w (2, n): one product with K, one pass over the pairs."""
         return self.assemble(w, w[1], self.risk.at(w[1]))
 
-    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> Point:
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
         """The point at w whose risk is known; the gradient in ⟨·, ·⟩ is β + C ∂risk."""
         value = 0.5 * self.inner(w, w) + self.C * risk.value
-        return Point(w, scores, value, w + self.C * self._with_image(risk.gradient), risk)
+        return ScoredPoint(w, scores, value, w + self.C * self._with_image(risk.gradient), risk)
 
-    def hessian_product(self, point: Point, s: FloatArray) -> FloatArray:
+    def limit(self, point: ScoredPoint) -> tuple[float, float]:
+        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        return limit_of(self.risk, point.scores, point.risk)
+
+    def hessian_product(self, point: ScoredPoint, s: FloatArray) -> FloatArray:
         """S s = s + C R K s: (2, n) -> (2, n), one product with K."""
         return s + self.C * self._with_image(point.risk.hessian_product(s[1]))
 
-    def ray(self, point: Point, s: FloatArray) -> Ray:
+    def ray(self, point: ScoredPoint, s: FloatArray) -> ScoreRay:
         """The objective from a point along s (2, n)."""
-        return Ray(self, point, s, s[1])
+        return ScoreRay(self, point, s, s[1])
 
-    def preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
+    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
         """The Nyström model's inverse Hessian at the point's active pairs; told as part of training."""
 
         def within(progress: Progress) -> None:
@@ -166,7 +170,7 @@ class KernelObjective:
         nystroem = RankObjective(features, self.risk, self.C, self.seed)
         return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
 
-    def exact_preconditioner(self, point: Point, report: Report = silent) -> NystroemPreconditioner:
+    def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
         """The same with more landmarks: as their number nears that of the documents it becomes exact."""
         self.landmarks = min(GROWTH * self.landmarks, self.most_landmarks)
         return self.preconditioner(point, report)

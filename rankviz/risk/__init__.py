@@ -10,14 +10,16 @@ from rankviz.common.lazy import names_of, submodules
 from rankviz.risk.explicit import PairRisk
 from rankviz.risk.forms import risk_of, risk_sizes, sorting_pays
 from rankviz.risk.limits import adapted_risk, limit_of, smoothed_risk
-from rankviz.risk.point import ActivePairs, Risk, RiskPoint
+from rankviz.risk.point import ActivePairs, Risk, RiskFacts, RiskPoint, RiskSums
 from rankviz.risk.sorted import SortedRisk
 
 __all__ = [
     "ActivePairs",
     "PairRisk",
     "Risk",
+    "RiskFacts",
     "RiskPoint",
+    "RiskSums",
     "SortedRisk",
     "adapted_risk",
     "limit_of",

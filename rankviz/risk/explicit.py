@@ -106,6 +106,11 @@ class PairRisk:
         """The Laplacian of all pairs."""
         return AllPairs(self.y, self.ptr, self.costs)
 
+    @property
+    def total_cost(self) -> float:
+        """Σ_P c_ij."""
+        return self.all_pairs.weight
+
     @cached_property
     def _weight(self) -> FloatArray | None:
         return None if self.costs.uniform else self.costs.weights(*self._indices)

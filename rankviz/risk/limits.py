@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from rankviz.common.arrays import FloatArray
 from rankviz.risk.losses import LOSSES, SmoothedHinge
-from rankviz.risk.point import Risk, RiskPoint
+from rankviz.risk.point import Risk, RiskFacts, RiskPoint
+
+R = TypeVar("R", bound=RiskFacts)
 
 
-def adapted_risk(risk: Risk, C: float) -> Risk:
+def adapted_risk(risk: R, C: float) -> R:
     """The risk as it is trained at C: he2009's smooth hinge takes its η from C and Σc_ij."""
-    loss = risk.loss.at(C, lambda: risk.all_pairs.weight)
+    loss = risk.loss.at(C, lambda: risk.total_cost)
     return risk if loss is risk.loss else risk.with_loss(loss)
 
 
-def smoothed_risk(risk: Risk, h: float) -> Risk:
+def smoothed_risk(risk: R, h: float) -> R:
     """The risk of the hinge smoothed over h."""
     return risk.with_loss(SmoothedHinge(h))
 

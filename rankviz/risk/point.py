@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -20,17 +20,12 @@ class ActivePairs(NamedTuple):
     curvature: FloatArray
 
 
-class RiskPoint(Protocol):
-    """Value and derivatives of risk(f) = Σ_P c_ij·ℓ(f_i − f_j) at one vector of scores."""
+class RiskSums(Protocol):
+    """Sums over preference pairs at one vector of scores."""
 
     @property
     def value(self) -> float:
         """risk(f)."""
-        ...
-
-    @property
-    def gradient(self) -> FloatArray:
-        """∂risk/∂f, (n,)."""
         ...
 
     @property
@@ -48,6 +43,15 @@ class RiskPoint(Protocol):
         """Number of pairs with c·ℓ'' ≠ 0."""
         ...
 
+
+class RiskPoint(RiskSums, Protocol):
+    """Value and derivatives of risk(f) = Σ_P c_ij·ℓ(f_i − f_j) at one vector of scores."""
+
+    @property
+    def gradient(self) -> FloatArray:
+        """∂risk/∂f, (n,)."""
+        ...
+
     def hessian_product(self, v: FloatArray) -> FloatArray:
         """R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
         ...
@@ -61,18 +65,8 @@ class RiskPoint(Protocol):
         ...
 
 
-class Risk(Protocol):
-    """Σ_P c_ij·ℓ(f_i − f_j) over the preference pairs P of given documents."""
-
-    @property
-    def y(self) -> IntArray:
-        """Relevance grades (n,)."""
-        ...
-
-    @property
-    def ptr(self) -> IntArray:
-        """Query offsets (Q + 1,)."""
-        ...
+class RiskFacts(Protocol):
+    """What solvers and training ask of a risk, wherever its documents are."""
 
     @property
     def costs(self) -> PairCosts:
@@ -90,12 +84,31 @@ class Risk(Protocol):
         ...
 
     @property
-    def all_pairs(self) -> AllPairs:
-        """The Laplacian of all pairs."""
+    def total_cost(self) -> float:
+        """Σ_P c_ij."""
         ...
 
-    def with_loss(self, loss: Loss) -> Risk:
+    def with_loss(self, loss: Loss) -> Self:
         """The same risk with another loss, which it must be able to serve; what it has prepared is shared."""
+        ...
+
+
+class Risk(RiskFacts, Protocol):
+    """Σ_P c_ij·ℓ(f_i − f_j) over the preference pairs P of given documents."""
+
+    @property
+    def y(self) -> IntArray:
+        """Relevance grades (n,)."""
+        ...
+
+    @property
+    def ptr(self) -> IntArray:
+        """Query offsets (Q + 1,)."""
+        ...
+
+    @property
+    def all_pairs(self) -> AllPairs:
+        """The Laplacian of all pairs."""
         ...
 
     def at(self, f: FloatArray) -> RiskPoint:

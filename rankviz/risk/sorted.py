@@ -189,6 +189,11 @@ class SortedRisk:
         """The Laplacian of all pairs."""
         return AllPairs(self.y, self.ptr, self.costs)
 
+    @property
+    def total_cost(self) -> float:
+        """Σ_P c_ij."""
+        return self.all_pairs.weight
+
     def with_loss(self, loss: Loss) -> SortedRisk:
         """The same layout with another piecewise-quadratic loss."""
         if not isinstance(loss, PiecewiseQuadratic):

@@ -71,9 +71,7 @@ class HingeContinuation:
             proved = certificate(smooth, result.point)
             status = self._status(result.status, proved.gap, h)
             if status is not None:
-                return SolverResult(
-                    replace(result.point, value=proved.value), status, tuple(rows), precondition
-                )
+                return SolverResult(result.point.worth(proved.value), status, tuple(rows), precondition)
             unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
             smoothing = proved.gap - unsolved
             if unsolved > smoothing:

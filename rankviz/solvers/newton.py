@@ -93,7 +93,7 @@ class _Run:
         """Newton steps until the decrement, the iteration limit or rounding ends them."""
         for iteration in range(self.solver.max_iter + 1):
             self.point = point
-            self.report(Progress("newton", None, self._record(), point.scores, point.w))
+            self.report(Progress("newton", None, self._record(), point.told, point.w))
             cg = self._direction(point)
             slope = self.objective.inner(point.gradient, cg.s)
             row = self._row(iteration, point, cg, decrement=0.5 * abs(slope))

@@ -84,7 +84,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
             "the Hessian of the exact kernel of so many documents is not formed; train again without each "
             "query, or choose feature_map='nystroem'"
         )
-    features, risk = objective.features, refits.optimum.fit.result.point.risk
+    features, risk = objective.features, objective.risk.at(refits.optimum.fit.result.point.scores)
     pulls = np.empty((features.base.shape[1], refits.data.n_queries))
     for q in range(refits.data.n_queries):
         own = refits.data.query_slice(q)
