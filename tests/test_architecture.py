@@ -21,6 +21,7 @@ LAYERS = (
     {"dual", "objectives"},
     {"solvers"},
     {"fitting"},
+    {"shards"},
     {"models"},
     {"whatif"},
     {"experiments"},

@@ -87,44 +87,21 @@ class Space(Protocol):
         ...
 
 
-class FeatureSpace:
-    """Weights w of feature maps that one draw gives, Φ computed once for the largest m.
+class MapSpace:
+    """What all spaces of weights w of feature maps have in common, wherever features are.
 
     Parameters
     ----------
     family : MapFamily
     X : (n, d) float64
-    budget : float
-        Bytes that may be taken for speed.
-    keep_arguments : bool
-        See `FamilyFeatures`.
     """
 
-    def __init__(
-        self, family: MapFamily, X: FloatArray, budget: float = 0.0, *, keep_arguments: bool = False
-    ) -> None:
-        self.family, self.X, self._budget = family, X, budget
-        self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
-
-    def know(self, gamma: float, features: FeatureOperator) -> None:
-        """Take Φ of the widest map at γ as computed already."""
-        self._features.know(gamma, features)
+    def __init__(self, family: MapFamily, X: FloatArray) -> None:
+        self.family, self.X = family, X
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
         """The family's map for m and γ."""
         return self.family.map(task.n_components, task.gamma, report)
-
-    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
-        """½‖w‖² + C·risk(Φw)."""
-        features = self._features.operator(task.n_components, task.gamma, report).compact()
-        if self.map(task).kernel is None:
-            features = centred(features, risk.ptr)
-        # a copy in single precision halves what a Hessian product reads; `budget` bounds it
-        pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
-        if not pays:
-            return RankObjective(features, risk, task.C, seed)
-        largest = largest_value(self.map(task).kernel, self.X)
-        return RankObjective(features, risk, task.C, seed, self._budget, max(1.0, largest))
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """The weights padded with zeros, in the scale of the map's basis."""
@@ -141,6 +118,43 @@ class FeatureSpace:
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Unchanged."""
         return w
+
+
+class FeatureSpace(MapSpace):
+    """Weights w of feature maps that one draw gives, Φ computed once for the largest m.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    budget : float
+        Bytes that may be taken for speed.
+    keep_arguments : bool
+        See `FamilyFeatures`.
+    """
+
+    def __init__(
+        self, family: MapFamily, X: FloatArray, budget: float = 0.0, *, keep_arguments: bool = False
+    ) -> None:
+        super().__init__(family, X)
+        self._budget = budget
+        self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
+
+    def know(self, gamma: float, features: FeatureOperator) -> None:
+        """Take Φ of the widest map at γ as computed already."""
+        self._features.know(gamma, features)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
+        """½‖w‖² + C·risk(Φw)."""
+        features = self._features.operator(task.n_components, task.gamma, report).compact()
+        if self.map(task).kernel is None:
+            features = centred(features, risk.ptr)
+        # a copy in single precision halves what a Hessian product reads; `budget` bounds it
+        pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
+        if not pays:
+            return RankObjective(features, risk, task.C, seed)
+        largest = largest_value(self.map(task).kernel, self.X)
+        return RankObjective(features, risk, task.C, seed, self._budget, max(1.0, largest))
 
     def seconds(self, task: Task) -> float:
         """The draw, and the share of factor and base that the map's columns are."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
+from rankviz.features.bases import Basis
 from rankviz.features.operator import FeatureOperator
 from rankviz.risk import RiskPoint
 
@@ -50,10 +51,18 @@ def single_noise(features: FeatureOperator, risk: RiskPoint, C: float) -> float:
     ill-conditioned kernel makes large, multiplies them by ‖T‖ at most.
     """
     n, k = features.base.shape
-    basis = features.basis
-    spread = largest_eigenvalue(lambda u: basis.expand(basis.contract(u)), k)
-    amplified = math.sqrt(C * largest_eigenvalue(risk.hessian_product, n) * spread)
-    return 2.0**-25 * (math.sqrt(n) + math.sqrt(k)) * amplified
+    spread = spread_of_basis(features.basis)
+    return noise_of(n, k, C * largest_eigenvalue(risk.hessian_product, n) * spread)
+
+
+def noise_of(n: int, k: int, stiffness: float) -> float:
+    """The same for a base (n, k), from C‖R‖·‖T‖²."""
+    return 2.0**-25 * (math.sqrt(n) + math.sqrt(k)) * math.sqrt(stiffness)
+
+
+def spread_of_basis(basis: Basis) -> float:
+    """‖T‖² of a basis change T (k, m), roughly."""
+    return largest_eigenvalue(lambda u: basis.expand(basis.contract(u)), basis.shape[0])
 
 
 def largest_eigenvalue(product: Callable[[FloatArray], FloatArray], size: int) -> float:

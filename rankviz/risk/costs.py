@@ -58,6 +58,11 @@ class PairCosts:
         """The same times a weight for each query, of_query (Q,)."""
         return PairCosts(self.weight * of_query[:, None, None], self.margin)
 
+    def of_queries(self, queries: slice, codes: IntArray) -> PairCosts:
+        """The costs of some queries alone, with those grades alone that have these codes."""
+        margin = None if self.margin is None else _some(self.margin, queries, codes)
+        return PairCosts(_some(self.weight, queries, codes), margin)
+
     def weights(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray:
         """Weights w of pairs given by query and codes of both grades, (p,)."""
         return _looked_up(self.weight, query, winner, loser)
@@ -65,6 +70,13 @@ class PairCosts:
     def margins(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray | None:
         """Margins b of pairs given by query and codes of both grades, (p,); None for 1."""
         return None if self.margin is None else _looked_up(self.margin, query, winner, loser)
+
+
+def _some(table: FloatArray, queries: slice, codes: IntArray) -> FloatArray:
+    """Parts of a table in which an axis of length one stands for all."""
+    table = table[queries] if len(table) > 1 else table
+    table = table[:, codes] if table.shape[1] > 1 else table
+    return table[:, :, codes] if table.shape[2] > 1 else table
 
 
 def _looked_up(table: FloatArray, *indices: IntArray) -> FloatArray:

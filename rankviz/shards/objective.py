@@ -1,0 +1,256 @@
+"""½‖w‖² + C·risk(Φw) as a sum over shards: what solvers see is in this process, documents need not be.
+
+With Φ = B T a shard holds its rows of the stored features B; it is sent T w and gives Bᵀ r. Each call is one
+round: everything that has a number for each document stays with the shards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.bases import Basis
+from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, EXACT_COLUMNS_PER_ITERATION
+from rankviz.objectives.precision import NOISE, noise_of, spread_of_basis
+from rankviz.objectives.preconditioner import CholeskyPreconditioner
+from rankviz.shards import part as work
+from rankviz.shards.backend import Backend, Held
+from rankviz.shards.risk import ShardedRisk
+
+
+@dataclass(frozen=True)
+class SummedRisk:
+    """Sums over all shards (see `rankviz.risk.RiskSums`), and the active pairs of each."""
+
+    value: float
+    total_slope: float
+    total_curvature: float
+    active: tuple[int, ...]
+
+    @property
+    def n_active(self) -> int:
+        """Number of pairs with c·ℓ'' ≠ 0."""
+        return sum(self.active)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedPoint:
+    """Value and gradient at w; scores and risk are with the shards (see `Point`)."""
+
+    w: FloatArray
+    value: float
+    gradient: FloatArray
+    risk: SummedRisk
+    held: Held
+    backend: Backend
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """f = Φ w, (n,), brought here."""
+        return np.concatenate([np.zeros(0), *self.backend.bring(work.scores_of, self.held)])
+
+    @property
+    def told(self) -> FloatArray | None:
+        """The scores where they are in this process."""
+        return self.scores if self.backend.near else None
+
+    def worth(self, value: float) -> ShardedPoint:
+        """The same point with another value."""
+        return replace(self, value=value)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedRay:
+    """The objective along w + τs by numbers alone: scores and images stay with the shards (see `Ray`)."""
+
+    objective: ShardedObjective
+    point: ShardedPoint
+    s: FloatArray
+    image: Held
+
+    def at(self, tau: float) -> tuple[float, float, Held]:
+        """φ'(τ), φ''(τ), and what was tried, with the shards."""
+        of, ss = self.objective, float(self.s @ self.s)
+        tried = of.backend.each(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
+        slope, curvature = (
+            math.fsum(sums) for sums in zip(*of.backend.bring(work.slopes, tried), strict=True)
+        )
+        return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
+
+    def end(self, tau: float, risk: Held) -> ShardedPoint:
+        """The point at step τ that was tried."""
+        held = self.objective.backend.each(work.stepped, self.point.held, self.image, tau, risk)
+        return self.objective.assemble(self.point.w + tau * self.s, held)
+
+
+@dataclass(eq=False)
+class ShardedObjective:
+    """½‖w‖² + C Σ_P ℓ((Φw)_i − (Φw)_j) over shards (chen2017 eq. 22 for the squared hinge).
+
+    Attributes
+    ----------
+    backend : Backend
+    shards : Held
+        Of `Shard`.
+    n : int
+        Documents of all shards.
+    basis : Basis
+        T (k, m).
+    risk : ShardedRisk
+    C : float
+    seed : int
+        Of the pairs that the sampled preconditioner draws.
+    copies : bool
+        Whether shards have room for their features in single precision beside.
+    largest : float
+        At least 1: no entry of a base is beyond.
+    """
+
+    backend: Backend
+    shards: Held
+    n: int
+    basis: Basis
+    risk: ShardedRisk
+    C: float
+    seed: int = 0
+    copies: bool = False
+    largest: float = 1.0
+    _rng: np.random.Generator = field(init=False, repr=False)
+    _single: bool | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Give the sampled preconditioner its own stream."""
+        self._rng = np.random.default_rng(self.seed)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return self.risk.n_pairs
+
+    @property
+    def _k(self) -> int:
+        return self.basis.shape[0]
+
+    def with_risk(self, risk: ShardedRisk) -> ShardedObjective:
+        """The same objective with another risk of the same documents."""
+        return replace(self, risk=risk)
+
+    def start(self) -> FloatArray:
+        """The weights to start from: zeros (m,)."""
+        return np.zeros(self.basis.shape[1])
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """The Euclidean inner product aᵀb."""
+        return float(a @ b)
+
+    def at(self, w: FloatArray) -> ShardedPoint:
+        """Value and gradient at w (m,): one round."""
+        v = self.basis.expand(w)
+        return self.assemble(w, self.backend.each(work.evaluated, self.shards, self.risk.loss, v))
+
+    def assemble(self, w: FloatArray, held: Held) -> ShardedPoint:
+        """The point at w, whose scores and risk the shards know."""
+        parts: list[work.Sums] = self.backend.bring(work.sums, self.shards, held, self._k)
+        risk = SummedRisk(
+            math.fsum(part.value for part in parts),
+            math.fsum(part.total_slope for part in parts),
+            math.fsum(part.total_curvature for part in parts),
+            tuple(part.n_active for part in parts),
+        )
+        gradient = w + self.C * self.basis.contract(_sum([part.pull for part in parts]))
+        return ShardedPoint(w, 0.5 * float(w @ w) + self.C * risk.value, gradient, risk, held, self.backend)
+
+    def limit(self, point: ShardedPoint) -> tuple[float, float]:
+        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        found = self.backend.bring(work.limit, self.shards, self.risk.loss, point.held)
+        risk, slack = zip(*found, strict=True)
+        return math.fsum(risk), math.fsum(slack)
+
+    def hessian_product(self, point: ShardedPoint, s: FloatArray) -> FloatArray:
+        """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): one round."""
+        v, single = self.basis.expand(s), self._in_single(point)
+        pulls = self.backend.bring(work.curved, self.shards, point.held, v, single)
+        return s + self.C * self.basis.contract(_sum(pulls))
+
+    def ray(self, point: ShardedPoint, s: FloatArray) -> ShardedRay:
+        """The objective from a point along s (m,)."""
+        return ShardedRay(self, point, s, self.backend.each(work.image, self.shards, self.basis.expand(s)))
+
+    def preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
+        """An approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide."""
+        return self._closed_form(point) if self._k <= CLOSED_FORM_COLUMNS else self._sampled(point, report)
+
+    @property
+    def patience(self) -> int:
+        """CG iterations that cost about as much as forming the Hessian."""
+        return math.ceil(self._k / EXACT_COLUMNS_PER_ITERATION)
+
+    def exact_preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
+        """The inverse of the Hessian at a point, its Gram matrices summed over shards."""
+        report(Progress("newton"))
+        return self._inverse(
+            1.0, self.backend.bring(work.active_gram, self.shards, point.held, self._k), "exact"
+        )
+
+    def _closed_form(self, point: ShardedPoint) -> CholeskyPreconditioner:
+        """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c."""
+        total = self.risk.total_cost
+        share = point.risk.total_curvature / total if total > 0 else 0.0
+        grams = self.backend.bring(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
+        return self._inverse(share, grams, "closed form")
+
+    def _inverse(self, share: float, grams: Sequence[FloatArray], kind: str) -> CholeskyPreconditioner:
+        M = self.C * share * self.basis.contract(self.basis.contract(_sum(grams)).T).T
+        M[np.diag_indices(len(M))] += 1.0
+        return CholeskyPreconditioner.of(M, kind)
+
+    def _sampled(self, point: ShardedPoint, report: Report) -> CholeskyPreconditioner:
+        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs.
+
+        Shards are sampled in proportion to their active pairs.
+        """
+        m, active = self.basis.shape[1], np.array(point.risk.active)
+        n_active = int(active.sum())
+        share = active / n_active if n_active else np.full(len(active), 1 / len(active))
+        counts = active if n_active <= m else np.minimum(self._rng.multinomial(m, share), active)
+        seeds = self._rng.integers(2**63, size=len(active)).tolist()
+        rows = self.backend.bring(
+            work.sampled,
+            self.shards,
+            point.held,
+            self._k,
+            self.backend.deal(counts.tolist()),
+            self.backend.deal(seeds),
+            self._in_single(point),
+        )
+        report(Progress("newton"))
+        B = self.basis.contract(np.concatenate(rows).T.astype(np.float64))
+        B *= math.sqrt(self.C * n_active / max(B.shape[1], 1))
+        M = B @ B.T
+        M[np.diag_indices(m)] += 1.0
+        report(Progress("newton"))
+        return CholeskyPreconditioner.of(M, "sampled pairs")
+
+    def _in_single(self, point: ShardedPoint) -> bool:
+        """Whether Hessian products are in single precision: as the first point that is asked about has it."""
+        if self._single is None:
+            self._single = self.copies and self.largest * self._noise(point) <= NOISE
+        return self._single
+
+    def _noise(self, point: ShardedPoint) -> float:
+        # R has a block for each shard, so its norm is that of the stiffest
+        stiffest = max(self.backend.bring(work.stiffness, self.shards, point.held))
+        return noise_of(self.n, self._k, self.C * stiffest * spread_of_basis(self.basis))
+
+
+def _sum(parts: Sequence[FloatArray]) -> FloatArray:
+    total = np.zeros_like(parts[0])
+    for part in parts:
+        total += part
+    return total

@@ -1,0 +1,212 @@
+"""One shard: documents of some queries with their risk and their features, and the work done on them.
+
+Functions here are the work (see `rankviz.shards.backend`): they take what is held for one shard and numbers
+that are the same for all, and keep nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.features.bases import IdentityBasis
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FeatureOperator
+from rankviz.features.row_blocks import rounded
+from rankviz.fitting.centring import moved_to_zero, sizes, spreads
+from rankviz.objectives.precision import largest_eigenvalue
+from rankviz.risk import Risk, RiskPoint, limit_of, risk_of
+from rankviz.risk.costs import PairCosts
+from rankviz.risk.losses import Loss
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Documents of whole queries.
+
+    Attributes
+    ----------
+    X : (n, d) float64
+    y : (n,) int64
+        Relevance grades.
+    ptr : (Q + 1,) int64
+        Query offsets.
+    loss : Loss
+        The first that is asked for; others share what it has prepared.
+    costs : PairCosts
+        Of these queries, and of those grades that occur here.
+    """
+
+    X: FloatArray
+    y: IntArray
+    ptr: IntArray
+    loss: Loss
+    costs: PairCosts
+
+    @cached_property
+    def _risk(self) -> Risk:
+        return risk_of(self.y, self.ptr, self.loss, self.costs)
+
+    def risk(self, loss: Loss) -> Risk:
+        """The risk of its documents with a loss."""
+        return self._risk if loss == self.loss else self._risk.with_loss(loss)
+
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays, so that nobody takes it for something small to send around."""
+        return int(self.X.nbytes + self.y.nbytes + self.ptr.nbytes)
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """A part with its features.
+
+    Attributes
+    ----------
+    part : Part
+    base : (n, k) float64 or float32
+        Stored features of the widest map, of which a map with fewer has the first ones.
+    """
+
+    part: Part
+    base: FloatArray
+
+    def features(self, k: int, single: bool = False) -> FeatureOperator:
+        """Products with the first k columns, in single precision where that is asked for."""
+        base = self._rounded if single else self.base
+        return FeatureOperator(base[:, :k], IdentityBasis(k))
+
+    @cached_property
+    def _rounded(self) -> FloatArray:
+        return cast(FloatArray, rounded(self.base))
+
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays."""
+        return self.part.__sizeof__() + (0 if self.base is self.part.X else int(self.base.nbytes))
+
+
+class Evaluated(NamedTuple):
+    """Scores (n,) of a shard and the risk there."""
+
+    scores: FloatArray
+    risk: RiskPoint
+
+
+class Sums(NamedTuple):
+    """What a shard adds at a point; `pull` is ∂risk·base, (k,)."""
+
+    value: float
+    total_slope: float
+    total_curvature: float
+    n_active: int
+    pull: FloatArray
+
+
+class Trial(NamedTuple):
+    """The risk at scores + τ·image of a shard, and what it adds to φ'(τ) and φ''(τ)."""
+
+    risk: RiskPoint
+    slope: float
+    curvature: float
+
+
+def featured(part: Part, fitted: FittedMap, far: IntArray) -> Shard:
+    """The features of a part; columns `far` from zero are moved there, query by query."""
+    features = fitted.operator(part.X).compact()
+    return Shard(part, moved_to_zero(features.base, part.ptr, far))
+
+
+def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
+    """How far each column of X is from zero, and by how much it differs in the longest query; (d,) each."""
+    if len(part.X) == 0:
+        return sizes(part.X), sizes(part.X)
+    longest = int(np.diff(part.ptr).argmax())
+    return sizes(part.X), np.ptp(part.X[part.ptr[longest] : part.ptr[longest + 1]], axis=0)
+
+
+def spread_of(part: Part, columns: IntArray) -> FloatArray:
+    """By how much these columns of X differ within a query at most."""
+    return spreads(part.X[:, columns], part.ptr)
+
+
+def total_cost(part: Part, loss: Loss) -> float:
+    """Σ c_ij over the pairs of a part."""
+    return part.risk(loss).total_cost
+
+
+def all_pairs_gram(shard: Shard, loss: Loss, k: int) -> FloatArray:
+    """Gram matrix of all pairs on the first k columns, (k, k)."""
+    return shard.part.risk(loss).all_pairs.gram(shard.base[:, :k])
+
+
+def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
+    """Scores base·v and the risk there."""
+    scores = shard.features(len(v)).product(v)
+    return Evaluated(scores, shard.part.risk(loss).at(scores))
+
+
+def sums(shard: Shard, point: Evaluated, k: int) -> Sums:
+    """What a shard adds at a point."""
+    risk = point.risk
+    pull = shard.features(k).adjoint(risk.gradient)
+    return Sums(risk.value, risk.total_slope, risk.total_curvature, risk.n_active, pull)
+
+
+def scores_of(point: Evaluated) -> FloatArray:
+    """The scores of a shard, (n,)."""
+    return point.scores
+
+
+def curved(shard: Shard, point: Evaluated, v: FloatArray, single: bool) -> FloatArray:
+    """What a shard adds to a Hessian product: baseᵀ R base v, (k,) -> (k,)."""
+    features = shard.features(len(v), single)
+    return features.adjoint(point.risk.hessian_product(features.product(v)))
+
+
+def image(shard: Shard, v: FloatArray) -> FloatArray:
+    """base·v, (n,)."""
+    return shard.features(len(v)).product(v)
+
+
+def trial(shard: Shard, loss: Loss, point: Evaluated, along: FloatArray, tau: float) -> Trial:
+    """A shard at step τ along its image (n,); infinite or NaN where the loss is beyond all numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        risk = shard.part.risk(loss).at(point.scores + tau * along)
+        slope = float(risk.gradient @ along)
+        return Trial(risk, slope, float(risk.hessian_product(along) @ along))
+
+
+def slopes(tried: Trial) -> tuple[float, float]:
+    """What a shard adds to φ'(τ) and φ''(τ)."""
+    return tried.slope, tried.curvature
+
+
+def stepped(point: Evaluated, along: FloatArray, tau: float, tried: Trial) -> Evaluated:
+    """A shard at the end of a step that was tried."""
+    return Evaluated(point.scores + tau * along, tried.risk)
+
+
+def limit(shard: Shard, loss: Loss, point: Evaluated) -> tuple[float, float]:
+    """What a shard adds to the risk of the loss itself, and to what smoothing adds to the gap."""
+    return limit_of(shard.part.risk(loss), point.scores, point.risk)
+
+
+def active_gram(shard: Shard, point: Evaluated, k: int) -> FloatArray:
+    """What a shard adds to the Hessian on the first k columns, (k, k)."""
+    return point.risk.gram(shard.base[:, :k])
+
+
+def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single: bool) -> FloatArray:
+    """√ℓ''·(row_i − row_j) of `size` active pairs of a shard, (size, k): fewer where there are no more."""
+    pairs = point.risk.sample_active(np.random.default_rng(seed), size)
+    differences = shard.features(k, single).row_differences(pairs.winner, pairs.loser)
+    differences *= np.sqrt(pairs.curvature)
+    return differences.T
+
+
+def stiffness(shard: Shard, point: Evaluated) -> float:
+    """The largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
+    return largest_eigenvalue(point.risk.hessian_product, len(shard.base))
