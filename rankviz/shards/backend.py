@@ -7,8 +7,11 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from rankviz.common.errors import SettingError
 from rankviz.common.threads import cores, single_blas
 
+DOCUMENTS = 100_000
+"""In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
 Tell = Callable[[int, int], object]
 """Told how many shards of how many are done; what it raises ends the work."""
 POLL_SECONDS = 0.2
@@ -40,6 +43,10 @@ class Backend(Protocol):
         """Whether shards are in this process, so that a number for each document is had for nothing."""
         ...
 
+    def count(self, n_documents: int) -> int:
+        """How many shards so many documents are cut into."""
+        ...
+
     def deal(self, items: Sequence[Any]) -> Held:
         """Take one item to where each shard will be."""
         ...
@@ -48,7 +55,7 @@ class Backend(Protocol):
         """What `work` gives for each shard, which stays there."""
         ...
 
-    def bring(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
         """The same, brought here."""
         ...
 
@@ -58,14 +65,23 @@ class Here:
 
     Parameters
     ----------
+    shards : int, optional
+        Default: as many as are worked on fastest.
     threads : int, optional
         Default: all cores.
     """
 
     near: ClassVar[bool] = True
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, shards: int | None = None, threads: int | None = None) -> None:
+        if shards is not None and shards < 1:
+            raise SettingError(f"shards={shards} are too few: there is at least one")
+        self._shards = shards
         self.threads = cores() if threads is None else max(1, threads)
+
+    def count(self, n_documents: int) -> int:
+        """As asked for, or one for each `DOCUMENTS`, at least one for each thread."""
+        return max(self.threads, round(n_documents / DOCUMENTS)) if self._shards is None else self._shards
 
     def deal(self, items: Sequence[Any]) -> Held:
         """The items themselves."""
@@ -90,9 +106,9 @@ class Here:
                 raise
         return Held(tuple(future.result() for future in found))
 
-    def bring(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
         """The same."""
-        return list(self.each(work, *arguments).parts)
+        return list(self.each(work, *arguments, tell=tell).parts)
 
 
 def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) -> list[Any]:

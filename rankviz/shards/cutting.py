@@ -7,31 +7,19 @@ import itertools
 import numpy as np
 
 from rankviz.common.arrays import IntArray
-from rankviz.common.errors import SettingError
-from rankviz.common.threads import cores
 from rankviz.datasets.types import RankingData
 from rankviz.risk.costs import PairCosts
 from rankviz.risk.losses import Loss
 from rankviz.risk.pairs import grade_codes
 from rankviz.shards.part import Part
 
-DOCUMENTS = 100_000
-"""In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
-
-
-def usual_count(n_documents: int) -> int:
-    """As many shards as are worked on fastest by the threads of one process, at least one for each."""
-    return max(cores(), round(n_documents / DOCUMENTS))
-
 
 def borders(ptr: IntArray, count: int) -> IntArray:
     """Positions of queries between which to cut offsets ptr (Q + 1,) into `count` parts, (count + 1,).
 
     The work of a document hardly depends on its query, so parts are even in documents as far as whole
-    queries let them; with more parts than queries some have none. `SettingError` for fewer than one part.
+    queries let them; with more parts than queries some have none.
     """
-    if count < 1:
-        raise SettingError(f"shards={count} are too few: there is at least one")
     aims = np.linspace(0, ptr[-1], count + 1)
     after = np.searchsorted(ptr, aims)
     before = np.maximum(after - 1, 0)

@@ -7,9 +7,10 @@ round: everything that has a number for each document stays with the shards.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -77,15 +78,13 @@ class ShardedRay:
     def at(self, tau: float) -> tuple[float, float, Held]:
         """φ'(τ), φ''(τ), and what was tried, with the shards."""
         of, ss = self.objective, float(self.s @ self.s)
-        tried = of.backend.each(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
-        slope, curvature = (
-            math.fsum(sums) for sums in zip(*of.backend.bring(work.slopes, tried), strict=True)
-        )
+        tried = of.each(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
+        slope, curvature = (math.fsum(sums) for sums in zip(*of.bring(work.slopes, tried), strict=True))
         return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
 
     def end(self, tau: float, risk: Held) -> ShardedPoint:
         """The point at step τ that was tried."""
-        held = self.objective.backend.each(work.stepped, self.point.held, self.image, tau, risk)
+        held = self.objective.each(work.stepped, self.point.held, self.image, tau, risk)
         return self.objective.assemble(self.point.w + tau * self.s, held)
 
 
@@ -110,6 +109,8 @@ class ShardedObjective:
         Whether shards have room for their features in single precision beside.
     largest : float
         At least 1: no entry of a base is beyond.
+    report : Report
+        Called while shards are worked on; what it raises ends that.
     """
 
     backend: Backend
@@ -121,6 +122,7 @@ class ShardedObjective:
     seed: int = 0
     copies: bool = False
     largest: float = 1.0
+    report: Report = silent
     _rng: np.random.Generator = field(init=False, repr=False)
     _single: bool | None = field(init=False, repr=False, default=None)
 
@@ -141,6 +143,18 @@ class ShardedObjective:
         """The same objective with another risk of the same documents."""
         return replace(self, risk=risk)
 
+    def each(self, do: Callable[..., Any], *arguments: Any) -> Held:
+        """`Backend.each`, told of as training."""
+        return self.backend.each(do, *arguments, tell=self._tell)
+
+    def bring(self, do: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """`Backend.bring`, told of as training."""
+        return self.backend.bring(do, *arguments, tell=self._tell)
+
+    def _tell(self, done: int, of: int) -> None:
+        if done < of:
+            self.report(Progress("newton"))
+
     def start(self) -> FloatArray:
         """The weights to start from: zeros (m,)."""
         return np.zeros(self.basis.shape[1])
@@ -152,11 +166,11 @@ class ShardedObjective:
     def at(self, w: FloatArray) -> ShardedPoint:
         """Value and gradient at w (m,): one round."""
         v = self.basis.expand(w)
-        return self.assemble(w, self.backend.each(work.evaluated, self.shards, self.risk.loss, v))
+        return self.assemble(w, self.each(work.evaluated, self.shards, self.risk.loss, v))
 
     def assemble(self, w: FloatArray, held: Held) -> ShardedPoint:
         """The point at w, whose scores and risk the shards know."""
-        parts: list[work.Sums] = self.backend.bring(work.sums, self.shards, held, self._k)
+        parts: list[work.Sums] = self.bring(work.sums, self.shards, held, self._k)
         risk = SummedRisk(
             math.fsum(part.value for part in parts),
             math.fsum(part.total_slope for part in parts),
@@ -168,19 +182,19 @@ class ShardedObjective:
 
     def limit(self, point: ShardedPoint) -> tuple[float, float]:
         """The risk of the loss itself at a point, and what smoothing adds to the gap."""
-        found = self.backend.bring(work.limit, self.shards, self.risk.loss, point.held)
+        found = self.bring(work.limit, self.shards, self.risk.loss, point.held)
         risk, slack = zip(*found, strict=True)
         return math.fsum(risk), math.fsum(slack)
 
     def hessian_product(self, point: ShardedPoint, s: FloatArray) -> FloatArray:
         """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): one round."""
         v, single = self.basis.expand(s), self._in_single(point)
-        pulls = self.backend.bring(work.curved, self.shards, point.held, v, single)
+        pulls = self.bring(work.curved, self.shards, point.held, v, single)
         return s + self.C * self.basis.contract(_sum(pulls))
 
     def ray(self, point: ShardedPoint, s: FloatArray) -> ShardedRay:
         """The objective from a point along s (m,)."""
-        return ShardedRay(self, point, s, self.backend.each(work.image, self.shards, self.basis.expand(s)))
+        return ShardedRay(self, point, s, self.each(work.image, self.shards, self.basis.expand(s)))
 
     def preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
         """An approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide."""
@@ -194,15 +208,13 @@ class ShardedObjective:
     def exact_preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
         """The inverse of the Hessian at a point, its Gram matrices summed over shards."""
         report(Progress("newton"))
-        return self._inverse(
-            1.0, self.backend.bring(work.active_gram, self.shards, point.held, self._k), "exact"
-        )
+        return self._inverse(1.0, self.bring(work.active_gram, self.shards, point.held, self._k), "exact")
 
     def _closed_form(self, point: ShardedPoint) -> CholeskyPreconditioner:
         """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c."""
         total = self.risk.total_cost
         share = point.risk.total_curvature / total if total > 0 else 0.0
-        grams = self.backend.bring(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
+        grams = self.bring(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
         return self._inverse(share, grams, "closed form")
 
     def _inverse(self, share: float, grams: Sequence[FloatArray], kind: str) -> CholeskyPreconditioner:
@@ -220,7 +232,7 @@ class ShardedObjective:
         share = active / n_active if n_active else np.full(len(active), 1 / len(active))
         counts = active if n_active <= m else np.minimum(self._rng.multinomial(m, share), active)
         seeds = self._rng.integers(2**63, size=len(active)).tolist()
-        rows = self.backend.bring(
+        rows = self.bring(
             work.sampled,
             self.shards,
             point.held,
@@ -245,7 +257,7 @@ class ShardedObjective:
 
     def _noise(self, point: ShardedPoint) -> float:
         # R has a block for each shard, so its norm is that of the stiffest
-        stiffest = max(self.backend.bring(work.stiffness, self.shards, point.held))
+        stiffest = max(self.bring(work.stiffness, self.shards, point.held))
         return noise_of(self.n, self._k, self.C * stiffest * spread_of_basis(self.basis))
 
 

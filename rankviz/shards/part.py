@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.features.bases import IdentityBasis
 from rankviz.features.maps import FittedMap
-from rankviz.features.operator import FeatureOperator
-from rankviz.features.row_blocks import rounded
 from rankviz.fitting.centring import moved_to_zero, sizes, spreads
 from rankviz.objectives.precision import largest_eigenvalue
 from rankviz.risk import Risk, RiskPoint, limit_of, risk_of
 from rankviz.risk.costs import PairCosts
 from rankviz.risk.losses import Loss
+from rankviz.shards.keeping import Base, Keeping, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +60,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """A part with its features.
-
-    Attributes
-    ----------
-    part : Part
-    base : (n, k) float64 or float32
-        Stored features of the widest map, of which a map with fewer has the first ones.
-    """
+    """A part with the features of the widest map, of which one with fewer has the first."""
 
     part: Part
-    base: FloatArray
-
-    def features(self, k: int, single: bool = False) -> FeatureOperator:
-        """Products with the first k columns, in single precision where that is asked for."""
-        base = self._rounded if single else self.base
-        return FeatureOperator(base[:, :k], IdentityBasis(k))
-
-    @cached_property
-    def _rounded(self) -> FloatArray:
-        return cast(FloatArray, rounded(self.base))
+    base: Base
 
     def __sizeof__(self) -> int:
         """Bytes of the arrays."""
-        return self.part.__sizeof__() + (0 if self.base is self.part.X else int(self.base.nbytes))
+        return self.part.__sizeof__() + self.base.__sizeof__()
 
 
 class Evaluated(NamedTuple):
@@ -113,10 +95,14 @@ class Trial(NamedTuple):
     curvature: float
 
 
-def featured(part: Part, fitted: FittedMap, far: IntArray) -> Shard:
-    """The features of a part; columns `far` from zero are moved there, query by query."""
-    features = fitted.operator(part.X).compact()
-    return Shard(part, moved_to_zero(features.base, part.ptr, far))
+def featured(part: Part, fitted: FittedMap, keeping: Keeping) -> Shard:
+    """A part with its features."""
+    return Shard(part, keeping.base(part.X, fitted))
+
+
+def moved(part: Part, columns: IntArray) -> Shard:
+    """A part with its documents as features, columns far from zero moved there query by query."""
+    return Shard(part, Stored(moved_to_zero(part.X, part.ptr, columns)))
 
 
 def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
@@ -139,19 +125,19 @@ def total_cost(part: Part, loss: Loss) -> float:
 
 def all_pairs_gram(shard: Shard, loss: Loss, k: int) -> FloatArray:
     """Gram matrix of all pairs on the first k columns, (k, k)."""
-    return shard.part.risk(loss).all_pairs.gram(shard.base[:, :k])
+    return shard.part.risk(loss).all_pairs.gram(shard.base.array(k))
 
 
 def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
     """Scores base·v and the risk there."""
-    scores = shard.features(len(v)).product(v)
+    scores = shard.base.columns(len(v)).product(v)
     return Evaluated(scores, shard.part.risk(loss).at(scores))
 
 
 def sums(shard: Shard, point: Evaluated, k: int) -> Sums:
     """What a shard adds at a point."""
     risk = point.risk
-    pull = shard.features(k).adjoint(risk.gradient)
+    pull = shard.base.columns(k).adjoint(risk.gradient)
     return Sums(risk.value, risk.total_slope, risk.total_curvature, risk.n_active, pull)
 
 
@@ -162,13 +148,13 @@ def scores_of(point: Evaluated) -> FloatArray:
 
 def curved(shard: Shard, point: Evaluated, v: FloatArray, single: bool) -> FloatArray:
     """What a shard adds to a Hessian product: baseᵀ R base v, (k,) -> (k,)."""
-    features = shard.features(len(v), single)
+    features = shard.base.columns(len(v), single)
     return features.adjoint(point.risk.hessian_product(features.product(v)))
 
 
 def image(shard: Shard, v: FloatArray) -> FloatArray:
     """base·v, (n,)."""
-    return shard.features(len(v)).product(v)
+    return shard.base.columns(len(v)).product(v)
 
 
 def trial(shard: Shard, loss: Loss, point: Evaluated, along: FloatArray, tau: float) -> Trial:
@@ -196,17 +182,17 @@ def limit(shard: Shard, loss: Loss, point: Evaluated) -> tuple[float, float]:
 
 def active_gram(shard: Shard, point: Evaluated, k: int) -> FloatArray:
     """What a shard adds to the Hessian on the first k columns, (k, k)."""
-    return point.risk.gram(shard.base[:, :k])
+    return point.risk.gram(shard.base.array(k))
 
 
 def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single: bool) -> FloatArray:
     """√ℓ''·(row_i − row_j) of `size` active pairs of a shard, (size, k): fewer where there are no more."""
     pairs = point.risk.sample_active(np.random.default_rng(seed), size)
-    differences = shard.features(k, single).row_differences(pairs.winner, pairs.loser)
+    differences = shard.base.columns(k, single).row_differences(pairs.winner, pairs.loser)
     differences *= np.sqrt(pairs.curvature)
     return differences.T
 
 
 def stiffness(shard: Shard, point: Evaluated) -> float:
     """The largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
-    return largest_eigenvalue(point.risk.hessian_product, len(shard.base))
+    return largest_eigenvalue(point.risk.hessian_product, len(shard.part.y))

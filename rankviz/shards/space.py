@@ -20,8 +20,9 @@ from rankviz.risk.costs import PairCosts
 from rankviz.risk.losses import Loss
 from rankviz.risk.pairs import count_pairs
 from rankviz.shards import part as work
-from rankviz.shards.backend import Backend, Held
+from rankviz.shards.backend import Backend, Held, Tell
 from rankviz.shards.cutting import cut
+from rankviz.shards.keeping import AsComputed, Keeping
 from rankviz.shards.objective import ShardedObjective
 from rankviz.shards.risk import ShardedRisk
 
@@ -38,8 +39,8 @@ class ShardedSpace(MapSpace):
         The one that training begins with.
     costs : PairCosts
     backend : Backend
-    count : int
-        Shards.
+    keeping : Keeping
+        How features are kept.
     budget : float
         Bytes that may be taken for speed.
     """
@@ -51,13 +52,14 @@ class ShardedSpace(MapSpace):
         loss: Loss,
         costs: PairCosts,
         backend: Backend,
-        count: int,
+        keeping: Keeping | None = None,
         budget: float = 0.0,
     ) -> None:
         super().__init__(family, data.X)
         self.backend, self._costs, self._loss, self._budget = backend, costs, loss, budget
         self._n_pairs = int(count_pairs(data.y, data.ptr).sum())
-        self._parts = backend.deal(cut(data, count, loss, costs))
+        self.keeping = AsComputed() if keeping is None else keeping
+        self._parts = backend.deal(cut(data, backend.count(data.n_documents), loss, costs))
         self._of: FittedMap | None = None
         self._shards: Held | None = None
         self._featured_seconds = 0.0
@@ -71,12 +73,13 @@ class ShardedSpace(MapSpace):
     ) -> ShardedObjective:
         """½‖w‖² + C·risk(Φw) over shards."""
         fitted = self.map(task, report)
-        shards = self._featured(task.gamma, report)
-        (n, _), k = self.X.shape, fitted.basis.shape[0]
-        needed = copy_bytes(n, k) if fitted.basis.nested else 0
+        shards, basis = self._featured(task.gamma, report), self.keeping.basis(fitted.basis)
+        n, k = len(self.X), basis.shape[0]
+        # a copy in single precision pays where features are kept in double, and there is room
+        kept = self.keeping.bytes(n, k) == 8 * n * k and fitted.basis.nested
+        copies = kept and 0 < copy_bytes(n, k) <= self._budget
         largest = max(1.0, largest_value(fitted.kernel, self.X))
-        copies = 0 < needed <= self._budget
-        return ShardedObjective(self.backend, shards, n, fitted.basis, risk, task.C, seed, copies, largest)
+        return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
 
     def seconds(self, task: Task) -> float:
         """The draw, and the share of factor and features that the map's columns are."""
@@ -88,15 +91,19 @@ class ShardedSpace(MapSpace):
         widest = self.family.widest(gamma, report)
         if self._shards is None or self._of is not widest:
             self._shards, clock = None, Stopwatch()
-            far = self._far_columns() if widest.kernel is None else np.zeros(0, np.int64)
-            tell = lambda done, of: report(Progress("features", done / of))  # noqa: E731
-            self._of, self._shards = (
-                widest,
-                self.backend.each(work.featured, self._parts, widest, far, tell=tell),
-            )
+
+            def tell(done: int, of: int) -> None:
+                report(Progress("features", done / of))
+
+            self._of, self._shards = widest, self._with_features(widest, tell)
             clock.lap("features")
             self._featured_seconds = clock.laps["features"]
         return self._shards
+
+    def _with_features(self, widest: FittedMap, tell: Tell) -> Held:
+        if widest.kernel is None:  # documents themselves: nothing to compute or to keep
+            return self.backend.each(work.moved, self._parts, self._far_columns(), tell=tell)
+        return self.backend.each(work.featured, self._parts, widest, self.keeping, tell=tell)
 
     def _far_columns(self) -> IntArray:
         """Columns of X that are further from zero than FAR times the largest spread within a query."""

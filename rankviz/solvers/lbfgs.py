@@ -83,7 +83,7 @@ class _Run:
 
     def tell(self, *, begins: bool = False) -> None:
         """The row of the iteration under way, and the scores there where it begins."""
-        scores = self.point.scores if begins else None
+        scores = self.point.told if begins else None
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:

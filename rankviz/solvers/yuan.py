@@ -56,7 +56,7 @@ class NewtonYuan:
         point = objective.at(objective.start() if w is None else w)
 
         def told() -> None:
-            report(Progress("newton", None, asdict(rows[-1]) if rows else None, point.scores))
+            report(Progress("newton", None, asdict(rows[-1]) if rows else None, point.told))
 
         try:
             while True:

@@ -1,0 +1,214 @@
+"""How shards keep features: as they are computed, as Φ in single precision, or not at all.
+
+A base K_nm of a Nyström map must not be rounded, for T = L^-T makes its errors 10⁵ times as large; so what is
+kept in single precision is Φ = K_nm T itself, whose errors nothing multiplies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Protocol, cast
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.features.bases import Basis, IdentityBasis
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FeatureOperator
+from rankviz.features.row_blocks import rounded
+
+ROWS = 4096
+"""Rows of features that are computed at a time where they are not kept."""
+
+
+class Columns(Protocol):
+    """Products with stored features B (n, k) of a shard."""
+
+    def product(self, v: FloatArray) -> FloatArray:
+        """B v: (k,) -> (n,)."""
+        ...
+
+    def adjoint(self, u: FloatArray) -> FloatArray:
+        """Bᵀ u: (n,) -> (k,)."""
+        ...
+
+    def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Columns b_i − b_j of pairs: (s,), (s,) -> (k, s)."""
+        ...
+
+
+class Base(Protocol):
+    """The stored features of a shard, of the widest map."""
+
+    def columns(self, k: int, single: bool = False) -> Columns:
+        """Products with the first k, in single precision where that is asked for and kept."""
+        ...
+
+    def array(self, k: int) -> FloatArray:
+        """The first k as an array (n, k)."""
+        ...
+
+    def __sizeof__(self) -> int:
+        """Bytes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Features (n, k) in an array."""
+
+    base: FloatArray
+
+    def columns(self, k: int, single: bool = False) -> FeatureOperator:
+        """Products with the first k."""
+        return FeatureOperator((self._rounded if single else self.base)[:, :k], IdentityBasis(k))
+
+    def array(self, k: int) -> FloatArray:
+        """The first k, not copied."""
+        return self.base[:, :k]
+
+    @cached_property
+    def _rounded(self) -> FloatArray:
+        return cast(FloatArray, rounded(self.base))
+
+    def __sizeof__(self) -> int:
+        """Bytes of the array, and of its copy where there is one."""
+        return int(self.base.nbytes + (self._rounded.nbytes if "_rounded" in vars(self) else 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Recomputed:
+    """Features of documents X (n, d) that are computed for every product, block by block."""
+
+    X: FloatArray
+    fitted: FittedMap
+
+    def columns(self, k: int, single: bool = False) -> RecomputedColumns:
+        """Products with the first k."""
+        return RecomputedColumns(self, k)
+
+    def array(self, k: int) -> FloatArray:
+        """The first k, computed."""
+        return self.fitted.operator(self.X).base[:, :k]
+
+    def __sizeof__(self) -> int:
+        """Hardly anything: documents are counted elsewhere."""
+        return object.__sizeof__(self)
+
+
+@dataclass(frozen=True, eq=False)
+class RecomputedColumns:
+    """Products with the first k features, each of which computes them all."""
+
+    base: Recomputed
+    k: int
+
+    def product(self, v: FloatArray) -> FloatArray:
+        """B v."""
+        return np.concatenate([np.zeros(0), *(self._block(rows) @ v for rows in self._rows())])
+
+    def adjoint(self, u: FloatArray) -> FloatArray:
+        """Bᵀ u."""
+        total = np.zeros(self.k)
+        for rows in self._rows():
+            total += u[rows] @ self._block(rows)
+        return total
+
+    def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Columns b_i − b_j."""
+        X, fitted = self.base.X, self.base.fitted
+        differences = fitted.operator(X[i]).base - fitted.operator(X[j]).base
+        return differences[:, : self.k].T
+
+    def _rows(self) -> list[slice]:
+        return [slice(start, start + ROWS) for start in range(0, len(self.base.X), ROWS)]
+
+    def _block(self, rows: slice) -> FloatArray:
+        return self.base.fitted.operator(self.base.X[rows]).base[:, : self.k]
+
+
+class Keeping(Protocol):
+    """A way to keep features."""
+
+    @property
+    def words(self) -> str:
+        """What is kept, in words."""
+        ...
+
+    def base(self, X: FloatArray, fitted: FittedMap) -> Base:
+        """The features of documents X (n, d)."""
+        ...
+
+    def basis(self, basis: Basis) -> Basis:
+        """T of Φ = B T, for what is kept of a map with this one."""
+        ...
+
+    def bytes(self, n: int, k: int) -> int:
+        """What n documents take."""
+        ...
+
+
+@dataclass(frozen=True)
+class AsComputed:
+    """In double precision, as a map computes them."""
+
+    words: ClassVar[str] = "features in double precision"
+
+    def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
+        """All of them."""
+        return Stored(fitted.operator(X).compact().base)
+
+    def basis(self, basis: Basis) -> Basis:
+        """That of the map."""
+        return basis
+
+    def bytes(self, n: int, k: int) -> int:
+        """8nk."""
+        return 8 * n * k
+
+
+@dataclass(frozen=True)
+class InSingle:
+    """Φ itself in single precision."""
+
+    words: ClassVar[str] = "features in single precision"
+
+    def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
+        """Φ of all documents, block by block."""
+        out = np.empty((len(X), fitted.n_components), np.float32)
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            out[rows] = fitted.operator(X[rows]).dense()
+        return Stored(cast(FloatArray, out))
+
+    def basis(self, basis: Basis) -> Basis:
+        """None: what is kept is Φ."""
+        return IdentityBasis(basis.shape[1])
+
+    def bytes(self, n: int, k: int) -> int:
+        """4nk."""
+        return 4 * n * k
+
+
+@dataclass(frozen=True)
+class NotKept:
+    """Computed again for every product."""
+
+    words: ClassVar[str] = "features computed again for every product"
+
+    def base(self, X: FloatArray, fitted: FittedMap) -> Recomputed:
+        """What computes them."""
+        return Recomputed(X, fitted)
+
+    def basis(self, basis: Basis) -> Basis:
+        """That of the map."""
+        return basis
+
+    def bytes(self, n: int, k: int) -> int:
+        """Nothing."""
+        return 0
+
+
+KEEPINGS: tuple[Keeping, ...] = (AsComputed(), InSingle(), NotKept())
+"""The fastest first."""
