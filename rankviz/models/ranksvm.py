@@ -26,6 +26,9 @@ from rankviz.risk import Risk, risk_of
 from rankviz.risk.costs import Costs, frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
+from rankviz.shards.backend import Backend
+from rankviz.shards.plan import Plan, check_solver_in_shards, plan_for
+from rankviz.shards.space import ShardedSpace
 from rankviz.solvers.registry import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
 from rankviz.solvers.result import Solver
 from rankviz.solvers.settings import PRECONDITIONERS, TOL
@@ -185,6 +188,35 @@ class RankSVM(FeatureRanker):
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a `RankingData`, which is checked already; see `fit`."""
         return self._fit(data, None, callback)
+
+    def fit_in_shards(self, data: RankingData, where: Backend, callback: Callback | None = None) -> Self:
+        """Train on shards of whole queries: the same model, by threads of this process or by a cluster.
+
+        Features are kept as there is memory for them (`shard_plan` says how, before). Raises as `fit`, and
+        `SettingError` for what shards cannot train: exact kernels of many documents, solvers that list pairs.
+        """
+        report = reporter(callback)
+        self.fit_in(self.training_in_shards(data, where, report), report)
+        return self
+
+    def training_in_shards(self, data: RankingData, where: Backend, report: Report = silent) -> Training:
+        """As `training`, on shards."""
+        plan, seed = self.shard_plan(data, where), self.seed()
+        self.memory_need_ = plan.need
+        family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
+        costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
+        space = ShardedSpace(family, data, LOSSES[self.loss].surrogate(), costs, where, plan)
+        return Training(space, space.risk, self._solver(seed), seed)
+
+    def shard_plan(self, data: RankingData, where: Backend) -> Plan:
+        """How `fit_in_shards` would go about it; raises as it does."""
+        self.check_settings()
+        check_solver_in_shards(self.solver)
+        refuse_unusable(data)
+        refuse_drowned(self.kernel_at(1.0), data)
+        m = int(self.n_components)
+        limit = None if self.memory_limit is None else float(self.memory_limit)
+        return plan_for(data, self.feature_map, self.kernel, m, self.loss, where, limit)
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """With weights s > 0 of queries, (Q,): C Σ_q s_q Σ_pairs …, as if each stood there s times."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from rankviz.common.errors import SettingError
 from rankviz.common.threads import cores, single_blas
+from rankviz.fitting.memory import default_budget
 
 DOCUMENTS = 100_000
 """In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
@@ -47,6 +48,10 @@ class Backend(Protocol):
         """How many shards so many documents are cut into."""
         ...
 
+    def budget(self) -> float:
+        """Bytes that training may take where the shards are."""
+        ...
+
     def deal(self, items: Sequence[Any]) -> Held:
         """Take one item to where each shard will be."""
         ...
@@ -82,6 +87,10 @@ class Here:
     def count(self, n_documents: int) -> int:
         """As asked for, or one for each `DOCUMENTS`, at least one for each thread."""
         return max(self.threads, round(n_documents / DOCUMENTS)) if self._shards is None else self._shards
+
+    def budget(self) -> float:
+        """70 % of the memory that is free."""
+        return default_budget()
 
     def deal(self, items: Sequence[Any]) -> Held:
         """The items themselves."""

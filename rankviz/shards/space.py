@@ -22,8 +22,8 @@ from rankviz.risk.pairs import count_pairs
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, Held, Tell
 from rankviz.shards.cutting import cut
-from rankviz.shards.keeping import AsComputed, Keeping
 from rankviz.shards.objective import ShardedObjective
+from rankviz.shards.plan import Plan
 from rankviz.shards.risk import ShardedRisk
 
 
@@ -39,10 +39,7 @@ class ShardedSpace(MapSpace):
         The one that training begins with.
     costs : PairCosts
     backend : Backend
-    keeping : Keeping
-        How features are kept.
-    budget : float
-        Bytes that may be taken for speed.
+    plan : Plan
     """
 
     def __init__(
@@ -52,14 +49,12 @@ class ShardedSpace(MapSpace):
         loss: Loss,
         costs: PairCosts,
         backend: Backend,
-        keeping: Keeping | None = None,
-        budget: float = 0.0,
+        plan: Plan,
     ) -> None:
         super().__init__(family, data.X)
-        self.backend, self._costs, self._loss, self._budget = backend, costs, loss, budget
+        self.backend, self._costs, self._loss, self.plan = backend, costs, loss, plan
         self._n_pairs = int(count_pairs(data.y, data.ptr).sum())
-        self.keeping = AsComputed() if keeping is None else keeping
-        self._parts = backend.deal(cut(data, backend.count(data.n_documents), loss, costs))
+        self._parts = backend.deal(cut(data, plan.shards, loss, costs))
         self._of: FittedMap | None = None
         self._shards: Held | None = None
         self._featured_seconds = 0.0
@@ -73,11 +68,11 @@ class ShardedSpace(MapSpace):
     ) -> ShardedObjective:
         """½‖w‖² + C·risk(Φw) over shards."""
         fitted = self.map(task, report)
-        shards, basis = self._featured(task.gamma, report), self.keeping.basis(fitted.basis)
+        shards, basis = self._featured(task.gamma, report), self.plan.keeping.basis(fitted.basis)
         n, k = len(self.X), basis.shape[0]
         # a copy in single precision pays where features are kept in double, and there is room
-        kept = self.keeping.bytes(n, k) == 8 * n * k and fitted.basis.nested
-        copies = kept and 0 < copy_bytes(n, k) <= self._budget
+        kept = self.plan.keeping.bytes(n, k) == 8 * n * k and fitted.basis.nested
+        copies = kept and 0 < copy_bytes(n, k) <= self.plan.left
         largest = max(1.0, largest_value(fitted.kernel, self.X))
         return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
 
@@ -103,7 +98,7 @@ class ShardedSpace(MapSpace):
     def _with_features(self, widest: FittedMap, tell: Tell) -> Held:
         if widest.kernel is None:  # documents themselves: nothing to compute or to keep
             return self.backend.each(work.moved, self._parts, self._far_columns(), tell=tell)
-        return self.backend.each(work.featured, self._parts, widest, self.keeping, tell=tell)
+        return self.backend.each(work.featured, self._parts, widest, self.plan.keeping, tell=tell)
 
     def _far_columns(self) -> IntArray:
         """Columns of X that are further from zero than FAR times the largest spread within a query."""

@@ -1,0 +1,13 @@
+"""Fixtures of the tests of shards: the backends."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankviz.shards import Backend, Here
+
+
+@pytest.fixture(params=[1, 2, 5, 16, 60], ids="{} shards".format)
+def here(request: pytest.FixtureRequest) -> Backend:
+    """This process, with shards of very different sizes; with 60 of them some are empty."""
+    return Here(request.param, threads=2)

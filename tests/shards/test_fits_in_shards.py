@@ -1,0 +1,161 @@
+"""Fits in shards come to the same model as fits in one piece; what they refuse, say and report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_shards import awkward_data
+
+from rankviz import DataError, Progress, RankSVM, StopRequested, evaluate
+from rankviz.common.errors import SettingError
+from rankviz.datasets import make_data
+from rankviz.risk.losses import LOSSES
+from rankviz.shards import Backend, Here
+
+DATA = awkward_data()
+SETTINGS: list[dict[str, Any]] = [
+    {"feature_map": "linear"},
+    {"feature_map": "nystroem", "n_components": 25},
+    {"feature_map": "nystroem", "n_components": 300},
+    {"feature_map": "fourier", "n_components": 300},
+    {"feature_map": "linear", "loss": "hinge"},
+    {"feature_map": "fourier", "n_components": 20, "loss": "logistic"},
+    {"feature_map": "linear", "loss": "smooth_hinge", "costs": "grade_query"},
+    {"feature_map": "linear", "solver": "lbfgs"},
+    {"feature_map": "linear", "solver": "newton_yuan"},
+]
+
+
+def both(settings: dict[str, Any], where: Backend) -> tuple[RankSVM, RankSVM]:
+    """A model in one piece and in shards."""
+    settings = {"gamma": 0.3, "C": 0.02} | settings
+    return RankSVM(**settings).fit_data(DATA), RankSVM(**settings).fit_in_shards(DATA, where)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: " ".join(map(str, s.values())))
+def test_the_model_is_the_same(settings: dict[str, Any], here: Backend) -> None:
+    one, model = both(settings, here)
+    apart = sum(
+        np.sqrt(2 * found.gap_ * found.objective_) for found in (one, model)
+    )  # of each to the optimum
+    assert np.linalg.norm(model.coef_ - one.coef_) <= apart + 1e-12
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-5)
+    assert (model.status_, model.n_pairs_, model.start_) == (one.status_, one.n_pairs_, one.start_)
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
+def test_metrics_are_the_same(feature_map: str, here: Backend) -> None:
+    one, model = both({"feature_map": feature_map, "n_components": 20, "tol": 1e-12}, here)
+    a, b = (evaluate(found.predict(DATA.X), DATA).per_query for found in (one, model))
+    assert np.linalg.norm(model.coef_ - one.coef_) <= 1e-7 * np.linalg.norm(one.coef_)
+    pd.testing.assert_frame_equal(a, b)
+
+
+def test_one_shard_is_todays_path_number_by_number() -> None:
+    """Also with pairs that are drawn, as long as the same generator draws them: here there are none."""
+    one, model = both({"feature_map": "fourier", "n_components": 200}, Here(1))
+    np.testing.assert_array_equal(model.coef_, one.coef_)
+    pd.testing.assert_frame_equal(model.trace_.drop(columns="seconds"), one.trace_.drop(columns="seconds"))
+
+
+def test_a_path_over_m_and_c_shares_features(here: Backend) -> None:
+    """The space of shards serves every fit of a family: fewer features are the first columns."""
+    wide = RankSVM("nystroem", n_components=40, gamma=0.3, C=0.02)
+    training = wide.training_in_shards(DATA, here)
+    for m, C in ((10, 0.02), (40, 0.02), (40, 0.1)):
+        model = RankSVM("nystroem", n_components=m, gamma=0.3, C=C)
+        model.fit_in(training)
+        alone = RankSVM("nystroem", n_components=m, gamma=0.3, C=C).fit_data(DATA)
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-5)
+        assert model.n_components_ == m
+    assert model.start_ == "the weights for C = 0.02"
+
+
+def test_stop_stops_with_the_weights_so_far() -> None:
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> bool:
+        seen.append(progress)
+        return progress.record is not None
+
+    model = RankSVM("linear", C=50.0, tol=1e-12).fit_in_shards(DATA, Here(16, threads=2), callback=stop)
+    assert "on request" in model.status_.value
+    assert len(model.coef_) == DATA.n_features
+
+
+def test_stop_while_features_are_computed_stops() -> None:
+    with pytest.raises(StopRequested):
+        RankSVM("nystroem", n_components=10).fit_in_shards(
+            DATA, Here(16, threads=2), callback=lambda progress: progress.stage == "features"
+        )
+
+
+def test_what_goes_wrong_in_a_shard_is_raised_here() -> None:
+    def fail(item: int) -> int:
+        if item == 7:
+            raise DataError("seven", expected="another", remedy="Choose another.")
+        return item
+
+    where = Here(10, threads=2)
+    with pytest.raises(DataError, match="seven"):
+        where.each(fail, where.deal(range(10)))
+
+
+def test_progress_of_features_is_told_by_shard() -> None:
+    told: list[float | None] = []
+
+    def note(progress: Progress) -> None:
+        if progress.stage == "features":
+            told.append(progress.fraction)
+
+    RankSVM("nystroem", n_components=10).fit_in_shards(DATA, Here(4, threads=1), callback=note)
+    assert [fraction for fraction in told if fraction is not None][-4:] == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("solver", ["sgd_query", "sgd_pair"])
+def test_solvers_that_list_pairs_are_refused(solver: str) -> None:
+    with pytest.raises(SettingError, match="choose solver='newton'"):
+        RankSVM(solver=solver).fit_in_shards(DATA, Here())
+
+
+def test_the_exact_kernel_of_many_documents_is_refused() -> None:
+    data = make_data(n_queries=60, documents_per_query=(40, 50), seed=0)
+    with pytest.raises(SettingError, match="choose an approximation"):
+        RankSVM("exact").fit_in_shards(data, Here())
+
+
+@pytest.mark.parametrize("shards", [0, -1])
+def test_there_is_at_least_one_shard(shards: int) -> None:
+    with pytest.raises(SettingError, match="at least one"):
+        Here(shards)
+
+
+def test_memory_decides_how_features_are_kept_and_says_so_before() -> None:
+    model = RankSVM("nystroem", n_components=100, gamma=0.3, C=0.02)
+    rich = model.shard_plan(DATA, Here(3))
+    assert "double precision" in rich.words
+    assert rich.words.startswith("3 shards")
+    model.set_params(memory_limit=rich.need - 1)
+    middle = model.shard_plan(DATA, Here(3))
+    assert "single precision" in middle.words
+    assert rich.need - middle.need == 4 * 100 * DATA.n_documents
+    model.set_params(memory_limit=middle.need - 1)
+    poor = model.shard_plan(DATA, Here(3))
+    assert "again for every product" in poor.words
+    model.fit_in_shards(DATA, Here(3))
+    assert model.memory_need_ == poor.need
+    one = RankSVM("nystroem", n_components=100, gamma=0.3, C=0.02).fit_data(DATA)
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-5)
+    model.set_params(memory_limit=poor.need - 1)
+    with pytest.raises(DataError, match=r"times as much memory|Choose"):
+        model.fit_in_shards(DATA, Here(3))
+
+
+def test_a_loss_that_lists_its_pairs_says_what_would_do() -> None:
+    model = RankSVM("linear", loss="logistic", memory_limit=1e5)
+    with pytest.raises(DataError, match="listed pairs") as refused:
+        model.fit_in_shards(DATA, Here())
+    assert LOSSES["logistic"].unlisted in str(refused.value)
