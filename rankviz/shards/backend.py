@@ -98,7 +98,7 @@ class Here:
 
     def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
         """Work on shard after shard; several at once have one thread of BLAS each."""
-        rows = _dealt(arguments)
+        rows = dealt(arguments)
         if len(rows) == 1 or self.threads == 1:
             return Held(tuple(_in_turn(work, rows, tell)))
         with single_blas(), ThreadPoolExecutor(self.threads, thread_name_prefix="rankviz-shards") as pool:
@@ -128,7 +128,7 @@ def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) 
     return found
 
 
-def _dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """The arguments for each shard."""
     (count,) = {len(argument) for argument in arguments if isinstance(argument, Held)}
     return [

@@ -21,7 +21,7 @@ from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, EXACT_COLUMNS_
 from rankviz.objectives.precision import NOISE, noise_of, spread_of_basis
 from rankviz.objectives.preconditioner import CholeskyPreconditioner
 from rankviz.shards import part as work
-from rankviz.shards.backend import Backend, Held
+from rankviz.shards.backend import Backend, Held, quiet
 from rankviz.shards.risk import ShardedRisk
 
 
@@ -145,7 +145,7 @@ class ShardedObjective:
 
     def each(self, do: Callable[..., Any], *arguments: Any) -> Held:
         """`Backend.each`, told of as training."""
-        return self.backend.each(do, *arguments, tell=self._tell)
+        return self.backend.each(do, *arguments, tell=self._tell if self.backend.near else quiet)
 
     def bring(self, do: Callable[..., Any], *arguments: Any) -> list[Any]:
         """`Backend.bring`, told of as training."""

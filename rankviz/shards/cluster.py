@@ -1,0 +1,232 @@
+"""Shards on the workers of a Dask cluster (rocklin2015): futures, each of which says how it is made again.
+
+A worker that dies takes its shards along; the scheduler has others make them, from the task that opened the
+documents on. Nothing is kept by actors. Import this module only where `rankviz[dask]` is installed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
+
+import numpy as np
+from distributed import Client, Future, LocalCluster, wait
+from distributed.client import FutureCancelledError, FuturesCancelledError
+from distributed.comm.core import CommClosedError
+from distributed.scheduler import KilledWorker
+
+import rankviz
+from rankviz.common.errors import SettingError
+from rankviz.common.memory import BUDGET_SHARE
+from rankviz.common.numbers import megabytes
+from rankviz.shards.backend import POLL_SECONDS, Held, Tell, dealt, quiet
+from rankviz.shards.part import Part
+from rankviz.shards.sending import ByPath, seen, sent
+
+DOCUMENTS = 250_000
+"""In a shard at most: more tasks would cost more than they even out."""
+LARGE = 100_000
+"""Bytes from which on what all shards are sent goes from worker to worker, and not with each task."""
+PATIENCE = 15.0
+"""Seconds after which a scheduler that does not answer is taken for gone."""
+MOST_SENT = 4 << 30
+"""Bytes of documents that are sent where workers do not see their file; the scheduler holds them."""
+
+
+class ClusterLost(SettingError):  # noqa: N818 - it says what happened
+    """The cluster that was to do the work does not answer, or its workers die of it."""
+
+
+class OnCluster:
+    """Shards on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, as "tcp://host:8786".
+    shards : int, optional
+        Default: one for each thread of the workers, and more of many documents.
+
+    Raises `ClusterLost` where nobody answers, `SettingError` without workers or where one has no rankviz.
+    """
+
+    near: ClassVar[bool] = False
+
+    def __init__(self, address: str, shards: int | None = None) -> None:
+        if shards is not None and shards < 1:
+            raise SettingError(f"shards={shards} are too few: there is at least one")
+        self.address, self._shards = address, shards
+        try:
+            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ClusterLost(
+                f"no Dask scheduler answers at {address} ({_first_line(error)}); check the address, and that "
+                "it runs: dask scheduler"
+            ) from error
+        self._check_workers()
+
+    def __enter__(self) -> OnCluster:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster, which goes on."""
+        self._client.close()
+
+    @property
+    def workers(self) -> dict[str, Any]:
+        """The workers by address, as the scheduler knows them."""
+        with self._answering():
+            found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+            return found
+
+    def count(self, n_documents: int) -> int:
+        """As asked for, or one for each thread of the workers, and more of many documents."""
+        threads = sum(int(worker["nthreads"]) for worker in self.workers.values())
+        return self._shards or max(1, threads, -(-n_documents // DOCUMENTS))
+
+    def budget(self) -> float:
+        """70 % of what the workers may take together; no bound where they have none."""
+        limits = [float(worker["memory_limit"] or np.inf) for worker in self.workers.values()]
+        return BUDGET_SHARE * sum(limits)
+
+    def deal(self, items: Sequence[Any]) -> Held:
+        """Documents are opened by workers that see their file, or else sent; all other things are sent."""
+        parts = [item for item in items if isinstance(item, Part)]
+        if not parts:
+            return Held(tuple(items))
+        paths = [ByPath.of(part) for part in parts]
+        recipes: list[Any] = [path for path in paths if path is not None]
+        with self._answering():
+            if len(recipes) < len(parts) or not all(self._client.run(seen, recipes[0]).values()):
+                recipes = parts
+                _refuse_much(sum(part.X.nbytes for part in parts), self.address)
+            return Held(tuple(self._submit(sent, recipe) for recipe in recipes))
+
+    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+        """Have workers work; this waits only where somebody is to be told."""
+        with self._answering():
+            given = [self._shared(argument) for argument in arguments]
+            futures = tuple(self._submit(work, *row) for row in dealt(tuple(given)))
+            if tell is not quiet:
+                self._wait(futures, tell)
+            return Held(futures)
+
+    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+        """What workers give, here."""
+        futures = self.each(work, *arguments).parts
+        with self._answering():
+            self._wait(futures, tell)
+            found: list[Any] = self._client.gather(list(futures))
+            return found
+
+    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        with warnings.catch_warnings():
+            # documents that workers do not see are a part of their task, so that it can be done again
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(work, *arguments, pure=False)
+
+    def _shared(self, argument: Any) -> Any:
+        large = not isinstance(argument, Held | Future) and _size(argument) > LARGE
+        return self._submit(same, argument) if large else argument
+
+    def _wait(self, futures: Sequence[Future[Any]], tell: Tell) -> None:
+        """Until all are done or one has failed; what `tell` raises cancels them."""
+        silent_since: float | None = None
+        while True:
+            with suppress(TimeoutError), self._client.as_current():
+                wait(list(futures), timeout=POLL_SECONDS)
+            done = sum(future.done() for future in futures)
+            if done == len(futures) or any(future.status == "error" for future in futures):
+                tell(done, len(futures))
+                return
+            silent_since = None if self._client.status == "running" else silent_since or time.monotonic()
+            if silent_since is not None and time.monotonic() - silent_since > PATIENCE:
+                raise CommClosedError("the scheduler has gone")
+            try:
+                tell(done, len(futures))
+            except BaseException:
+                self._client.cancel(list(futures))
+                raise
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except KilledWorker as error:
+            raise ClusterLost(
+                f"workers of {self.address} died of a shard, one after the other; give them more memory, or "
+                "choose more workers, fewer features or more shards"
+            ) from error
+        except (CommClosedError, OSError, TimeoutError, FutureCancelledError, FuturesCancelledError) as error:
+            raise ClusterLost(
+                f"the Dask scheduler at {self.address} does not answer any more ({_first_line(error)}); "
+                "nothing of the fit is kept: start it again, then train again"
+            ) from error
+
+    def _check_workers(self) -> None:
+        with self._answering():
+            found = self._client.run(_version, on_error="return") if self.workers else {}
+        wrong = [f"{address} ({said})" for address, said in found.items() if said != rankviz.__version__]
+        if not found or wrong:
+            self.close()
+        if not found:
+            raise SettingError(f"the Dask scheduler at {self.address} has no worker; start some: dask worker")
+        if wrong:
+            raise SettingError(
+                f"workers without this version of rankviz, {rankviz.__version__}: {', '.join(wrong)}; "
+                "install it there"
+            )
+
+
+@contextmanager
+def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
+    """The address of a cluster of so many worker processes of this machine, each with one thread.
+
+    `memory` is in bytes for each of them; by default they share what there is.
+    """
+    limit: Any = "auto" if memory is None else int(memory)
+    with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        memory_limit=limit,
+    ) as cluster:
+        yield str(cluster.scheduler_address)
+
+
+def same(argument: Any) -> Any:
+    """What is sent to all shards, as a task that any worker can do again."""
+    return argument
+
+
+def _version() -> str:
+    return rankviz.__version__
+
+
+def _size(argument: Any) -> int:
+    """Bytes, roughly: arrays, and things with arrays as attributes."""
+    if isinstance(argument, np.ndarray):
+        return argument.nbytes
+    held = getattr(argument, "__dict__", {})
+    return sys.getsizeof(argument) + sum(_size(value) for value in held.values())
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def _refuse_much(size: int, address: str) -> None:
+    if size > MOST_SENT:
+        raise SettingError(
+            f"{megabytes(size)} of documents, whose file not all workers of {address} see; put it where they "
+            f"all do (at most {megabytes(MOST_SENT)} are sent)"
+        )

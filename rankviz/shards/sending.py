@@ -1,0 +1,85 @@
+"""How documents come to workers: from a file that they see, or along with the task."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError
+from rankviz.shards.part import Part
+
+
+@dataclass(frozen=True, eq=False)
+class ByPath:
+    """A part whose X is a piece of a file: what is sent is where it lies.
+
+    Attributes
+    ----------
+    path : str
+    size, modified : int
+        Of the file, in bytes and nanoseconds: another file is not taken for it.
+    offset : int
+        Where X begins in the file.
+    shape : (int, int)
+    rest : Part
+        The same part, with an empty X.
+    """
+
+    path: str
+    size: int
+    modified: int
+    offset: int
+    shape: tuple[int, int]
+    rest: Part
+
+    @classmethod
+    def of(cls, part: Part) -> ByPath | None:
+        """Where X lies, None where it is no piece of a mapped file."""
+        mapped = _mapped(part.X)
+        if mapped is None or not part.X.flags.c_contiguous:
+            return None
+        filename = str(mapped.filename)
+        status = os.stat(filename)
+        start = part.X.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
+        offset = int(mapped.offset) + int(start)
+        rest = replace(part, X=np.zeros((0, part.X.shape[1])))
+        return cls(filename, status.st_size, status.st_mtime_ns, offset, part.X.shape, rest)
+
+    def open(self) -> Part:
+        """The part; `DataError` where the file is not there, or another one."""
+        if not seen(self):
+            raise DataError(
+                "documents that are not there, or were changed",
+                expected="the file as it was when training began",
+                remedy="Put it where all workers see it under this path, and train again.",
+                path=self.path,
+            )
+        X: FloatArray = np.memmap(self.path, np.float64, "r", self.offset, self.shape)
+        return replace(self.rest, X=X)
+
+
+def seen(recipe: ByPath) -> bool:
+    """Whether the file of a part is there as it is elsewhere."""
+    try:
+        status = os.stat(recipe.path)
+    except OSError:
+        return False
+    return (status.st_size, status.st_mtime_ns) == (recipe.size, recipe.modified)
+
+
+def sent(recipe: Part | ByPath) -> Part:
+    """The part, where a worker has it."""
+    return recipe.open() if isinstance(recipe, ByPath) else recipe
+
+
+def _mapped(X: Any) -> np.memmap[Any, Any] | None:
+    """The whole array of a file that X is a piece of."""
+    found = None
+    while X is not None:
+        found = X if isinstance(X, np.memmap) and X.filename is not None else found
+        X = getattr(X, "base", None)
+    return found

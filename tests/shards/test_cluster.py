@@ -1,0 +1,213 @@
+"""Shards on the workers of a local Dask cluster: the same model, whatever is killed; files that are seen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest_shards import awkward_data
+from distributed import Client
+
+import rankviz
+from rankviz import DataError, Progress, RankingData, RankSVM
+from rankviz.common.errors import SettingError
+from rankviz.risk.costs import PLAIN
+from rankviz.risk.losses import LOSSES
+from rankviz.shards import Part
+from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster
+from rankviz.shards.cutting import cut
+from rankviz.shards.sending import ByPath
+
+DATA = awkward_data()
+WHOLE: dict[str, Any] = {"feature_map": "nystroem", "n_components": 40, "gamma": 0.3, "C": 0.02}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A cluster of two worker processes."""
+    with local_cluster(2, 1e9) as address:
+        yield address
+
+
+@pytest.fixture
+def cluster(address: str) -> Iterator[OnCluster]:
+    """The cluster, with five shards."""
+    with OnCluster(address, shards=5) as where:
+        yield where
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"feature_map": "linear"},
+        {},
+        {"feature_map": "fourier", "n_components": 300},
+        {"loss": "hinge", "tol": 1e-3},
+    ],
+    ids=str,
+)
+def test_the_model_is_the_same(settings: dict[str, Any], cluster: OnCluster) -> None:
+    one = RankSVM(**(WHOLE | settings)).fit_data(DATA)
+    model = RankSVM(**(WHOLE | settings)).fit_in_shards(DATA, cluster)
+    apart = sum(np.sqrt(2 * found.gap_ * found.objective_) for found in (one, model))
+    assert np.linalg.norm(model.coef_ - one.coef_) <= apart + 1e-12
+    assert (model.status_, model.n_pairs_) == (one.status_, one.n_pairs_)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 16, 60])
+def test_any_number_of_shards_is_the_same(shards: int, address: str) -> None:
+    one = RankSVM(**WHOLE).fit_data(DATA)
+    with OnCluster(address, shards) as where:
+        model = RankSVM(**WHOLE).fit_in_shards(DATA, where)
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.coef_, one.coef_, atol=1e-7 * np.abs(one.coef_).max())
+
+
+def test_scores_stay_with_the_workers_until_they_are_asked_for(cluster: OnCluster) -> None:
+    told: list[Progress] = []
+    training = RankSVM(**WHOLE).training_in_shards(DATA, cluster)
+    fit = RankSVM(**WHOLE).fit_in(training, lambda progress: told.append(progress))
+    assert all(progress.scores is None for progress in told)
+    one = RankSVM(**WHOLE).fit_data(DATA)
+    np.testing.assert_allclose(fit.result.point.scores, one.predict(DATA.X), atol=1e-6)
+
+
+def mapped(folder: Path) -> RankingData:
+    """The data with X in a file."""
+    file = folder / "X.bin"
+    file.write_bytes(b"\0" * 64 + DATA.X.tobytes())
+    X = np.memmap(file, np.float64, "r", 64, DATA.X.shape)
+    return RankingData(X, DATA.y, DATA.ptr, DATA.query_ids)
+
+
+def test_workers_open_a_file_that_they_see(tmp_path: Path, cluster: OnCluster) -> None:
+    data = mapped(tmp_path)
+    held = cluster.deal(cut(data, 5, LOSSES["squared_hinge"], PLAIN))
+    said = cluster.bring(_how, held)
+    assert said == ["memmap"] * 5
+    one = RankSVM(**WHOLE).fit_data(DATA)
+    model = RankSVM(**WHOLE).fit_in_shards(data, cluster)
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-9)
+
+
+def test_documents_without_a_file_are_sent(cluster: OnCluster) -> None:
+    held = cluster.deal(cut(DATA, 5, LOSSES["squared_hinge"], PLAIN))
+    assert cluster.bring(_how, held) == ["ndarray"] * 5
+
+
+def _how(part: Part) -> str:
+    return type(part.X).__name__
+
+
+def test_where_a_piece_of_a_file_lies_is_all_that_is_sent(tmp_path: Path) -> None:
+    for part in cut(mapped(tmp_path), 5, LOSSES["squared_hinge"], PLAIN):
+        recipe = ByPath.of(part)
+        assert recipe is not None
+        np.testing.assert_array_equal(recipe.open().X, part.X)
+        assert recipe.rest.X.size == 0
+    assert ByPath.of(cut(DATA, 1, LOSSES["squared_hinge"], PLAIN)[0]) is None
+
+
+def test_a_file_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
+    recipe = ByPath.of(cut(mapped(tmp_path), 1, LOSSES["squared_hinge"], PLAIN)[0])
+    assert recipe is not None
+    os.utime(recipe.path, ns=(1, 1))
+    with pytest.raises(DataError, match="were changed"):
+        recipe.open()
+
+
+def test_what_goes_wrong_on_a_worker_is_raised_here(cluster: OnCluster) -> None:
+    with pytest.raises(DataError, match="seven"):
+        cluster.bring(_fail, cluster.deal(range(10)))
+
+
+def _fail(item: int) -> int:
+    if item == 7:
+        raise DataError("seven", expected="another", remedy="Choose another.")
+    return item
+
+
+def test_stop_stops(cluster: OnCluster) -> None:
+    model = RankSVM("linear", C=50.0, tol=1e-12)
+    model.fit_in_shards(DATA, cluster, callback=lambda progress: progress.record is not None)
+    assert "on request" in model.status_.value
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster: OnCluster) -> None:
+    """Its shards are made again by the other, from the documents on."""
+    killed: list[int] = []
+
+    def kill_one(progress: Progress) -> None:
+        if progress.record is not None and not killed:
+            killed.append(next(iter(cluster.bring(_process, cluster.deal([0])))))
+            os.kill(killed[0], signal.SIGKILL)
+
+    one = RankSVM(**WHOLE).fit_data(DATA)
+    model = RankSVM(**WHOLE).fit_in_shards(DATA, cluster, callback=kill_one)
+    assert killed
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.coef_, one.coef_, atol=1e-7 * np.abs(one.coef_).max())
+
+
+def _process(item: int) -> int:
+    return os.getpid()
+
+
+def test_nobody_at_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.shards.cluster.PATIENCE", 1.0)
+    with pytest.raises(ClusterLost, match="no Dask scheduler answers at tcp://127"):
+        OnCluster("tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("address", ["nonsense", "carrier-pigeon://here", ""])
+def test_an_address_that_is_none_is_said(address: str) -> None:
+    with pytest.raises(SettingError, match="address"):
+        OnCluster(address)
+
+
+def test_another_version_on_workers_is_said(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankviz, "__version__", "99.0")
+    with pytest.raises(SettingError, match=r"without this version of rankviz, 99\.0"):
+        OnCluster(address)
+
+
+def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.shards.cluster.PATIENCE", 3.0)
+    file = tmp_path / "scheduler.json"
+    here = {
+        "env": os.environ | {"PYTHONPATH": str(Path(rankviz.__file__).parent.parent)},
+        "stderr": subprocess.DEVNULL,
+    }
+    dask = [sys.executable, "-m", "dask"]
+    started = ["--scheduler-file", str(file), "--host", "127.0.0.1"]
+    with (
+        subprocess.Popen(
+            [*dask, "scheduler", "--port", "0", "--no-dashboard", *started], **here
+        ) as scheduler,
+        subprocess.Popen([*dask, "worker", "--no-dashboard", "--no-nanny", *started], **here) as worker,
+    ):
+        try:
+            with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
+                client.wait_for_workers(1, timeout=60)
+                address = client.scheduler.address
+
+            def kill(progress: Progress) -> None:
+                if progress.record is not None:
+                    scheduler.kill()
+
+            with OnCluster(address, 2) as where:
+                began = time.monotonic()
+                with pytest.raises(ClusterLost, match="does not answer any more"):
+                    RankSVM(**WHOLE | {"tol": 1e-12}).fit_in_shards(DATA, where, callback=kill)
+                assert time.monotonic() - began < 60
+        finally:
+            scheduler.kill()
+            worker.kill()
