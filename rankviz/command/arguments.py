@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+PLACE = "train in shards: here, by local:2 worker processes, or on a Dask cluster, tcp://host:8786"
 RESUME = "go on with a sweep that was stopped or paused, by its id"
 WHERE = "only runs with this value of a setting, such as feature_map=nystroem or C=2^-7; may be repeated"
 
@@ -49,6 +50,8 @@ def _model(parser: ArgumentParser) -> None:
 def _train(parser: ArgumentParser) -> None:
     _common(parser, "train")
     _model(parser)
+    parser.add_argument("--where", metavar="PLACE", help=PLACE)
+    parser.add_argument("--shards", type=int, help="parts of whole queries; by default as many as suit")
 
 
 def _sweep(parser: ArgumentParser) -> None:

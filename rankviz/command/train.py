@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
 
 import pandas as pd
 
 from rankviz.command.output import OWNER, Bar, note, say, say_json, say_table
 from rankviz.command.values import base_of, pinned, roots_of
 from rankviz.common.progress import Progress
+from rankviz.datasets.normalise import normalise
+from rankviz.datasets.types import Fold
 from rankviz.experiments.description import describe
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute, open_named
+from rankviz.experiments.run import execute, model_of, open_named
 from rankviz.experiments.spec import RunSpec
+from rankviz.models.ranksvm import RankSVM
+from rankviz.shards.backend import Backend
+from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore
 
 METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")
@@ -25,10 +31,11 @@ def run(chosen: Namespace) -> int:
     store = RunStore()
     made = store.records.find(specs)
     bar = Bar(len(specs))
-    for number, spec in enumerate(specs):
-        if spec not in made:
-            made[spec] = _trained(spec, chosen, bar, number)
-            store.records.keep([made[spec]], OWNER)
+    with _place(chosen) as where:
+        for number, spec in enumerate(specs):
+            if spec not in made:
+                made[spec] = _trained(spec, chosen, bar, number, where)
+                store.records.keep([made[spec]], OWNER)
     bar.tell(len(specs))
     bar.end()
     digests = [spec.hash for spec in specs]
@@ -39,13 +46,29 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int) -> RunRecord:
+def _place(chosen: Namespace) -> AbstractContextManager[Backend | None]:
+    """Where to train: None for one piece in this process."""
+    if chosen.where is None and chosen.shards is None:
+        return nullcontext()
+    return place_of(chosen.where or HERE, chosen.shards)
+
+
+def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Backend | None) -> RunRecord:
     fold = open_named(spec, [str(root) for root in roots_of(chosen)])
+    if where is not None:
+        _say_plan(spec, fold, where)
 
     def tell(progress: Progress) -> None:
         bar.tell(number, f"{spec.fold}: {progress.stage}")
 
-    return execute(spec, tell, fold=fold)
+    return execute(spec, tell, fold=fold, where=where)
+
+
+def _say_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
+    """How it will be done, before it is."""
+    model = model_of(spec)
+    if isinstance(model, RankSVM):
+        note(f"{spec.fold}: {model.shard_plan(normalise(fold, spec.normalisation).train, where).words}")
 
 
 def means(records: list[RunRecord]) -> pd.DataFrame:

@@ -23,15 +23,26 @@ from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
 from rankviz.models.settings import STARTS
 from rankviz.risk.pairs import count_pairs
+from rankviz.shards import Backend
 
 
-def execute(spec: RunSpec, callback: Callback | None = None, *, fold: Fold | None = None) -> RunRecord:
+def execute(
+    spec: RunSpec,
+    callback: Callback | None = None,
+    *,
+    fold: Fold | None = None,
+    where: Backend | None = None,
+) -> RunRecord:
     """Train and evaluate what a spec says; see `execute_all`."""
-    return next(execute_all([spec], callback, fold=fold))[1]
+    return next(execute_all([spec], callback, fold=fold, where=where))[1]
 
 
 def execute_all(
-    specs: Iterable[RunSpec], callback: Callback | None = None, *, fold: Fold | None = None
+    specs: Iterable[RunSpec],
+    callback: Callback | None = None,
+    *,
+    fold: Fold | None = None,
+    where: Backend | None = None,
 ) -> Iterator[tuple[RunSpec, RunRecord]]:
     """Train and evaluate what specs say, and yield each with its record as soon as that is done.
 
@@ -39,20 +50,21 @@ def execute_all(
     their features, and each starts from the weights of one before it, unless its spec says otherwise.
 
     `fold` is the specs' fold as read (before normalisation), for callers that have it open; otherwise it
-    is looked up by name below the data roots. `callback` is told the progress; returning True stops.
+    is looked up by name below the data roots. `where` trains in shards (see `rankviz.shards`), None in one
+    piece: the models are the same. `callback` is told the progress; returning True stops.
     Stopped during Newton steps it evaluates the weights so far, without asking again, and that is the last.
     Raises `DataError` for data that is missing or not the data the spec names, ValueError for a setting out
     of range, `StopRequested` when stopped before there was a model or during the evaluation.
     """
     for family in families(specs):
-        for spec, record in _family(family, callback, fold):
+        for spec, record in _family(family, callback, fold, where):
             yield spec, record
             if record.stopped:
                 return
 
 
 def _family(
-    specs: list[RunSpec], callback: Callback | None, fold: Fold | None
+    specs: list[RunSpec], callback: Callback | None, fold: Fold | None, where: Backend | None
 ) -> Iterator[tuple[RunSpec, RunRecord]]:
     reset_peak_memory()
     clock, report = Stopwatch(), reporter(callback)
@@ -61,7 +73,7 @@ def _family(
     used = normalise(fold, specs[0].normalisation)
     clock.lap("data")
     n_pairs = int(count_pairs(used.train.y, used.train.ptr).sum())
-    for spec, model, result in _evaluated(specs, used, report):
+    for spec, model, result in _evaluated(specs, used, report, where):
         outcome = model.outcome()
         yield (
             spec,
@@ -87,10 +99,15 @@ def _family(
 
 
 def _evaluated(
-    specs: list[RunSpec], fold: Fold, report: Report
+    specs: list[RunSpec], fold: Fold, report: Report, where: Backend | None
 ) -> Iterator[tuple[RunSpec, Ranker, Evaluated]]:
     """The fitted models of a family with their scores and metrics."""
     models = {spec: model_of(spec) for spec in specs}
+    if where is not None and (not shares(specs[0]) or specs[0].sample.drawn):
+        raise SettingError(
+            f"{specs[0].kind.label} is not trained in shards here; train it without shards, or RankSVM on "
+            "all queries"
+        )
     if not shares(specs[0]):
         for spec, model in models.items():
             yield spec, model, single_run(model, fold, report, spec.sample)
@@ -101,7 +118,7 @@ def _evaluated(
             fitted, result = samples.run(spec.sample, report, alone=not STARTS[spec.start].shared)
             yield spec, fitted, result
         return
-    related = SharedRuns(list(models.values()), fold, report)
+    related = SharedRuns(list(models.values()), fold, report, where)
     for spec, model in models.items():
         yield spec, model, related.run(model, report, alone=not STARTS[spec.start].shared)
 

@@ -18,6 +18,7 @@ from rankviz.fitting.memory import TrainingSizes
 from rankviz.fitting.training import Fit
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
+from rankviz.shards import Backend
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
@@ -81,14 +82,22 @@ class SharedRuns:
         Unfitted, in the order of `families`.
     fold : Fold
         Normalised.
+    where : Backend or None
+        What shards are worked on by; None trains in one piece.
     """
 
-    def __init__(self, models: Sequence[RankSVM], fold: Fold, report: Report) -> None:
+    def __init__(
+        self, models: Sequence[RankSVM], fold: Fold, report: Report, where: Backend | None = None
+    ) -> None:
         self._fold = fold
         widest = max(models, key=lambda model: model.n_components)
         room = _Room(fold, widest)
         keep_arguments = len({model.gamma for model in models}) > 1 and room.for_arguments
-        self._training = widest.training(fold.train, report, keep_arguments=keep_arguments)
+        self._training = (
+            widest.training(fold.train, report, keep_arguments=keep_arguments)
+            if where is None
+            else widest.training_in_shards(fold.train, where, report)
+        )
         self._features = {
             part: FamilyFeatures(self._training.family, data.X, keep_arguments=keep_arguments)
             for part, data in fold.parts.items()

@@ -1,0 +1,38 @@
+"""Where to train, as somebody names it: this process, processes of this machine, a cluster's address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from rankviz.common.errors import SettingError
+from rankviz.shards.backend import Backend, Here
+
+HERE, LOCAL = "here", "local:"
+
+
+@contextmanager
+def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
+    """The backend that `where` names, left again at the end.
+
+    "here" are threads of this process; "local:2" two worker processes of this machine; all else is the
+    address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` where that is none, nobody
+    answers there, or Dask is not installed.
+    """
+    if where == HERE:
+        yield Here(shards)
+        return
+    if find_spec("distributed") is None:
+        raise SettingError(f'where={where!r} needs Dask: pip install "rankviz[dask]"')
+    from rankviz.shards.cluster import OnCluster, local_cluster
+
+    if not where.startswith(LOCAL):
+        with OnCluster(where, shards) as backend:
+            yield backend
+        return
+    workers = where.removeprefix(LOCAL)
+    if not (workers.isascii() and workers.isdecimal() and 1 <= int(workers) <= 1024):
+        raise SettingError(f"where={where!r} names no number of workers from 1 to 1,024, as local:2 does")
+    with local_cluster(int(workers)) as address, OnCluster(address, shards) as backend:
+        yield backend
