@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol, cast
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.mapped import let_pages_go
 from rankviz.features.bases import Basis, IdentityBasis
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import FeatureOperator
@@ -157,7 +158,9 @@ class AsComputed:
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """All of them."""
-        return Stored(fitted.operator(X).compact().base)
+        stored = Stored(fitted.operator(X).compact().base)
+        let_pages_go(X)
+        return stored
 
     def basis(self, basis: Basis) -> Basis:
         """That of the map."""
@@ -180,6 +183,7 @@ class InSingle:
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
             out[rows] = fitted.operator(X[rows]).dense()
+        let_pages_go(X)
         return Stored(cast(FloatArray, out))
 
     def basis(self, basis: Basis) -> Basis:

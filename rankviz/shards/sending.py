@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
+from rankviz.common.mapped import mapping_of, offset_in
 from rankviz.shards.part import Part
 
 
@@ -39,15 +39,15 @@ class ByPath:
     @classmethod
     def of(cls, part: Part) -> ByPath | None:
         """Where X lies, None where it is no piece of a mapped file."""
-        mapped = _mapped(part.X)
+        mapped = mapping_of(part.X)
         if mapped is None or not part.X.flags.c_contiguous:
             return None
         filename = str(mapped.filename)
         status = os.stat(filename)
-        start = part.X.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
-        offset = int(mapped.offset) + int(start)
         rest = replace(part, X=np.zeros((0, part.X.shape[1])))
-        return cls(filename, status.st_size, status.st_mtime_ns, offset, part.X.shape, rest)
+        return cls(
+            filename, status.st_size, status.st_mtime_ns, offset_in(part.X, mapped), part.X.shape, rest
+        )
 
     def open(self) -> Part:
         """The part; `DataError` where the file is not there, or another one."""
@@ -74,12 +74,3 @@ def seen(recipe: ByPath) -> bool:
 def sent(recipe: Part | ByPath) -> Part:
     """The part, where a worker has it."""
     return recipe.open() if isinstance(recipe, ByPath) else recipe
-
-
-def _mapped(X: Any) -> np.memmap[Any, Any] | None:
-    """The whole array of a file that X is a piece of."""
-    found = None
-    while X is not None:
-        found = X if isinstance(X, np.memmap) and X.filename is not None else found
-        X = getattr(X, "base", None)
-    return found

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rankviz.common.arrays import IntArray
+from rankviz.common.mapped import let_pages_go
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
@@ -90,6 +91,7 @@ class ShardedSpace(MapSpace):
             def tell(done: int, of: int) -> None:
                 report(Progress("features", done / of))
 
+            let_pages_go(self.X)  # of looking whether all is well: features take what there is
             self._of, self._shards = widest, self._with_features(widest, tell)
             clock.lap("features")
             self._featured_seconds = clock.laps["features"]

@@ -1,0 +1,145 @@
+"""Fits in shards beside fits in one piece: seconds, peak memory, and what a Dask cluster costs and brings.
+
+Synthetic documents of MSLR-WEB30K's kind: 136 features, 120 documents to a query, its shares of grades,
+written to a file once and mapped, so that no way holds a copy. Every fit is a process of its own, the ways
+take turns. `python -m benchmarks shards` measures about 42,000 and 420,000 documents and the whole size.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import tempfile
+import time
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import report
+from rankviz import RankSVM
+from rankviz.common.memory import free_memory, peak_memory
+from rankviz.datasets import RankingData
+from rankviz.shards.places import place_of
+
+QUERIES = {351: 5, 3_513: 3, 31_531: 1}
+"""Sizes, and how often each is measured."""
+N_FEATURES, FACTORS, BLOCK = 136, 4, 1000
+SHARES = (0.516, 0.324, 0.134, 0.019, 0.007)
+"""Of grades 0 … 4 in MSLR-WEB30K."""
+MAPS: dict[str, dict[str, Any]] = {
+    "linear": {"feature_map": "linear", "C": 2.0**-11},
+    "Nyström, m = 500": {"feature_map": "nystroem", "n_components": 500, "gamma": 2.0**-6, "C": 2.0**-11},
+}
+WAYS = ("one piece", "here", "local:1", "local:2")
+
+
+def write_documents(folder: Path, n_queries: int, seed: int = 0) -> None:
+    """Documents of so many queries, written block by block: X.bin, and y and ptr as npy."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(60, 181, n_queries)
+    ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    mixing, direction = rng.normal(size=(FACTORS, N_FEATURES)), rng.normal(size=N_FEATURES)
+    latent = np.empty(ptr[-1])
+    with open(folder / "X.bin", "wb") as file:
+        for first in range(0, n_queries, BLOCK):
+            own = ptr[first : first + BLOCK + 1]
+            n = int(own[-1] - own[0])
+            X = rng.normal(size=(n, FACTORS)) @ mixing + 0.7 * rng.normal(size=(n, N_FEATURES))
+            starts, sizes = own[:-1] - own[0], np.diff(own)
+            low, high = np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts)
+            X = (X - low.repeat(sizes, axis=0)) / (high - low).repeat(sizes, axis=0)
+            found = X @ direction
+            latent[own[0] : own[-1]] = (found - found.mean()) / found.std() + rng.normal(size=n)
+            file.write(X.tobytes())
+    grades = np.searchsorted(np.quantile(latent, np.cumsum(SHARES)[:-1]), latent)
+    np.save(folder / "y.npy", grades.astype(np.int64))
+    np.save(folder / "ptr.npy", ptr)
+
+
+def open_documents(folder: Path) -> RankingData:
+    """The documents, X mapped from its file."""
+    ptr, y = np.load(folder / "ptr.npy"), np.load(folder / "y.npy")
+    X = np.memmap(folder / "X.bin", np.float64, "r", shape=(len(y), N_FEATURES))
+    return RankingData(X, y, ptr, np.arange(len(ptr) - 1), name="synthetic")
+
+
+def fit(folder: Path, settings: dict[str, Any], way: str, answer: Connection) -> None:
+    """One fit; sends what it took."""
+    data = open_documents(folder)
+    with ExitStack() as stack:
+        where = None if way == "one piece" else stack.enter_context(place_of(way))
+        began = time.perf_counter()
+        model = RankSVM(**settings)
+        plan = "" if where is None else model.shard_plan(data, where).words
+        model = model.fit_data(data) if where is None else model.fit_in_shards(data, where)
+        answer.send(
+            {
+                "seconds": time.perf_counter() - began,
+                "features, s": model.seconds_["features"],
+                "newton, s": model.seconds_["newton"] + model.seconds_.get("start", 0.0),
+                "products": model.trace_["products"].sum(),
+                "peak GB": peak_memory() / 1e9,
+                "objective": model.objective_,
+                "status": model.status_.name.lower(),
+                "plan": plan,
+            }
+        )
+
+
+def measured(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
+    """One fit in a process of its own; what went wrong in its place."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(folder, settings, way, there))
+    process.start()
+    there.close()
+    try:
+        found: dict[str, Any] = here.recv()
+    except EOFError:
+        found = {"status": "the process died"}
+    process.join()
+    return found
+
+
+def _child(folder: Path, settings: dict[str, Any], way: str, answer: Connection) -> None:
+    try:
+        fit(folder, settings, way, answer)
+    except Exception as error:
+        answer.send({"status": f"refused: {error}"})
+
+
+def main() -> None:
+    """Measure every size, map and way; write results/shards."""
+    rows = []
+    for n_queries, times in QUERIES.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            write_documents(folder, n_queries)
+            data = open_documents(folder)
+            for name, settings in MAPS.items():
+                found: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
+                for _ in range(times):
+                    for way in WAYS:
+                        found[way].append(measured(folder, settings, way))
+                        print(name, f"{data.n_documents:,}", way, found[way][-1], flush=True)
+                rows += [_row(data, name, way, runs) for way, runs in found.items()]
+    notes = [
+        f"{N_FEATURES} features mapped from a file, 60 to 180 documents to a query, grades in the shares of "
+        f"MSLR-WEB30K, C = 2^-11, γ = 2^-6; medians. {free_memory() / 1e9:.0f} GB free at the end. local:1 "
+        "and local:2 are one and two worker processes of a Dask cluster on this machine, whose memory is not "
+        "in the peak. Peak: of the process, file pages among them."
+    ]
+    report.write("shards", "Fits in shards", pd.DataFrame(rows), notes)
+
+
+def _row(data: RankingData, name: str, way: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    last = runs[-1]
+    row: dict[str, Any] = {"documents": data.n_documents, "map": name, "where": way}
+    for column in ("seconds", "features, s", "newton, s", "products", "peak GB", "objective"):
+        values = [run[column] for run in runs if column in run]
+        row[column] = statistics.median(values) if values else float("nan")
+    return row | {"status": last["status"], "plan": last.get("plan", "")}

@@ -1,0 +1,39 @@
+"""Arrays that are pieces of mapped files: which file, where in it, and pages nobody needs for now."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+
+def mapping_of(X: Any) -> np.memmap[Any, Any] | None:
+    """The whole array of the mapped file that X is a piece of; None where it is of none."""
+    found = None
+    while X is not None:
+        found = X if isinstance(X, np.memmap) and X.filename is not None else found
+        X = getattr(X, "base", None)
+    return found
+
+
+def offset_in(X: np.ndarray, mapping: np.memmap[Any, Any]) -> int:
+    """Where in the file a piece X of its mapping begins, in bytes."""
+    start = X.__array_interface__["data"][0] - mapping.__array_interface__["data"][0]
+    return int(mapping.offset) + int(start)
+
+
+def let_pages_go(X: np.ndarray) -> None:
+    """Have the system take back the memory that pages of X take, where it is mapped: they are in the file."""
+    mapping = mapping_of(X)
+    if mapping is None or not X.flags.c_contiguous or X.size == 0 or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    pages: Any = mapping._mmap  # type: ignore[attr-defined]  # NumPy has no other way to it
+    begins = (
+        mapping.offset - mapping.offset % mmap.ALLOCATIONGRANULARITY
+    )  # of the file, where the mapping does
+    first = offset_in(X, mapping) - begins
+    start = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE
+    length = (first + X.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE - start
+    if length > 0:
+        pages.madvise(mmap.MADV_DONTNEED, start, length)
