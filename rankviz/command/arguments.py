@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 PLACE = "train in shards: here, by local:2 worker processes, or on a Dask cluster, tcp://host:8786"
+WORKERS_AT = "who makes the runs: here, or the workers of a Dask cluster, local:2 or tcp://host:8786"
 RESUME = "go on with a sweep that was stopped or paused, by its id"
 WHERE = "only runs with this value of a setting, such as feature_map=nystroem or C=2^-7; may be repeated"
 
@@ -77,6 +78,7 @@ def _sweep(parser: ArgumentParser) -> None:
     parser.add_argument("--per-fold", action="store_true", help="choose for each fold by itself")
     parser.add_argument("--title", default="", help="what to call it in the app")
     parser.add_argument("--workers", type=int, help="processes at once; default half the cores, at least 2")
+    parser.add_argument("--where", metavar="PLACE", help=WORKERS_AT)
     parser.add_argument("--plan", action="store_true", help="say what it would cost, and make nothing")
     parser.add_argument("--detach", action="store_true", help="do not wait: workers go on by themselves")
     parser.add_argument("--resume", metavar="ID", help=RESUME)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 import pandas as pd
 
 from rankviz.command.output import OWNER, Bar, note, rows, say, say_json, say_table
 from rankviz.command.values import axes_typed, base_of, pinned, roots_of
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.experiments.shape import Shape
+from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore, Study
-from rankviz.store.execution import LocalWorkers
+from rankviz.store.execution import Execution, LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, StudyStatus
 from rankviz.sweeps import RULES, Design, cost, select
 from rankviz.sweeps.kinds import KINDS
@@ -37,6 +42,8 @@ def run(chosen: Namespace) -> int:
             if chosen.plan:
                 return _plan(design, chosen)
             study = _asked(store, design, chosen)
+        if chosen.detach and chosen.where not in (None, HERE):
+            raise SettingError("--detach with --where: a cluster is handed work while somebody waits for it")
         if chosen.detach:
             LocalWorkers(store, chosen.workers).see_to_it()
             say_json({"study": study}) if chosen.json else say(study)
@@ -85,7 +92,23 @@ def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
 
 def _waited(store: RunStore, study: str, chosen: Namespace) -> int:
     """Watch until all runs have ended; Ctrl-C pauses the study."""
-    execution = LocalWorkers(store, chosen.workers)
+    with _execution(store, chosen) as execution:
+        return _watched(execution, store, study, chosen)
+
+
+@contextmanager
+def _execution(store: RunStore, chosen: Namespace) -> Iterator[Execution]:
+    """Who makes the runs: worker processes of this machine, or a cluster."""
+    if chosen.where in (None, HERE):
+        yield LocalWorkers(store, chosen.workers)
+        return
+    with place_of(chosen.where) as place:
+        from rankviz.store.cluster import ClusterWorkers
+
+        yield ClusterWorkers(store, cast(Any, place))
+
+
+def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespace) -> int:
     status = execution.watch(study)
     bar = Bar(status.total)
     try:

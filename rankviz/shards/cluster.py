@@ -86,10 +86,24 @@ class OnCluster:
             found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
             return found
 
+    @property
+    def threads(self) -> int:
+        """Threads of all workers."""
+        return sum(int(worker["nthreads"]) for worker in self.workers.values())
+
+    def on_workers(self, ask: Callable[[], Any]) -> list[Any]:
+        """What each worker answers."""
+        with self._answering():
+            return list(self._client.run(ask).values())
+
+    def submit(self, work: Callable[..., Any], *arguments: Any, retries: int = 0) -> Future[Any]:
+        """Have one worker do something that is no part of a fit."""
+        with self._answering():
+            return self._client.submit(work, *arguments, pure=False, retries=retries)
+
     def count(self, n_documents: int) -> int:
         """As asked for, or one for each thread of the workers, and more of many documents."""
-        threads = sum(int(worker["nthreads"]) for worker in self.workers.values())
-        return self._shards or max(1, threads, -(-n_documents // DOCUMENTS))
+        return self._shards or max(1, self.threads, -(-n_documents // DOCUMENTS))
 
     def budget(self) -> float:
         """70 % of what the workers may take together; no bound where they have none."""

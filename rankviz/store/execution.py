@@ -75,11 +75,12 @@ class LocalWorkers:
     store : RunStore
     workers : int, optional
         Processes at once. Default: RANKVIZ_WORKERS from the environment, or half the cores, at least 2.
+        With 0 none is started: what others leave is given up all the same.
     """
 
     def __init__(self, store: RunStore, workers: int | None = None) -> None:
         self.store = store
-        self.workers = default_workers() if workers is None else max(1, workers)
+        self.workers = default_workers() if workers is None else max(0, workers)
         self._lock, self._looked = Lock(), 0.0
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:

@@ -1,0 +1,97 @@
+"""Studies on the workers of a Dask cluster: a task takes one family of the store under a lease and makes it.
+
+Leases and records are those of worker processes of this machine (`rankviz.store.execution`), so runs come
+into the store as they are made, a family whose worker is lost goes to another, and none is counted twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from distributed import Future
+
+from rankviz.common.errors import SettingError
+from rankviz.experiments.processes import ProcessId
+from rankviz.experiments.spec import RunSpec
+from rankviz.shards.cluster import OnCluster
+from rankviz.store.errors import StoreError
+from rankviz.store.execution import LocalWorkers, families_that_wait
+from rankviz.store.leases import host
+from rankviz.store.making import Making
+from rankviz.store.queue import new_name
+from rankviz.store.runs import RunStore
+from rankviz.store.study import Study, StudyStatus
+
+RETRIES = 2
+"""Times that a task which failed is tried again; where its worker was lost Dask tries it again by itself."""
+
+
+class ClusterWorkers:
+    """Workers of a Dask cluster that make families of a run store (see `Execution`).
+
+    Work is handed out while somebody watches. Workers open data sets below the same data roots as here, and
+    the store by the same address: a SQLite file serves those of this machine alone.
+
+    Parameters
+    ----------
+    store : RunStore
+    place : OnCluster
+
+    Raises `SettingError` for a SQLite file and workers of other machines.
+    """
+
+    def __init__(self, store: RunStore, place: OnCluster) -> None:
+        self.store, self._place = store, place
+        self._tasks: list[Future[Any]] = []
+        elsewhere = sorted(set(place.on_workers(host)) - {host()})
+        if store.database.file is not None and elsewhere:
+            raise SettingError(
+                f"the run store is a SQLite file, which workers on {', '.join(elsewhere)} cannot share; let "
+                "RANKVIZ_STORE name a PostgreSQL database"
+            )
+
+    def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
+        """Ask for runs and have them worked on; the study's id. Raises as `Studies.submit`."""
+        study_id = self.store.studies.submit(study, specs)
+        self.look()
+        return study_id
+
+    def watch(self, study_id: str) -> StudyStatus:
+        """How far a study is; families that wait are handed out. `StoreError` where no worker can work."""
+        self.look()
+        return self.store.studies.status(study_id)
+
+    def stop(self, study_id: str, owner: str) -> None:
+        """Make no more runs of a study; those that are being made end within seconds."""
+        self.store.studies.stop(study_id, owner)
+
+    def look(self) -> None:
+        """Give up families of workers that are gone, and hand out as many as there are idle threads."""
+        for task in [task for task in self._tasks if task.done()]:
+            self._tasks.remove(task)
+            if task.status == "error":
+                raise StoreError(f"A worker of {self._place.address} cannot work: {task.exception()}")
+        LocalWorkers(self.store, 0).see_to_it()
+        idle = self._place.threads - len(self._tasks)
+        with self.store.database.reading() as connection:
+            waiting = len(families_that_wait(connection, max(1, idle)))
+        address = self.store.database.address
+        self._tasks += [
+            self._place.submit(make_a_family, address, retries=RETRIES) for _ in range(min(idle, waiting))
+        ]
+
+
+def make_a_family(address: str) -> int:
+    """Take the family that is next, and make it; how many runs it had, 0 where there was none."""
+    store, name = RunStore(address), new_name()
+    try:
+        store.queue.register(name, ProcessId.of(os.getpid()))
+        lease = store.queue.take(name)
+        if lease is not None:
+            Making(store).make(lease)
+        store.queue.leave(name)
+        return 0 if lease is None else len(lease.specs)
+    finally:
+        store.close()
