@@ -74,7 +74,7 @@ coverage: install
 
 # `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,6 +91,10 @@ class OnCluster:
         """Threads of all workers."""
         return sum(int(worker["nthreads"]) for worker in self.workers.values())
 
+    def held(self) -> int:
+        """How many results are held by workers for this process."""
+        return len(self._client.futures)
+
     def on_workers(self, ask: Callable[[], Any]) -> list[Any]:
         """What each worker answers."""
         with self._answering():
@@ -154,8 +158,11 @@ class OnCluster:
         """Until all are done or one has failed; what `tell` raises cancels them."""
         silent_since: float | None = None
         while True:
-            with suppress(TimeoutError), self._client.as_current():
-                wait(list(futures), timeout=POLL_SECONDS)
+            try:
+                with self._client.as_current():
+                    wait(list(futures), timeout=POLL_SECONDS)
+            except TimeoutError as late:
+                late.__traceback__ = None  # a cycle of frames, which would hold all shards until it is found
             done = sum(future.done() for future in futures)
             if done == len(futures) or any(future.status == "error" for future in futures):
                 tell(done, len(futures))
@@ -211,7 +218,7 @@ def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         memory_limit=limit,
     ) as cluster:
         yield str(cluster.scheduler_address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -159,6 +160,20 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: OnCluster) -> None:
 
 def _process(item: int) -> int:
     return os.getpid()
+
+
+def test_nothing_is_held_when_a_fit_is_done(cluster: OnCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even until garbage is collected: shards of two fits may not have room."""
+    monkeypatch.setattr("rankviz.shards.cluster.POLL_SECONDS", 0.001)  # it is waited for more than once
+    gc.disable()
+    try:
+        RankSVM(**WHOLE).fit_in_shards(DATA, cluster)
+        deadline = time.monotonic() + 10
+        while cluster.held() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert cluster.held() == 0
+    finally:
+        gc.enable()
 
 
 def test_nobody_at_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
