@@ -20,7 +20,7 @@ from rankviz.shards.cluster import OnCluster, local_cluster
 
 TRIALS = 20
 SETTINGS = {"n_components": 300, "gamma": 2.0**-4, "C": 2.0**-6, "tol": 1e-8}
-WORKERS_BACK = 60.0
+WORKERS_BACK = 300.0
 """Seconds within which two workers are there again."""
 
 
