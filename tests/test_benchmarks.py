@@ -12,11 +12,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import binary, large, linear, low_rank, low_rank_limits, refits, report, scaling, threads
+from benchmarks import (
+    binary,
+    large,
+    linear,
+    low_rank,
+    low_rank_limits,
+    reading,
+    refits,
+    report,
+    scaling,
+    threads,
+)
 from benchmarks.children import side_by_side
 from benchmarks.methods import Ours, PairSVM
 from rankviz import RankSVM
-from rankviz.datasets import make_data
+from rankviz.datasets import letor_workers, make_data
 
 
 @pytest.fixture
@@ -157,3 +168,15 @@ def test_refits_are_timed_for_every_kind_of_change(data, monkeypatch: pytest.Mon
     row = refits.estimates("some", data, RankSVM("linear"))
     assert row["queries"] == data.n_queries
     assert -1.0 <= row["correlation"] <= 1.0
+
+
+def test_text_is_read_and_what_that_takes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letor_workers, "WORTHWHILE_BYTES", letor_workers.WORTHWHILE_BYTES)  # `read` sets it
+    path = tmp_path / "one.txt"
+    reading.generate(path, 200_000)
+    row = reading.row(path, reading.FIRST, 2, [reading.reading(path, reading.FIRST, 2, tmp_path)])
+    assert row["documents/s"] > 0
+    assert reading.memory_of_a_worker(path) > 10e6
+    for way in (reading.INTO_MEMORY, reading.AGAIN, reading.LOOKED_AT):
+        told = reading.read(str(path), way, str(tmp_path))
+        assert told["matrix"] == 8 * reading.FEATURES * told["documents"]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from rankviz.datasets.letor import parse_chunks
 from rankviz.datasets.letor_faults import show
+from rankviz.datasets.letor_workers import worthwhile
 from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, text_chunks
 from rankviz.datasets.types import DataError, RankingData
 
@@ -38,8 +39,9 @@ def load_binary(path: StrPath, *, progress: Progress | None = None) -> RankingDa
     """
     with open_bytes(path) as stream:
         name = os.fspath(path)
+        workers = worthwhile(stream)
         chunks = _with_query(text_chunks(stream, name, progress), name)
-        return parse_chunks(chunks, name, os.path.basename(name), form=_FORM)[0]
+        return parse_chunks(chunks, name, os.path.basename(name), form=_FORM, workers=workers)[0]
 
 
 def _with_query(chunks: Iterator[Chunk], path: str) -> Iterator[Chunk]:

@@ -2,9 +2,17 @@
 
 An entry is an npz file without pickles, named after the file's resolved path, so that a new version replaces
 the old one. It says which path, size and modification time it was made from and is used only while all three
-still hold. Nothing about the cache can make reading fail: an entry that is missing, stale or damaged is made
-anew, and a folder that cannot be written to is done without. The digest is stored beside the arrays it was
-computed from; the zip format's checksums, verified on reading, answer for both.
+still hold. X is beside it in a raw file that the entry names (`cache_files`), written while the text is read
+and mapped from then on, so that reading takes little memory and opening reads nothing. An entry is there when
+its npz is, and that appears with one rename; files that no entry names are removed when they are an hour old.
+Nothing about the cache can make reading fail: an entry that is missing, stale or damaged is made anew, and a
+folder that cannot be written to is done without.
+
+What answers for an entry: the zip format's checksums, verified on reading, for all but X, and the digest of
+the data is among that. X is not read when it is opened, so no checksum of all of it is verified: its size,
+the time of its last change and a digest of samples (of all of it, up to 1 MiB) must be what they were when it
+had been brought to the disk. That finds what was cut short, exchanged or written to; a few bytes between the
+samples that the disk gives back wrong it does not find.
 """
 
 from __future__ import annotations
@@ -13,25 +21,29 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import platformdirs
 
+from rankviz.common.arrays import FloatArray
+from rankviz.datasets import cache_files
+from rankviz.datasets.cache_files import ENDING, InFolder
 from rankviz.datasets.group_files import group_file
 from rankviz.datasets.letor import read_letor, read_noting, warn_regrouped
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
 from rankviz.datasets.types import RankingData
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the reader or the entries change, so that older entries are made anew."""
-CACHE_BYTES = 2 << 30
-"""Beyond this the entries used longest ago are dropped."""
 STALE_SECONDS = 3600
 """A half-written file older than this was left by a process that died."""
+_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}" + re.escape(ENDING))
 
 _NOT_AN_ENTRY = (
     OSError,
@@ -64,8 +76,7 @@ def read_cached(
     entry = _entry(path, cache_folder() if cache_dir is None else Path(cache_dir))
     loaded = _load(entry, source)
     if loaded is None:
-        data, note = read_noting(path, progress)
-        _store(entry, path, source, data, note)
+        data, note = _made(entry, path, source, progress)
     else:
         data, note = loaded
         if progress is not None:
@@ -96,9 +107,11 @@ def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None]
     try:
         with open(entry, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
-            if about["source"] != source:
+            matrix = _matrix_of(entry, about)
+            if about["source"] != source or cache_files.state_of(matrix) != about["state"]:
                 return None
-            data = _unpacked({name: arrays[name] for name in about["arrays"]}, about)
+            held = {name: arrays[name] for name in about["arrays"]}
+            data = _unpacked(cache_files.mapped(matrix, *about["shape"]), held, about)
     except _NOT_AN_ENTRY:
         return None
     with contextlib.suppress(OSError):
@@ -106,31 +119,53 @@ def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None]
     return data, about["note"]
 
 
-def _store(entry: Path, path: StrPath, source: dict[str, Any], data: RankingData, note: str | None) -> None:
-    """Write an entry, unless it is too large, the file changed meanwhile or the folder is not writable."""
+def _made(
+    entry: Path, path: StrPath, source: dict[str, Any], progress: Progress | None
+) -> tuple[RankingData, str | None]:
+    """Read the text into a file of the cache and make it an entry; where that cannot be, into memory."""
+    try:
+        with InFolder(entry) as folder:
+            data, note = read_noting(path, progress, keep=folder)
+            with contextlib.suppress(OSError):  # X may stay mapped from a file that has no name any more
+                data = _stored(entry, path, source, data, note, folder)
+            return data, note
+    except OSError:
+        return read_noting(path, progress)
+
+
+def _stored(
+    entry: Path, path: StrPath, source: dict[str, Any], data: RankingData, note: str | None, folder: InFolder
+) -> RankingData:
+    """Write an entry for data whose X is in a file of the cache, unless the text changed meanwhile."""
+    matrix = cache_files.file_of(data.X)
+    if matrix is None or _source(path) != source:
+        return data
+    vars(data)["digest"] = cache_files.digest_from(matrix, data)
     arrays = _packed(data)
-    if sum(array.nbytes for array in arrays.values()) > CACHE_BYTES:
-        return
     about = {
         "source": source,
         "note": note,
         "name": data.name,
         "digest": data.digest,
+        "matrix": matrix.name,
+        "shape": list(data.X.shape),
+        "state": cache_files.state_of(matrix),
         "arrays": list(arrays),
     }
     text = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    with contextlib.suppress(OSError):
-        if _source(path) != source:
-            return
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(entry) as stream:
-            np.savez(stream, about=text, **arrays)
-        _drop_oldest(entry.parent)
+    before = _named_by(entry)
+    with written_aside(entry) as stream:
+        np.savez(stream, about=text, **arrays)
+    folder.keep(matrix)
+    if before is not None:
+        before.unlink(missing_ok=True)
+    _drop_oldest(entry.parent)
+    return data
 
 
 def _packed(data: RankingData) -> dict[str, Any]:
+    """All arrays but X."""
     arrays: dict[str, Any] = {
-        "X": data.X,
         "y": data.y,
         "ptr": data.ptr,
         "query_ids": data.query_ids,
@@ -143,21 +178,48 @@ def _packed(data: RankingData) -> dict[str, Any]:
     return arrays
 
 
-def _unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> RankingData:
+def _unpacked(X: FloatArray, arrays: dict[str, Any], about: dict[str, Any]) -> RankingData:
     if "document_ids" in arrays:
         arrays["document_ids"] = arrays["document_ids"].astype(np.str_)
-    data = RankingData(**arrays, name=about["name"])
+    data = RankingData(X, **arrays, name=about["name"])
     vars(data)["digest"] = about["digest"]
     return data
 
 
+def _matrix_of(entry: Path, about: dict[str, Any]) -> Path:
+    """The file of X that an entry names; ValueError where that is none that belongs to it."""
+    name = about["matrix"]
+    if not _NAME.fullmatch(name) or not name.startswith(entry.stem):
+        raise ValueError(name)
+    return entry.with_name(name)
+
+
+def _named_by(entry: Path) -> Path | None:
+    """The file of X that the entry here names, None where there is no entry."""
+    try:
+        with open(entry, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            return _matrix_of(entry, json.loads(arrays["about"].tobytes()))
+    except _NOT_AN_ENTRY:
+        return None
+
+
 def _drop_oldest(folder: Path) -> None:
-    """Remove what dead processes left, and the entries used longest ago while all exceed `CACHE_BYTES`."""
-    for left in folder.glob(".*.tmp"):
-        if left.stat().st_mtime < time.time() - STALE_SECONDS:
-            left.unlink(missing_ok=True)
-    room = CACHE_BYTES
+    """Remove what dead processes left, and the entries used longest ago while all exceed their room."""
+    left = cache_files.room(folder)
+    for file in _leftovers(folder):
+        file.unlink(missing_ok=True)
     for entry in sorted(folder.glob("*.npz"), key=lambda file: file.stat().st_mtime_ns, reverse=True):
-        room -= entry.stat().st_size
-        if room < 0:
-            entry.unlink(missing_ok=True)
+        files = [file for file in (entry, _named_by(entry)) if file is not None and file.exists()]
+        left -= sum(file.stat().st_size for file in files)
+        if left < 0:
+            for file in files:
+                file.unlink(missing_ok=True)
+
+
+def _leftovers(folder: Path) -> Iterator[Path]:
+    """Files half-written, or of an X that no entry names, that nobody has written to for long."""
+    for file in (*folder.glob(".*.tmp"), *folder.glob(f"*{ENDING}")):
+        if file.stat().st_mtime < time.time() - STALE_SECONDS:
+            entry = file.with_name(f"{file.stem.partition('-')[0]}.npz")
+            if file.suffix != ENDING or _named_by(entry) != file:
+                yield file

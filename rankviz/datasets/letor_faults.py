@@ -1,6 +1,6 @@
 """Why a line is not LETOR text: the first fault in it, in words, with what to do about it.
 
-Only lines that `letor` refused come here, so nothing in this module decides what is accepted.
+Only lines that `letor_lines` refused come here, so nothing in this module decides what is accepted.
 """
 
 from __future__ import annotations
@@ -8,11 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankviz.datasets.types import DataError
-
-INT64_MAX = 2**63 - 1
-MAX_FEATURES = 100_000
-DOCUMENT_ID_BYTES = 256
+from rankviz.common.errors import DataError
+from rankviz.datasets.letor_lines import DOCUMENT_ID_BYTES, INT64_MAX, MAX_FEATURES
 
 _DIGITS = re.compile(rb"[0-9]+")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

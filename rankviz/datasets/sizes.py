@@ -20,7 +20,7 @@ _REMEDY = "Number the features 1, 2, 3, … without gaps, or split the file."
 
 
 def check_cells(n: int, d: int, listed: int, *, path: str, line: int | None) -> None:
-    """Raise `DataError` where (n, d) is too large for the values listed, or for the memory that is free.
+    """Raise `DataError` where (n, d) is too large for the values listed.
 
     `line` is where the widest feature stands.
     """
@@ -32,7 +32,6 @@ def check_cells(n: int, d: int, listed: int, *, path: str, line: int | None) -> 
             path=path,
             line=line,
         )
-    check_memory(n, d, path=path, line=line)
 
 
 def check_memory(n: int, d: int, *, path: str | None, line: int | None = None) -> None:

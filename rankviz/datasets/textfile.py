@@ -31,6 +31,8 @@ StrPath = str | os.PathLike[str]
 CHUNK_BYTES = 1 << 20
 LINE_BYTES = 16 << 20
 """A longer line is no line: 100,000 features take about 2 MB."""
+GZIP_RATIO = 5
+"""LETOR text is 5 to 15 times as large as packed with gzip."""
 EMPTY_LINES = 100_000
 """Blank lines and comments beyond this may be no more than there are lines that say something."""
 
@@ -127,6 +129,17 @@ def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> N
             path=path,
             line=lines,
         )
+
+
+def text_ahead(stream: IO[bytes]) -> int:
+    """About how many bytes of text a stream still has; a careful guess where it is packed."""
+    try:
+        start = stream.tell()
+        packed = stream.read(len(_GZIP)) == _GZIP
+        stream.seek(start)
+        return _size_left(stream) * (GZIP_RATIO if packed else 1)
+    except OSError:  # said in words by whoever reads it
+        return 0
 
 
 def _size_left(raw: IO[bytes]) -> int:

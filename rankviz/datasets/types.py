@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -164,13 +164,7 @@ class RankingData:
     @cached_property
     def digest(self) -> str:
         """Hexadecimal digest of features, grades and queries: equal exactly when the values are."""
-        h = hashlib.blake2b(digest_size=16)
-        for array in (self.X, self.y, self.ptr, self.query_ids):
-            h.update(repr((array.dtype.str, array.shape)).encode())
-            h.update(np.ascontiguousarray(array).data)
-        if self.query_names is not None:
-            h.update(repr(self.query_names).encode())
-        return h.hexdigest()
+        return digest_of(self, [np.ascontiguousarray(self.X).data])
 
     def renamed(
         self, name: str | None = None, *, feature_names: tuple[str, ...] | None = None
@@ -191,6 +185,18 @@ class RankingData:
     def query_slice(self, index: int) -> slice:
         """Documents of the query at position `index`, as a slice of `X` and `y`."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
+
+
+def digest_of(data: RankingData, X: Iterable[bytes | memoryview]) -> str:
+    """The digest of data; `X` is what its features are made of, piece by piece."""
+    h = hashlib.blake2b(digest_size=16)
+    for array in (data.X, data.y, data.ptr, data.query_ids):
+        h.update(repr((array.dtype.str, array.shape)).encode())
+        for piece in X if array is data.X else [np.ascontiguousarray(array).data]:
+            h.update(piece)
+    if data.query_names is not None:
+        h.update(repr(data.query_names).encode())
+    return h.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -206,14 +206,18 @@ def _write(member: Member, path: Path, limits: Limits, rooms: Sequence[Room]) ->
 def _checked(
     parts: Mapping[str, Member], files: Mapping[str, Path], room: _Cells, progress: Progress | None
 ) -> Iterator[str]:
-    """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file."""
+    """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file.
+
+    One process reads, this one: its memory and its time are what `Limits` bound, and one visitor's upload is
+    to leave the other cores to the others.
+    """
     files = {part: path for part, path in files.items() if not _split_group(part)[1]}
     read, fold = {}, room.of_fold()
     for number, (part, path) in enumerate(files.items()):
         share = _share_of(progress, number, len(files))
         shown = parts[part].shown
         check = partial(fold.take, shown)
-        read[part], note = read_noting(path, share, called=shown, check=check)
+        read[part], note = read_noting(path, share, called=shown, check=check, workers=1)
         if note is not None:
             yield f"{note}."
     if WHOLE in read:

@@ -12,7 +12,8 @@ from typing import IO
 
 import numpy as np
 
-from rankviz.datasets.letor_faults import DOCUMENT_ID_BYTES, MAX_FEATURES, show
+from rankviz.datasets.letor_faults import show
+from rankviz.datasets.letor_lines import DOCUMENT_ID_BYTES, MAX_FEATURES
 from rankviz.datasets.textfile import StrPath, written_aside
 from rankviz.datasets.types import DataError, DataWarning, RankingData, require_data
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankviz.datasets import cache
+from rankviz.common.progress import StopRequested
+from rankviz.datasets import cache, cache_files, textfile
 from rankviz.datasets.cache import cache_folder, read_cached
+from rankviz.datasets.cache_files import InFolder
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import DataError, DataWarning, RankingData
 
@@ -35,9 +39,9 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = cache.read_noting
 
-    def noting(path: object, progress: object = None) -> tuple[RankingData, str | None]:
+    def noting(path: object, progress: object = None, **others: object) -> tuple[RankingData, str | None]:
         seen.append(os.fspath(path))
-        return real(path, progress)
+        return real(path, progress, **others)
 
     monkeypatch.setattr(cache, "read_noting", noting)
     return seen
@@ -56,7 +60,18 @@ def assert_same(data: RankingData, expected: RankingData) -> None:
 
 
 def entries(folder: Path) -> list[Path]:
-    return sorted((folder / "parsed").iterdir())
+    return sorted((folder / "parsed").glob("*.npz"))
+
+
+def matrices(folder: Path) -> list[Path]:
+    return sorted((folder / "parsed").glob("*.f64"))
+
+
+def mapping_of(X: np.ndarray) -> np.memmap | None:
+    """The mapped file that an array is a piece of."""
+    while X is not None and not isinstance(X, np.memmap):
+        X = X.base if isinstance(X, np.ndarray) else None
+    return X
 
 
 def test_second_reading_is_from_the_cache_and_the_same(
@@ -69,14 +84,14 @@ def test_second_reading_is_from_the_cache_and_the_same(
     assert told == [1.0, 1.0, 1.0]  # the one chunk, the end; the hit
     for data in (first, second):
         assert_same(data, read_letor(source))
-    assert len(entries(folder)) == 1
+    assert (len(entries(folder)), len(matrices(folder))) == (1, 1)
 
 
 def test_entries_are_not_compressed(source: Path, tmp_path: Path) -> None:
     """Arrays are then copied from an entry; inflating them would take longer than all else."""
     read_cached(source, cache_dir=tmp_path)
     with zipfile.ZipFile(entries(tmp_path)[0]) as entry:
-        assert {"X.npy", "y.npy"} <= set(entry.namelist())
+        assert {"ptr.npy", "y.npy"} <= set(entry.namelist())
         assert {member.compress_type for member in entry.infolist()} == {zipfile.ZIP_STORED}
 
 
@@ -136,7 +151,7 @@ def test_changed_file_is_parsed_anew_and_replaces_its_entry(
         os.utime(source, ns=(before.st_atime_ns, later))
     assert_same(read_cached(source, cache_dir=folder), read_letor(source))
     assert len(parses) == 2
-    assert len(entries(folder)) == 1
+    assert (len(entries(folder)), len(matrices(folder))) == (1, 1)
 
 
 def test_links_to_a_file_share_its_entry(source: Path, parses: list[str], tmp_path: Path) -> None:
@@ -181,22 +196,129 @@ def test_pickles_are_never_loaded(source: Path, tmp_path: Path) -> None:
     entry = entries(tmp_path / "cache")[0]
     with np.load(entry) as arrays:
         held = dict(arrays)
-    held["X"] = np.array([{"a": 1}], dtype=object)
+    held["y"] = np.array([{"a": 1}], dtype=object)
     np.savez(entry, **held)
     assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_one_wrong_byte_never_matters(source: Path, tmp_path: Path, data: st.DataObject) -> None:
+@given(st.data(), st.booleans())
+def test_one_wrong_byte_never_matters(
+    source: Path, tmp_path: Path, data: st.DataObject, in_matrix: bool
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
-    entry = entries(folder)[0]
-    content = bytearray(entry.read_bytes())
+    file = (matrices if in_matrix else entries)(folder)[0]
+    before, content = file.stat(), bytearray(file.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] = data.draw(st.integers(0, 255))
-    entry.write_bytes(content)
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # as a disk does it
     assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+
+
+# --- X is mapped --------------------------------------------------------------------------------------------
+
+
+def test_x_is_mapped_the_first_time_and_from_then_on(source: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        data = read_cached(source, cache_dir=tmp_path)
+        mapping = mapping_of(data.X)
+        assert type(data.X) is np.ndarray
+        assert (mapping.mode, mapping.filename, mapping.offset) == ("r", matrices(tmp_path)[0], 0)
+        assert data.X.flags.c_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            data.X[0] = 1
+
+
+def test_matrices_get_names_of_their_own(source: Path, tmp_path: Path) -> None:
+    """What is mapped by name elsewhere must not become another under it."""
+    names = set()
+    for grade in range(3):
+        source.write_bytes(CONTENT + b"%d qid:9 1:1\n" % grade)
+        os.utime(source, (1000 + grade, 1000 + grade))
+        names.add(mapping_of(read_cached(source, cache_dir=tmp_path).X).filename)
+    assert len(names) == 3
+    assert len(matrices(tmp_path)) == 1
+
+
+def test_data_in_use_outlive_their_entry(source: Path, tmp_path: Path) -> None:
+    read_cached(source, cache_dir=tmp_path)
+    data = read_cached(source, cache_dir=tmp_path)
+    shutil.rmtree(tmp_path / "parsed")
+    assert_same(data, read_letor(source))
+
+
+@pytest.mark.parametrize("damage", ["shorter", "longer", "gone", "emptied", "touched", "another"])
+def test_matrix_that_is_not_what_was_written_is_made_anew(
+    damage: str, source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    read_cached(source, cache_dir=folder)
+    (matrix,) = matrices(folder)
+    before, content = matrix.stat(), matrix.read_bytes()
+    if damage == "gone":
+        matrix.unlink()
+    else:
+        bytes_ = {"shorter": content[:-8], "longer": content + bytes(8), "emptied": bytes(len(content))}
+        matrix.write_bytes(bytes_.get(damage, content if damage == "touched" else content[::-1]))
+        later = before.st_mtime_ns + (damage == "touched")
+        os.utime(matrix, ns=(before.st_atime_ns, later))
+    assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+    read_cached(source, cache_dir=folder)
+    assert len(parses) == 2
+
+
+@pytest.mark.parametrize("name", ["../{}", "{}/../{}", "0" * 32 + "-" + "0" * 16 + ".f64", 7])
+def test_entry_that_names_a_file_not_its_own_is_not_used(
+    name: object, source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    read_cached(source, cache_dir=folder)
+    (matrix,), (entry,) = matrices(folder), entries(folder)
+    with np.load(entry) as arrays:
+        held = dict(arrays)
+    about = json.loads(held["about"].tobytes())
+    about["matrix"] = name.replace("{}", matrix.name) if isinstance(name, str) else name
+    shutil.copy2(matrix, matrix.with_name("0" * 32 + "-" + "0" * 16 + ".f64"))
+    shutil.copy2(matrix, folder)
+    held["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez(entry, **held)
+    assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+    assert len(parses) == 2
+
+
+def test_large_matrices_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_files, "_SAMPLES", 5)
+    monkeypatch.setattr(cache_files, "_SAMPLE_BYTES", 10)
+    file = tmp_path / "matrix"
+    file.write_bytes(bytes(1001))
+    said = {}
+    for at in (None, 0, 9, 10, 500, 991, 1000):
+        content = bytearray(1001)
+        if at is not None:
+            content[at] = 1
+        file.write_bytes(content)
+        os.utime(file, (1, 1))
+        said[at] = cache_files.state_of(file)
+    assert [at for at, state in said.items() if state != said[None]] == [0, 9, 500, 991, 1000]
+    assert [state[:2] for state in said.values()] == [[1001, 10**9]] * 7
+
+
+def test_queries_apart_and_features_left_out_are_stored_too(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    source.write_bytes(b"0 qid:1 1:1 9:2\n0 qid:2 2:2\n1 qid:1 1:3 4:-0.0\n" * 9)
+    for _ in range(2):
+        with pytest.warns(DataWarning, match="put together"):
+            data = read_cached(source, cache_dir=tmp_path / "cache")
+        with pytest.warns(DataWarning, match="put together"):
+            assert_same(data, read_letor(source))
+    assert len(parses) == 1
+    assert len(matrices(tmp_path / "cache")) == 1
+
+
+# --- never in the way ---------------------------------------------------------------------------------------
 
 
 def test_folder_that_cannot_be_made_is_done_without(source: Path, tmp_path: Path) -> None:
@@ -205,26 +327,55 @@ def test_folder_that_cannot_be_made_is_done_without(source: Path, tmp_path: Path
         assert_same(read_cached(source, cache_dir=tmp_path / "occupied"), read_letor(source))
 
 
-def test_full_disk_is_done_without(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", fail)
-    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
-    assert entries(tmp_path / "cache") == []
+
+@pytest.mark.parametrize("where", ["the matrix", "the other arrays", "its sync"])
+def test_full_disk_is_done_without(
+    where: str, source: Path, parses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = {"the matrix": (InFolder, "stream"), "its sync": (cache_files, "sync")}
+    monkeypatch.setattr(*place.get(where, (np, "savez")), full)
+    data = read_cached(source, cache_dir=tmp_path / "cache")
+    assert_same(data, read_letor(source))
+    assert not list(tmp_path.glob("cache/parsed/*"))
+    assert len(parses) == (1 if where == "the other arrays" else 2)
 
 
 def test_file_that_changes_while_it_is_read_is_not_stored(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slowly(path: Path, progress: object = None) -> tuple[RankingData, str | None]:
-        data = read_letor(path)
-        source.write_bytes(CONTENT + CONTENT.replace(b"qid:-8", b"qid:7"))
-        return data, None
+    real = cache.read_noting
 
+    def slowly(path: Path, progress: object = None, **others: object) -> tuple[RankingData, str | None]:
+        data = real(path, progress, **others)
+        source.write_bytes(CONTENT + CONTENT.replace(b"qid:-8", b"qid:7"))
+        return data
+
+    expected = read_letor(source)
     monkeypatch.setattr(cache, "read_noting", slowly)
-    read_cached(source, cache_dir=tmp_path / "cache")
-    assert not (tmp_path / "cache").exists()
+    assert_same(read_cached(source, cache_dir=tmp_path / "cache"), expected)
+    assert not list((tmp_path / "cache" / "parsed").iterdir())
+
+
+@pytest.mark.parametrize("error", [StopRequested, KeyboardInterrupt, MemoryError])
+def test_nothing_is_left_of_a_reading_that_ends_early(
+    error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(textfile, "CHUNK_BYTES", 100)
+    (tmp_path / "long.txt").write_bytes(CONTENT * 30)
+    told: list[float] = []
+
+    def stop(fraction: float) -> None:
+        told.append(fraction)
+        if len(told) == 5:
+            assert len(matrices(tmp_path / "cache")) == 1
+            raise error
+
+    with pytest.raises(error):
+        read_cached(tmp_path / "long.txt", cache_dir=tmp_path / "cache", progress=stop)
+    assert not list((tmp_path / "cache" / "parsed").iterdir())
 
 
 def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,31 +389,50 @@ def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytes
     for age, path in enumerate(paths[:3]):
         os.utime(cache._entry(path, folder), (1000 + age, 1000 + age))
     read_cached(paths[0], cache_dir=folder)  # now the youngest
-    size = entries(folder)[0].stat().st_size
-    monkeypatch.setattr(cache, "CACHE_BYTES", 3 * size)
+    size = entries(folder)[0].stat().st_size + matrices(folder)[0].stat().st_size
+    monkeypatch.setattr(cache_files, "CACHE_BYTES", 3 * size)
     read_cached(paths[3], cache_dir=folder)
     assert {by_path[entry] for entry in entries(folder)} == {paths[0], paths[2], paths[3]}
+    assert {file.name[:32] for file in matrices(folder)} == {entry.stem for entry in entries(folder)}
 
 
 def test_entries_beyond_the_whole_cache_are_not_written(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "CACHE_BYTES", 10)
+    monkeypatch.setattr(cache_files, "CACHE_BYTES", 10)
     read_cached(source, cache_dir=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+def test_the_cache_leaves_half_of_a_small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_files.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    assert cache_files.room(tmp_path / "none" / "yet") == 500
+    (tmp_path / "entry").write_bytes(bytes(600))
+    assert cache_files.room(tmp_path) == 800
+    monkeypatch.setattr(cache_files, "CACHE_BYTES", 700)
+    assert cache_files.room(tmp_path) == 700
 
 
 def test_leftovers_of_dead_processes_are_removed_and_nothing_else(source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "parsed"
     folder.mkdir(parents=True)
-    for name in (".old.tmp", ".new.tmp", "notes.txt"):
-        (folder / name).write_bytes(b"")
+    shutil.copy(source, tmp_path / "used.txt")
+    used = mapping_of(read_cached(tmp_path / "used.txt", cache_dir=folder.parent).X).filename
+    key = used.name[:32]
+    dead = (".old.tmp", f"{key}-{'0' * 16}.f64", f"{'1' * 32}-{'0' * 16}.f64")
+    young = (".new.tmp", f"{key}-{'1' * 16}.f64", f"{'1' * 32}-{'1' * 16}.f64")
     old = time.time() - 2 * cache.STALE_SECONDS
-    os.utime(folder / ".old.tmp", (old, old))
-    os.utime(folder / "notes.txt", (old, old))
+    for name in (*dead, *young, "notes.txt"):
+        (folder / name).write_bytes(b"")
+        if name not in young:
+            os.utime(folder / name, (old, old))
+    status = used.stat()
+    os.utime(used, (old, old))
     read_cached(source, cache_dir=folder.parent)
-    assert {p.name for p in folder.iterdir()} >= {".new.tmp", "notes.txt"}
-    assert not (folder / ".old.tmp").exists()
+    assert {p.name for p in folder.iterdir()} >= {*young, "notes.txt", used.name}
+    assert not any((folder / name).exists() for name in dead)
+    os.utime(used, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert len(entries(folder.parent)) == 2
 
 
 def test_errors_are_those_of_the_reader_and_are_not_stored(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_a_sparse_set_is_read() -> None:
 def test_a_dense_set_of_many_documents_passes_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "free_memory", lambda: 2_000_000_000)
     sizes.check_cells(723_412, 136, 723_412 * 100, path="mslr", line=1)
+    sizes.check_memory(723_412, 136, path="mslr")
 
 
 def test_padding_to_a_wide_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

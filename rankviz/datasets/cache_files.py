@@ -1,0 +1,137 @@
+"""The files of the cache that hold matrices: raw float64, row after row, mapped when they are used.
+
+A file has a name of its own from the start, which no other gets: under it there is never anything else.
+Nothing looks at it until an entry of the cache names it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.files import sync
+from rankviz.datasets.types import RankingData, digest_of
+
+CACHE_BYTES = 16 << 30
+"""Beyond this the entries used longest ago are dropped; MSLR-WEB30K takes 4.1 GB a fold."""
+DISK_SHARE = 0.5
+"""Of the disk that would be free without a cache it takes at most this much."""
+ENDING = ".f64"
+_SAMPLES, _SAMPLE_BYTES = 64, 16 << 10
+_BLOCK_BYTES = 1 << 20
+
+
+class InFolder:
+    """Keeps values in new files beside an entry, and removes all that nobody asked to be kept."""
+
+    def __init__(self, entry: Path) -> None:
+        self._entry, self._room = entry, room(entry.parent)
+        self._open: dict[Path, IO[bytes]] = {}
+        self._kept: Path | None = None
+
+    def __enter__(self) -> InFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for path, stream in self._open.items():
+            stream.close()
+            if path != self._kept:
+                with contextlib.suppress(OSError):  # mapped, where systems mind
+                    path.unlink(missing_ok=True)
+
+    def stream(self) -> IO[bytes]:
+        """A new file; OSError where the folder is not writable."""
+        self._entry.parent.mkdir(parents=True, exist_ok=True)
+        path = self._entry.with_name(f"{self._entry.stem}-{secrets.token_hex(8)}{ENDING}")
+        self._open[path] = stream = open(path, "x+b")  # noqa: SIM115 - closed by __exit__
+        return stream
+
+    def take(self, bytes_: int) -> None:
+        """Refuse what goes beyond the room that there is."""
+        self._room -= bytes_
+        if self._room < 0:
+            raise OSError(errno.ENOSPC, "no room in the cache")
+
+    def check(self, n: int, d: int, path: str, line: int | None) -> None:
+        """What is kept in a file may be larger than memory; `take` has looked at the disk."""
+
+    def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
+        """X, mapped, once it is on the disk: an entry that names it must not outlive it."""
+        sync(stream)
+        return mapped(Path(stream.name), n, d)
+
+    def let_go(self, stream: IO[bytes]) -> None:
+        """Remove a file."""
+        path = Path(stream.name)
+        self._open.pop(path).close()
+        path.unlink()
+
+    def keep(self, path: Path) -> None:
+        """Leave this file where it is."""
+        self._kept = path
+
+
+def mapped(path: Path, n: int, d: int) -> FloatArray:
+    """The (n, d) in a file: read from there whenever it is looked at, and never written."""
+    return np.asarray(np.memmap(path, np.float64, "r", shape=(n, d)))
+
+
+def file_of(X: Any) -> Path | None:
+    """The file that X is mapped from, None where it is in memory."""
+    found = X.base
+    return Path(found.filename) if isinstance(found, np.memmap) and found.filename is not None else None
+
+
+def digest_from(path: Path, data: RankingData) -> str:
+    """The digest of data whose X is in a file, which is read, for what is mapped counts as memory taken."""
+    return digest_of(data, _blocks(path))
+
+
+def state_of(path: Path) -> list[Any]:
+    """What a file is known by: its size, the time of its last change, a digest of samples.
+
+    Those are spread over the file, its beginning and its end among them, and all of a file of up to 1 MiB.
+    """
+    status = os.stat(path)
+    size, whole = status.st_size, _SAMPLES * _SAMPLE_BYTES
+    starts = range(0, size, _SAMPLE_BYTES) if size <= whole else _spread(size)
+    h = hashlib.blake2b(digest_size=16)
+    with open(path, "rb") as stream:
+        for start in starts:
+            stream.seek(start)
+            h.update(stream.read(_SAMPLE_BYTES))
+    return [size, status.st_mtime_ns, h.hexdigest()]
+
+
+def room(folder: Path) -> int:
+    """Bytes that all entries may take together, by what is free where they are."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    held = sum(path.stat().st_size for path in _files(folder))
+    return int(min(CACHE_BYTES, DISK_SHARE * (shutil.disk_usage(there).free + held)))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.glob("*"):
+        with contextlib.suppress(OSError):  # dropped meanwhile
+            if path.is_file():
+                yield path
+
+
+def _spread(size: int) -> list[int]:
+    return [int(start) for start in np.linspace(0, size - _SAMPLE_BYTES, _SAMPLES)]
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            yield block

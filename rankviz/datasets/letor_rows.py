@@ -1,0 +1,173 @@
+"""The matrix of features that is read: values as they come, in memory or in a file, and X made of them.
+
+Values are put one after another into a stream, filled up with zeros where few features are left out. Where no
+document lists features in another order, as in most files, these are the rows of X, and the stream becomes X
+as it is; else X is written once more, row by row, each to its place. So there are never two of it but while
+it is written again, and one that is kept in a file takes no memory at all.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import IO, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.letor_lines import Block
+from rankviz.datasets.sizes import check_memory
+
+CELLS_PER_VALUE = 1.5
+"""Rows are filled up where they have at most so many entries a value: column numbers would take as much."""
+CELLS_AT_ONCE = 1 << 20
+"""Of X so many entries are in memory while it is written again: 8 MiB."""
+
+
+class Keep(Protocol):
+    """Where values and X are kept while they are read, and afterwards."""
+
+    def stream(self) -> IO[bytes]:
+        """A new, empty stream to write to, and to read what was written."""
+
+    def take(self, bytes_: int) -> None:
+        """Told before so many bytes are written; raises OSError where there is no room for them."""
+
+    def check(self, n: int, d: int, path: str, line: int | None) -> None:
+        """Raise `DataError` where X would be too large to be kept here; `line` is that of the widest."""
+
+    def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
+        """The (n, d) that was written to a stream."""
+
+    def let_go(self, stream: IO[bytes]) -> None:
+        """Forget what was written to a stream."""
+
+
+class InMemory:
+    """Keeps values in memory."""
+
+    def stream(self) -> IO[bytes]:
+        """A stream that grows in place where the system can (Linux)."""
+        return io.BytesIO()
+
+    def take(self, bytes_: int) -> None:
+        """There is room, or a MemoryError."""
+
+    def check(self, n: int, d: int, path: str, line: int | None) -> None:
+        """Refuse what takes more than its share of the free memory."""
+        check_memory(n, d, path=path, line=line)
+
+    def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
+        """X where it was written."""
+        assert isinstance(stream, io.BytesIO)
+        return np.frombuffer(stream.getbuffer(), np.float64).reshape(n, d)
+
+    def let_go(self, stream: IO[bytes]) -> None:
+        """Free the memory."""
+        stream.close()
+
+
+class _Kept(NamedTuple):
+    """What is known of a block whose values are in the stream; `lengths` is None where all rows are alike."""
+
+    n: int
+    lengths: IntArray | None
+    columns: NDArray[np.int32]
+
+
+class Rows:
+    """Values of documents, block after block.
+
+    Attributes
+    ----------
+    n, listed, width : int
+        Documents and values so far, and the number of features up to the widest.
+    widest : int or None
+        The first line that lists the widest feature.
+    """
+
+    def __init__(self, keep: Keep) -> None:
+        self._keep, self._kept = keep, list[_Kept]()
+        self._stream: IO[bytes] | None = None
+        self.n = self.listed = self.width = 0
+        self.widest: int | None = None
+        self._whole = np.zeros(0, np.int32)
+
+    def add(self, block: Block) -> None:
+        """Take the values of a block's documents."""
+        self._note_width(block)
+        n, listed = len(block.y), len(block.values)
+        kept, values = _Kept(n, None if block.alike else block.lengths, block.columns), block.values
+        if n * self.width <= CELLS_PER_VALUE * listed:
+            kept, values = _Kept(n, None, self._whole), _filled(kept, values, self.width)
+        self._keep.take(values.nbytes)
+        if self._stream is None:
+            self._stream = self._keep.stream()
+        self._stream.write(values.data)
+        self._kept.append(kept)
+        self.n, self.listed = self.n + n, self.listed + listed
+
+    def _note_width(self, block: Block) -> None:
+        width = 1 + int(block.columns.max(initial=-1))
+        if width > self.width:
+            at = int(np.flatnonzero(block.columns == width - 1)[0])
+            document = 0 if block.alike else int(np.searchsorted(np.cumsum(block.lengths), at, "right"))
+            self.width, self.widest = width, int(block.lines[document])
+            self._whole = np.arange(width, dtype=np.int32)
+
+    def matrix(self, order: IntArray | None) -> FloatArray:
+        """X, its rows in file order or as `order` has them: row i is that of document order[i]."""
+        assert self._stream is not None
+        stream, self._stream = self._stream, None
+        if order is None and all(kept.columns is self._whole for kept in self._kept):
+            return self._keep.matrix(stream, self.n, self.width)
+        self._keep.take(8 * self.n * self.width)
+        out = self._keep.stream()
+        self._write_rows(stream, out, _places(order, self.n))
+        self._keep.let_go(stream)
+        return self._keep.matrix(out, self.n, self.width)
+
+    def _write_rows(self, stream: IO[bytes], out: IO[bytes], places: IntArray) -> None:
+        """Write each row of X to its place; runs of rows that stay together go at once."""
+        stream.seek(0)
+        start, row = 0, 8 * self.width
+        for rows in self._dense(stream):
+            place = places[start : start + len(rows)]
+            starts = np.flatnonzero(np.diff(place, prepend=-2) != 1)
+            for first, last in zip(starts, [*starts[1:], len(rows)], strict=True):
+                out.seek(int(place[first]) * row)
+                out.write(rows[first:last].data)
+            start += len(rows)
+
+    def _dense(self, stream: IO[bytes]) -> Iterator[FloatArray]:
+        """Rows of X from what was written, in file order and so many that they take little memory."""
+        step = max(1, CELLS_AT_ONCE // self.width)
+        for kept in self._kept:
+            lengths = np.full(kept.n, len(kept.columns)) if kept.lengths is None else kept.lengths
+            ends = np.concatenate(([0], np.cumsum(lengths)))
+            for start in range(0, kept.n, step):
+                of_piece = lengths[start : start + step]
+                first, last = ends[start], ends[start + len(of_piece)]
+                values = np.frombuffer(stream.read(8 * int(last - first)), np.float64)
+                columns = kept.columns if kept.lengths is None else kept.columns[first:last]
+                piece = _Kept(len(of_piece), None if kept.lengths is None else of_piece, columns)
+                yield _filled(piece, values, self.width)
+
+
+def _filled(kept: _Kept, values: FloatArray, width: int) -> FloatArray:
+    """Rows of so many features, zero where none is listed."""
+    rows = np.zeros((kept.n, width))
+    if kept.lengths is None:
+        rows[:, kept.columns] = values.reshape(kept.n, -1)
+    else:
+        rows[np.repeat(np.arange(kept.n), kept.lengths), kept.columns] = values
+    return rows
+
+
+def _places(order: IntArray | None, n: int) -> IntArray:
+    """Where each document's row goes."""
+    places = np.arange(n)
+    if order is not None:
+        places[order] = np.arange(n)
+    return places
