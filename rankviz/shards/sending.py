@@ -43,7 +43,10 @@ class ByPath:
         if mapped is None or not part.X.flags.c_contiguous:
             return None
         filename = str(mapped.filename)
-        status = os.stat(filename)
+        try:
+            status = os.stat(filename)
+        except OSError:  # mapped still, though its name is gone: the cache needed the room
+            return None
         rest = replace(part, X=np.zeros((0, part.X.shape[1])))
         return cls(
             filename, status.st_size, status.st_mtime_ns, offset_in(part.X, mapped), part.X.shape, rest

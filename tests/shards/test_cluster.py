@@ -125,6 +125,19 @@ def test_a_file_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) ->
         recipe.open()
 
 
+def test_documents_whose_file_has_gone_are_sent(tmp_path: Path, cluster: OnCluster) -> None:
+    data = mapped(tmp_path)
+    (tmp_path / "X.bin").unlink()
+    parts = cut(data, 5, LOSSES["squared_hinge"], PLAIN)
+    assert ByPath.of(parts[0]) is None
+    assert set(cluster.bring(_how, cluster.deal(parts))) <= {"ndarray", "memmap"}
+    np.testing.assert_array_equal(np.concatenate(cluster.bring(_features, cluster.deal(parts))), DATA.X)
+
+
+def _features(part: Part) -> np.ndarray:
+    return np.asarray(part.X)
+
+
 def test_what_goes_wrong_on_a_worker_is_raised_here(cluster: OnCluster) -> None:
     with pytest.raises(DataError, match="seven"):
         cluster.bring(_fail, cluster.deal(range(10)))
