@@ -1,4 +1,4 @@
-"""Shards on the workers of a Dask cluster (rocklin2015): futures, each of which says how it is made again.
+"""Shards on the workers of a Dask cluster: futures, each of which says how it is made again.
 
 A worker that dies takes its shards along; the scheduler has others make them, from the task that opened the
 documents on. Nothing is kept by actors. Import this module only where `rankviz[dask]` is installed.
