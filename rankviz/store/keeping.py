@@ -19,6 +19,8 @@ from rankviz.store.queue import Lease, Queue
 
 LOOK_SECONDS = 0.1
 """This often a worker looks whether anything was written to the store, such as that it shall stop."""
+ASK_SECONDS = 0.2
+"""At most this often a worker asks whether others go first: it takes as long as to save a short run."""
 TELL_SECONDS = 0.5
 """At most this often a worker tells how far it is."""
 
@@ -40,6 +42,7 @@ class Keeper:
     def __init__(self, queue: Queue, lease: Lease) -> None:
         self._queue, self._lease = queue, lease
         self._deadline = time.monotonic() + lease.seconds
+        self._asked = 0.0
         self._news: dict[str, Any] = {}
         self._remaining: Remaining | None = None
         self._over, self._lost = Event(), Event()
@@ -73,6 +76,9 @@ class Keeper:
 
     def between(self) -> None:
         """A run was saved, and another is to follow: others that somebody waits for may go first."""
+        if time.monotonic() - self._asked < ASK_SECONDS:
+            return
+        self._asked = time.monotonic()
         with suppress(StoreOutOfReach):  # then nobody else could take anything either
             if self._queue.gives_way(self._lease):
                 raise LetGo
