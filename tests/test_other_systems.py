@@ -203,7 +203,7 @@ def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
 
 
 def test_jobs_are_started_watched_and_found_again(
-    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str]
+    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path
 ) -> None:
     other = SPEC.but(C=0.25)
     ids = [submit(SPEC), submit(other)]
@@ -213,7 +213,10 @@ def test_jobs_are_started_watched_and_found_again(
     assert ended(Jobs(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
     again.close()
     assert set(store.records.find([SPEC, other])) == {SPEC, other}
-    assert all(process.alive() for process in at_work(store)), "they wait for more"
+    found = at_work(store)
+    assert found, "they wait for more"
+    assert all(process.alive() for process in found)
+    assert not [log for log in (tmp_path / "workers").glob("*.log") if log.read_text()]
 
 
 def test_jobs_are_stopped_and_deleted(

@@ -40,8 +40,8 @@ def peak_memory() -> float:
 
 def resident_memory() -> float:
     """Resident memory of this process now, in bytes; the peak where the system tells only that."""
-    with contextlib.suppress(OSError):
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if (told := _told_by_linux("VmRSS")) is not None:
+        return told
     try:
         import psutil
     except ImportError:
@@ -70,10 +70,15 @@ def return_freed_memory() -> None:
 
 
 def _peak_of_linux() -> int | None:
+    return _told_by_linux("VmHWM")
+
+
+def _told_by_linux(name: str) -> int | None:
+    """Bytes that the system's page on this process has under a name; None where there is no such page."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+            if line.startswith(f"{name}:"):
+                return 1024 * int(line.split()[1])
     return None
 
 
