@@ -20,7 +20,8 @@ from rankviz.experiments.shape import Shape
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers
-from rankviz.store.study import DONE, FAILED, LOST, StudyStatus
+from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus
+from rankviz.store.study import HERE as THIS_MACHINE
 from rankviz.sweeps import RULES, Design, cost, select
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
@@ -36,6 +37,7 @@ def run(chosen: Namespace) -> int:
         if chosen.resume:
             study = chosen.resume
             status = store.studies.status(study)
+            store.studies.move(study, status.study.owner, _place(chosen))
             store.studies.resume(study, status.study.owner)
         else:
             design = _design(chosen)
@@ -86,8 +88,14 @@ def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
         roots=tuple(map(str, roots_of(chosen))),
         threads=max(1, cores() // LocalWorkers(store, chosen.workers).workers),
         shared=True,
+        place=_place(chosen),
     )
     return store.studies.submit(study, specs)
+
+
+def _place(chosen: Namespace) -> str:
+    """Who works on the study: this machine's worker processes, or those of a cluster."""
+    return THIS_MACHINE if chosen.where in (None, HERE) else TASKS
 
 
 def _waited(store: RunStore, study: str, chosen: Namespace) -> int:

@@ -10,13 +10,12 @@ import pandas as pd
 from rankviz.command.output import OWNER, Bar, note, say, say_json, say_table
 from rankviz.command.values import base_of, pinned, roots_of
 from rankviz.common.progress import Progress
-from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import Fold
 from rankviz.experiments.description import describe
+from rankviz.experiments.in_shards import plan_in_shards
 from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute, model_of, open_named
+from rankviz.experiments.run import execute, open_named
 from rankviz.experiments.spec import RunSpec
-from rankviz.models.ranksvm import RankSVM
 from rankviz.shards.backend import Backend
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore
@@ -66,9 +65,7 @@ def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Bac
 
 def _say_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
     """How it will be done, before it is."""
-    model = model_of(spec)
-    if isinstance(model, RankSVM):
-        note(f"{spec.fold}: {model.shard_plan(normalise(fold, spec.normalisation).train, where).words}")
+    note(f"{spec.fold}: {plan_in_shards(spec, fold, where).words}")
 
 
 def means(records: list[RunRecord]) -> pd.DataFrame:

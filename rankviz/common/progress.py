@@ -46,6 +46,8 @@ class Progress:
         order of the data: `fit` puts documents of a query that stand apart together before it begins.
     weights : float64 array or None
         What the solver moves, where a Newton step begins: (m,) weights of features.
+    shards : (int, int) or None
+        How many shards of how many are done with what they are asked for, where a fit is one of shards.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Progress:
     record: dict[str, Any] | None = None
     scores: FloatArray | None = None
     weights: FloatArray | None = None
+    shards: tuple[int, int] | None = None
 
 
 Callback = Callable[[Progress], bool | None]

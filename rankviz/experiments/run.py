@@ -14,6 +14,7 @@ from rankviz.common.timing import Stopwatch
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.experiments.in_shards import ranksvm_in_shards
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.sampled import SampledRuns
 from rankviz.experiments.single import single_run
@@ -103,11 +104,8 @@ def _evaluated(
 ) -> Iterator[tuple[RunSpec, Ranker, Evaluated]]:
     """The fitted models of a family with their scores and metrics."""
     models = {spec: model_of(spec) for spec in specs}
-    if where is not None and (not shares(specs[0]) or specs[0].sample.drawn):
-        raise SettingError(
-            f"{specs[0].kind.label} is not trained in shards here; train it without shards, or RankSVM on "
-            "all queries"
-        )
+    if where is not None:
+        ranksvm_in_shards(specs[0])
     if not shares(specs[0]):
         for spec, model in models.items():
             yield spec, model, single_run(model, fold, report, spec.sample)

@@ -91,6 +91,24 @@ class OnCluster:
         """Threads of all workers."""
         return sum(int(worker["nthreads"]) for worker in self.workers.values())
 
+    @property
+    def answers(self) -> bool:
+        """Whether the scheduler is there."""
+        return bool(self._client.status == "running")
+
+    def told(self) -> list[dict[str, Any]]:
+        """What is known of each worker: address, threads, memory that it has and may have in bytes, tasks."""
+        return [
+            {
+                "address": address,
+                "threads": int(worker["nthreads"]),
+                "memory": float(worker["metrics"].get("memory", 0)),
+                "limit": float(worker["memory_limit"] or 0),
+                "tasks": int(worker["metrics"].get("executing", 0)),
+            }
+            for address, worker in self.workers.items()
+        ]
+
     def held(self) -> int:
         """How many results are held by workers for this process."""
         return len(self._client.futures)

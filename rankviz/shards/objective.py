@@ -153,7 +153,7 @@ class ShardedObjective:
 
     def _tell(self, done: int, of: int) -> None:
         if done < of:
-            self.report(Progress("newton"))
+            self.report(Progress("newton", shards=(done, of)))
 
     def start(self) -> FloatArray:
         """The weights to start from: zeros (m,)."""

@@ -58,11 +58,7 @@ def plan_for(
     """
     pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
-    if sizes.in_kernel_space:
-        raise SettingError(
-            f"feature_map={feature_map!r} of {sizes.n:,} documents has a coefficient for each of them, which "
-            "shards cannot share; choose an approximation of the kernel, or train without shards"
-        )
+    refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
     stored = 8 * sizes.n * sizes.width if sizes.kind.kept.base else 0
     beside, ways = sizes.bytes - stored, list(keepings) if stored else [AsComputed()]
@@ -85,6 +81,15 @@ def _remedy(loss: str, need: float, budget: float) -> str:
     instead = f"Choose loss={unlisted!r}, which needs no list; or " if unlisted else ""
     more = f"train on {times:,.0f} times as much memory (workers of a cluster), or on fewer documents."
     return instead + more if instead else more[0].upper() + more[1:]
+
+
+def refuse_coefficients(sizes: TrainingSizes) -> None:
+    """Raise `SettingError` for a model that has a coefficient for each document."""
+    if sizes.in_kernel_space:
+        raise SettingError(
+            f"feature_map={sizes.feature_map!r} of {sizes.n:,} documents has a coefficient for each of them, "
+            "which shards cannot share; choose an approximation of the kernel, or train without shards"
+        )
 
 
 def check_solver_in_shards(solver: str) -> None:

@@ -89,7 +89,7 @@ class ShardedSpace(MapSpace):
             self._shards, clock = None, Stopwatch()
 
             def tell(done: int, of: int) -> None:
-                report(Progress("features", done / of))
+                report(Progress("features", done / of, shards=(done, of)))
 
             let_pages_go(self.X)  # of looking whether all is well: features take what there is
             self._of, self._shards = widest, self._with_features(widest, tell)

@@ -7,7 +7,9 @@ into the store as they are made, a family whose worker is lost goes to another, 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from distributed import Future
@@ -16,20 +18,24 @@ from rankviz.common.errors import SettingError
 from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.spec import RunSpec
 from rankviz.shards.cluster import OnCluster
-from rankviz.store.errors import StoreError
+from rankviz.store.errors import StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, families_that_wait
 from rankviz.store.leases import host
 from rankviz.store.making import Making
 from rankviz.store.queue import new_name
 from rankviz.store.runs import RunStore
-from rankviz.store.study import Study, StudyStatus
+from rankviz.store.study import TASKS, Study, StudyStatus
 
+OF_A_CLUSTER = "worker"
+"""The place that workers of a cluster have in the store: nobody here starts them, or counts on them."""
+AHEAD = 2
+"""Tasks for each thread of the workers, so that none waits for the next look; which family is decided late."""
 RETRIES = 2
 """Times that a task which failed is tried again; where its worker was lost Dask tries it again by itself."""
 
 
 class ClusterWorkers:
-    """Workers of a Dask cluster that make families of a run store (see `Execution`).
+    """Workers of a Dask cluster that make families of a run store's studies in `TASKS` (see `Execution`).
 
     Work is handed out while somebody watches. Workers open data sets below the same data roots as here, and
     the store by the same address: a SQLite file serves those of this machine alone.
@@ -52,6 +58,11 @@ class ClusterWorkers:
                 "RANKVIZ_STORE name a PostgreSQL database"
             )
 
+    @property
+    def busy(self) -> bool:
+        """Whether workers are at something."""
+        return bool(self._tasks)
+
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
         """Ask for runs and have them worked on; the study's id. Raises as `Studies.submit`."""
         study_id = self.store.studies.submit(study, specs)
@@ -68,15 +79,15 @@ class ClusterWorkers:
         self.store.studies.stop(study_id, owner)
 
     def look(self) -> None:
-        """Give up families of workers that are gone, and hand out as many as there are idle threads."""
+        """Give up families of workers that are gone, and hand out enough for all threads."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             if task.status == "error":
                 raise StoreError(f"A worker of {self._place.address} cannot work: {task.exception()}")
         LocalWorkers(self.store, 0).see_to_it()
-        idle = self._place.threads - len(self._tasks)
+        idle = AHEAD * self._place.threads - len(self._tasks)
         with self.store.database.reading() as connection:
-            waiting = len(families_that_wait(connection, max(1, idle)))
+            waiting = len(families_that_wait(connection, max(1, idle), TASKS))
         address = self.store.database.address
         self._tasks += [
             self._place.submit(make_a_family, address, retries=RETRIES) for _ in range(min(idle, waiting))
@@ -85,13 +96,28 @@ class ClusterWorkers:
 
 def make_a_family(address: str) -> int:
     """Take the family that is next, and make it; how many runs it had, 0 where there was none."""
-    store, name = RunStore(address), new_name()
+    store, making = _opened(address)
+    name = new_name()
+    store.queue.register(name, ProcessId.of(os.getpid()), OF_A_CLUSTER)
     try:
-        store.queue.register(name, ProcessId.of(os.getpid()))
-        lease = store.queue.take(name)
+        lease = store.queue.take(name, place=TASKS)
         if lease is not None:
-            Making(store).make(lease)
-        store.queue.leave(name)
+            making.make(lease)
         return 0 if lease is None else len(lease.specs)
     finally:
-        store.close()
+        with suppress(StoreOutOfReach):
+            store.queue.leave(name)
+
+
+_mine = threading.local()
+
+
+def _opened(address: str) -> tuple[RunStore, Making]:
+    """The store, and what makes runs with the fold that was opened last, kept open by each thread."""
+    if getattr(_mine, "address", None) != address:
+        if hasattr(_mine, "opened"):
+            _mine.opened[0].close()
+        store = RunStore(address)
+        _mine.address, _mine.opened = address, (store, Making(store))
+    opened: tuple[RunStore, Making] = _mine.opened
+    return opened

@@ -32,14 +32,15 @@ from rankviz.store.leases import (
     process_from,
     reclaim,
 )
-from rankviz.store.places import default_folder, default_workers
+from rankviz.store.places import cluster_address, default_folder, default_workers
 from rankviz.store.queue import new_name, process_of
 from rankviz.store.rows import told
 from rankviz.store.runs import RunStore
-from rankviz.store.study import QUEUED, RUNNING, Study, StudyStatus
+from rankviz.store.study import HERE, QUEUED, RUNNING, SHARDS, TASKS, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers
 from rankviz.store.workplace import environment_of_worker
 
+NO_CLUSTER = "No cluster is configured here any more (RANKVIZ_CLUSTER)."
 LOOK_SECONDS = 0.25
 """At most this often who watches also sees to it that all is worked on."""
 START_SECONDS = 60.0
@@ -122,18 +123,27 @@ class LocalWorkers:
             probe(connection)
             reclaim(connection)
             forget_the_dead(connection)
-            names = [new_name() for _ in range(self._missing(connection))]
-            for name in names:
-                noted = {"host": host(), "process": _starting(), "until": time.time() + START_SECONDS}
-                connection.execute(insert(workers).values(id=name, **noted))
-        for name in names:
-            self._start(name)
+            places = [HERE] * self._missing(connection) + self._idle(connection)
+            names = [(_announced(connection, place), place) for place in places]
+        for name, place in names:
+            self._start(name, place)
 
-    def trouble(self) -> str:
-        """What keeps a worker of this machine from its work, as a sentence; "" where nothing does."""
+    def call(self, place: str) -> None:
+        """Have somebody here who hands work of a place to its cluster, before there is any."""
+        with self.store.database.writing() as connection:
+            forget_the_dead(connection)
+            if handed_out_here(connection, place):
+                return
+            name = _announced(connection, place)
+        self._start(name, place)
+
+    def trouble(self, place: str = HERE) -> str:
+        """What keeps workers of this machine from the work of a place, as a sentence; "" for nothing."""
+        if place != HERE and not cluster_address():
+            return NO_CLUSTER
         asked = select(workers.c.trouble).where(workers.c.host == host(), workers.c.trouble != "")
         with self.store.database.reading() as connection:
-            return str(connection.execute(asked.limit(1)).scalar() or "")
+            return str(connection.execute(asked.where(workers.c.place == place).limit(1)).scalar() or "")
 
     def _anything(self, connection: Connection) -> bool:
         """Whether there is anything to see to."""
@@ -143,14 +153,22 @@ class LocalWorkers:
             or bool(overdue(connection))
             or bool(dead(connection))
             or self._missing(connection) > 0
+            or bool(self._idle(connection))
         )
+
+    def _idle(self, connection: Connection) -> list[str]:
+        """The places of a cluster whose families wait and that nobody here hands out."""
+        if not cluster_address() or not self.workers:
+            return []
+        waiting = [place for place in (TASKS, SHARDS) if families_that_wait(connection, 1, place)]
+        return [place for place in waiting if not handed_out_here(connection, place)]
 
     def _missing(self, connection: Connection) -> int:
         """How many workers are to be started: one for each family that waits, as far as may be.
 
         There is one more while all are at runs that can wait and somebody waits for others.
         """
-        here = select(func.count()).where(workers.c.host == host())
+        here = select(func.count()).where(workers.c.host == host(), workers.c.place == HERE)
         there = int(connection.execute(here).scalar_one())
         busy, background = held_here(connection)
         waiting = families_that_wait(connection, self.workers + 1)
@@ -158,9 +176,12 @@ class LocalWorkers:
         idle = max(0, there - busy)
         return max(0, min(self.workers + spare - there, len(waiting) - idle))
 
-    def _start(self, name: str) -> None:
+    def _start(self, name: str, place: str) -> None:
         """Start a worker process; `StoreError` where the system starts none."""
-        environment = environment_of_worker(max(1, cores() // self.workers), self.workers)
+        environment = environment_of_worker(max(1, cores() // max(1, self.workers)), self.workers)
+        program = ["rankviz.store.worker", name]
+        if place != HERE:
+            program = ["rankviz.store.dispatcher", name, place]
         # not on the command line, which every user of the machine may read
         environment[ENVIRONMENT] = self.store.database.address
         try:
@@ -168,7 +189,7 @@ class LocalWorkers:
                 raise OSError("this system starts no processes")
             log = log_folder(self.store) / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            process = start([sys.executable, "-m", "rankviz.store.worker", name], environment, log)
+            process = start([sys.executable, "-m", *program], environment, log)
         except OSError as error:
             with self.store.database.writing() as connection:
                 connection.execute(delete(workers).where(workers.c.id == name))
@@ -184,13 +205,19 @@ def log_folder(store: RunStore) -> Path:
     return (default_folder() if file is None else file.parent) / "workers"
 
 
-def families_that_wait(connection: Connection, most: int) -> list[bool]:
-    """Of so many families that wait, those first that somebody waits for: whether each can wait."""
+def handed_out_here(connection: Connection, place: str) -> bool:
+    """Whether a process of this machine hands out the work of a place."""
+    here = select(workers.c.id).where(workers.c.host == host(), workers.c.place == place)
+    return connection.execute(here).first() is not None
+
+
+def families_that_wait(connection: Connection, most: int, place: str = HERE) -> list[bool]:
+    """Of so many waiting families of a place, those first that somebody waits for: whether each can wait."""
     asked = (
         select(studies.c.background)
         .select_from(families)
         .join(studies, studies.c.id == families.c.study)
-        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None))
+        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
         .where(families.c.worker.is_(None), ~families.c.done)
         .where(
             select(members.c.run)
@@ -209,6 +236,14 @@ def dead(connection: Connection) -> list[str]:
     here = select(workers.c.id, workers.c.process).where(workers.c.host == host())
     known = [(row.id, process_from(row.process) or _starter(row.process)) for row in connection.execute(here)]
     return [name for name, process in known if process is not None and not process.alive()]
+
+
+def _announced(connection: Connection, place: str) -> str:
+    """The name of a worker that we are about to start."""
+    name, until = new_name(), time.time() + START_SECONDS
+    noted = {"host": host(), "process": _starting(), "until": until, "place": place}
+    connection.execute(insert(workers).values(id=name, **noted))
+    return name
 
 
 def _starting() -> str:
@@ -233,8 +268,15 @@ def probe(connection: Connection) -> None:
 
 
 def at_work(store: RunStore) -> list[ProcessId]:
-    """The worker processes of this machine."""
+    """The worker processes of this machine, and those that hand work to a cluster."""
     with contextlib.suppress(StoreError), store.database.reading() as connection:
         rows = connection.execute(select(workers.c.process).where(workers.c.host == host())).all()
         return [process for row in rows if (process := process_from(row.process)) is not None]
     return []
+
+
+def cluster_seen(store: RunStore, place: str) -> dict[str, object]:
+    """What the process that hands out the work of a place here sees of its cluster; empty where none does."""
+    asked = select(workers.c.told).where(workers.c.host == host(), workers.c.place == place)
+    with store.database.reading() as connection:
+        return told(str(connection.execute(asked.limit(1)).scalar() or ""))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select
+from sqlalchemy import ColumnElement, Connection, exists, select
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.job_log import note_end
 from rankviz.store.job_status import JobStatus
 from rankviz.store.rows import told
-from rankviz.store.study import DONE, FAILED, JOB, LEASED, LOST, OPEN, RUNNING
+from rankviz.store.study import DONE, FAILED, HERE, JOB, LEASED, LOST, OPEN, PLACES, RUNNING
 from rankviz.store.tables import families, members, runs, studies
 
 
@@ -32,10 +32,11 @@ def statuses(
             return []
         found = _members(connection, [row.id for row in rows])
         making = _families(connection, found)
-        busy = select(func.count()).where(families.c.worker.is_not(None))
-        crowded = int(connection.execute(busy).scalar_one()) >= workers
+        asked = select(studies.c.place).join(families, families.c.study == studies.c.id)
+        busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
+        crowded = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
     return [
-        _status(row, specs, found[row.id], making, crowded, trouble)
+        _status(row, specs, found[row.id], making, crowded[row.place], trouble)
         for row in rows
         if (specs := _specs(tuple(member.spec for member in found[row.id])))
     ]
@@ -80,6 +81,7 @@ def _status(
         specs=specs,
         news=tuple(_news(own, [held[number] for number in making])) if live else (),
         created=row.created,
+        place=row.place,
         started=min((one for one in begun if one is not None), default=None),
         ended=None if live else max(_ends(row, own)),
         stopping=stopping,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankviz.experiments.spec import RunSpec
+from rankviz.store.study import HERE
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9}
 """Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
@@ -28,6 +29,8 @@ class JobStatus:
         Indices of the specs whose records are there.
     failed : tuple of int
         Indices of those that cannot be made, or whose workers died.
+    place : str
+        Who works on it, of `rankviz.store.study.PLACES`.
     specs : tuple of RunSpec
     news : tuple of mapping
         Of the runs that are being made: index of the spec, stage, fraction of it, seconds that remain.
@@ -50,6 +53,7 @@ class JobStatus:
     ended: float | None
     stopping: bool = False
     failed: tuple[int, ...] = ()
+    place: str = HERE
 
     @property
     def live(self) -> bool:

@@ -23,7 +23,7 @@ from rankviz.store.job_status import JobStatus
 from rankviz.store.records import set_aside_unreadable
 from rankviz.store.room import forget_studies, make_room
 from rankviz.store.studies import add, checked
-from rankviz.store.study import JOB, RUNNING, Study
+from rankviz.store.study import HERE, JOB, RUNNING, Study
 from rankviz.store.tables import families, members, runs, studies
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -46,13 +46,14 @@ class Jobs:
         owner: str,
         title: str,
         roots: Sequence[str | PathLike[str]] | None = None,
+        place: str = HERE,
     ) -> str:
         """Ask for runs, in this order, and return the job's id; those that were made are not made again.
 
-        Raises `StoreError` where too many jobs wait, there is no room or the system starts no processes;
-        `SettingError` as `Studies.submit`.
+        `place` is who works on it. Raises `StoreError` where too many jobs wait, there is no room or the
+        system starts no processes; `SettingError` as `Studies.submit`.
         """
-        return self._asked(specs, owner, title, roots, share=False)[0]
+        return self._asked(specs, owner, title, roots, place)[0]
 
     def join(
         self,
@@ -66,7 +67,7 @@ class Jobs:
 
         Several who want the same at the same moment get one job. Raises as `submit`.
         """
-        return self._asked(specs, owner, title, roots, share=True)
+        return self._asked(specs, owner, title, roots, HERE, share=True)
 
     def _asked(
         self,
@@ -74,7 +75,8 @@ class Jobs:
         owner: str,
         title: str,
         roots: Sequence[str | PathLike[str]] | None,
-        share: bool,
+        place: str,
+        share: bool = False,
     ) -> tuple[str, bool]:
         if not can_start():
             raise StoreError(
@@ -92,6 +94,7 @@ class Jobs:
             threads=threads,
             background=False,
             seconds=most.job_seconds,
+            place=place,
         )
         with self._database.writing() as connection:
             one_at_a_time(connection)
@@ -154,6 +157,7 @@ def _making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
     asked = select(studies.c.id).where(
         may_live(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
     )
+    asked = asked.where(studies.c.place == HERE)
     for job_id in connection.execute(asked.order_by(studies.c.created)).scalars().all():
         own = select(runs.c.digest).join(members, members.c.run == runs.c.id)
         found = connection.execute(own.where(members.c.study == job_id)).scalars()

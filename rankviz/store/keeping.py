@@ -63,14 +63,21 @@ class Keeper:
         self._remaining = None
         if predicted is not None:
             self._remaining = Remaining(predicted.seconds, spec.get(TOL.name), time.monotonic())
-        self._news = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
+        told = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
+        self._news = {"plan": self._news.get("plan", ""), **told}
+        self._check()
+
+    def plan(self, words: str) -> None:
+        """How the run is made, said before it is."""
+        self._news = {**self._news, "plan": words}
         self._check()
 
     def __call__(self, progress: Progress) -> None:
         """Remember how far the run is; raise where it is to end."""
         if self._remaining is not None and progress.record is not None:
             self._remaining.note(progress.record, time.monotonic())
-        told = {"stage": progress.stage, "fraction": progress.fraction, "remaining": self._left()}
+        told: dict[str, Any] = {"stage": progress.stage, "fraction": progress.fraction}
+        told |= {"remaining": self._left(), "shards": progress.shards}
         self._news = {**self._news, **told}
         self._check()
 

@@ -14,7 +14,7 @@ from rankviz.common.numbers import counted
 from rankviz.experiments.estimate import in_words
 from rankviz.experiments.processes import ProcessId
 from rankviz.store.rows import told
-from rankviz.store.study import CANCELLED, FAILED, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
+from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import families, members, runs, studies, workers
 
 LEASE_SECONDS = 20.0
@@ -46,10 +46,11 @@ def held() -> Select[Any]:
     )
 
 
-def held_here(connection: Connection) -> tuple[int, int]:
-    """How many families the workers of this machine hold, and how many of them can wait."""
+def held_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
+    """How many families of a place the workers of this machine hold, and how many of them can wait."""
     here = select(families.c.worker).join(workers, workers.c.id == families.c.worker)
-    here = here.where(workers.c.host == host()).add_columns(studies.c.background)
+    here = here.where(workers.c.host == host(), studies.c.place == place)
+    here = here.add_columns(studies.c.background)
     rows = connection.execute(here.join(studies, studies.c.id == families.c.study)).all()
     found = [row.background for row in rows]
     return len(found), sum(found)

@@ -10,10 +10,12 @@ from typing import Any
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.threads import limit_threads
 from rankviz.experiments.estimate import Estimate, budget_now, check_budget, estimate
+from rankviz.experiments.in_shards import plan_in_shards
 from rankviz.experiments.opened import Folds
 from rankviz.experiments.run import execute_all
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from rankviz.shards.backend import Backend
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp
 from rankviz.store.leases import time_is_up
@@ -25,10 +27,17 @@ SAVE_SECONDS, ATTENDED_SECONDS = 300.0, 10.0
 
 
 class Making:
-    """Makes families of runs; the fold that was opened last stays open."""
+    """Makes families of runs; the fold that was opened last stays open.
 
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
+    Parameters
+    ----------
+    store : RunStore
+    where : Backend, optional
+        What runs are made by in shards. Default: each in one piece, in this process.
+    """
+
+    def __init__(self, store: RunStore, where: Backend | None = None) -> None:
+        self._store, self._where = store, where
         self._folds: tuple[tuple[str, ...], Folds] = ((), Folds(()))
         self._shape = "", Shape(0, 0, 0, 0, 0)
         self._patience, self._worker = SAVE_SECONDS, ""
@@ -78,7 +87,10 @@ class Making:
                 if self._shape[0] != fold.digest:  # pairs are counted for it
                     self._shape = fold.digest, Shape.of(fold)
                 cost = estimate(spec, self._shape[1], budget=budget)
-                check_budget(cost, budget)
+                if self._where is None:
+                    check_budget(cost, budget)
+                else:
+                    keeper.plan(plan_in_shards(spec, fold, self._where).words)
             except (LetGo, TimeIsUp):
                 raise
             except Exception as error:
@@ -92,7 +104,8 @@ class Making:
         if not costs:
             return
         specs = list(costs)
-        records = execute_all(specs, keeper, fold=self._folds[1].of(specs[0], keeper))
+        fold = self._folds[1].of(specs[0], keeper)
+        records = execute_all(specs, keeper, fold=fold, where=self._where)
         for spec in specs:
             keeper.begin(spec, costs[spec])
             made, record = next(records)

@@ -11,6 +11,7 @@ from rankviz.common.threads import cores
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
+CLUSTER_ENVIRONMENT = "RANKVIZ_CLUSTER"
 NICE_ENVIRONMENT, USUAL_NICE, MOST_NICE = "RANKVIZ_NICE", 10, 19
 
 
@@ -24,6 +25,11 @@ def default_workers() -> int:
     """RANKVIZ_WORKERS from the environment, or half the cores, at least 2."""
     asked = os.environ.get(WORKERS_ENVIRONMENT, "")
     return max(1, int(asked)) if asked.isdecimal() else max(2, cores() // 2)
+
+
+def cluster_address() -> str:
+    """RANKVIZ_CLUSTER from the environment: the address of a Dask scheduler; "" without one."""
+    return os.environ.get(CLUSTER_ENVIRONMENT, "").strip()
 
 
 def default_niceness() -> int:

@@ -35,7 +35,7 @@ from rankviz.store.leases import (
     stop,
     wanted,
 )
-from rankviz.store.study import FAILED, LEASED, QUEUED, RUNNING
+from rankviz.store.study import FAILED, HERE, LEASED, QUEUED, RUNNING
 from rankviz.store.tables import families, members, runs, studies, workers
 
 WAIT_SECONDS = 0.3
@@ -63,6 +63,8 @@ class Lease:
         It gives way to what somebody waits for.
     most, seconds : float
         So long workers may be at its study: all together, and yet.
+    place : str
+        Of its study.
     """
 
     family: int
@@ -75,6 +77,7 @@ class Lease:
     background: bool = True
     most: float = math.inf
     seconds: float = math.inf
+    place: str = HERE
 
 
 def new_name() -> str:
@@ -88,16 +91,16 @@ class Queue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def take(self, worker: str, at_once: float = math.inf) -> Lease | None:
-        """The family that is next, for this worker, with those of its runs that nobody else makes.
+    def take(self, worker: str, at_once: float = math.inf, place: str = HERE) -> Lease | None:
+        """The family of a place that is next, for this worker, with those of its runs that nobody else makes.
 
         None where there is nothing to be made that is not being made. What can wait is taken only while fewer
         than `at_once` families of such are held on this machine.
         """
         with self._database.writing() as connection:
             reclaim(connection)
-            patient = held_here(connection)[1] < at_once
-            while (found := _next(connection, patient)) is not None:
+            patient = held_here(connection, place)[1] < at_once
+            while (found := _next(connection, place, patient)) is not None:
                 study, family = found
                 now = time.time()
                 taken = connection.execute(
@@ -114,17 +117,18 @@ class Queue:
         if not lease.background:
             return False
         with self._database.reading() as connection:
-            found = _next(connection)
+            found = _next(connection, lease.place)
         return found is not None and not found[0].background and time.time() - found[1].waits > WAIT_SECONDS
 
-    def waits(self) -> bool:
+    def waits(self, place: str = HERE) -> bool:
         """Whether there is something to be made that nobody makes."""
         with self._database.reading() as connection:
-            return _waits(connection)
+            return _waits(connection, place)
 
-    def register(self, worker: str, process: ProcessId) -> None:
-        """Note that a worker is there, and which process it is."""
+    def register(self, worker: str, process: ProcessId, place: str = HERE) -> None:
+        """Note that a worker is there, which process it is, and for whose studies."""
         values = {"host": host(), "process": process_of(process), "until": time.time() + LEASE_SECONDS}
+        values["place"] = place
         with self._database.writing() as connection:
             connection.execute(delete(workers).where(workers.c.id == worker))
             connection.execute(insert(workers).values(id=worker, **values))
@@ -134,6 +138,13 @@ class Queue:
         with self._database.writing() as connection:
             connection.execute(update(workers).where(workers.c.id == worker).values(trouble=why))
 
+    def tell(self, worker: str, told: Mapping[str, Any]) -> None:
+        """Note that a worker is there, and what it knows of its cluster."""
+        with self._database.writing() as connection:
+            present(connection, worker)
+            text = json.dumps(dict(told))
+            connection.execute(update(workers).where(workers.c.id == worker).values(told=text))
+
     def leave(self, worker: str) -> None:
         """Note that a worker ends."""
         with self._database.writing() as connection:
@@ -142,9 +153,9 @@ class Queue:
     def idle(self, worker: str) -> bool:
         """Whether there is something for a worker that has nothing to do, who is noted as there."""
         with self._database.reading() as connection:
-            waits = _waits(connection)
-            until = connection.execute(select(workers.c.until).where(workers.c.id == worker)).scalar()
-        if until is not None and until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
+            row = connection.execute(select(workers).where(workers.c.id == worker)).first()
+            waits = _waits(connection, HERE if row is None else row.place)
+        if row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
             with self._database.writing() as connection:
                 present(connection, worker)
         return waits
@@ -207,12 +218,12 @@ def process_of(process: ProcessId) -> str:
     return json.dumps(asdict(process))
 
 
-def _waits(connection: Connection) -> bool:
-    return _next(connection) is not None or any(map(is_over, connection.execute(held())))
+def _waits(connection: Connection, place: str) -> bool:
+    return _next(connection, place) is not None or any(map(is_over, connection.execute(held())))
 
 
-def _next(connection: Connection, patient: bool = True) -> Any | None:
-    """The family that is next: of the visitor for whom the fewest are made, the one that waits longest.
+def _next(connection: Connection, place: str, patient: bool = True) -> Any | None:
+    """The next family of a place: of the visitor for whom the fewest are made, the one that waits longest.
 
     What somebody waits for is before what can wait, which is left out unless `patient`.
     """
@@ -220,13 +231,13 @@ def _next(connection: Connection, patient: bool = True) -> Any | None:
         connection.execute(
             select(studies.c.owner)
             .join(families, families.c.study == studies.c.id)
-            .where(families.c.worker.is_not(None))
+            .where(families.c.worker.is_not(None), studies.c.place == place)
         ).scalars()
     )
     running = connection.execute(
         select(studies.c.id, studies.c.owner, studies.c.roots, studies.c.threads)
-        .add_columns(studies.c.background, studies.c.seconds, studies.c.worked)
-        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None))
+        .add_columns(studies.c.background, studies.c.seconds, studies.c.worked, studies.c.place)
+        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
         .where(exists().where(families.c.study == studies.c.id, ~families.c.done))
         .where(true() if patient else ~studies.c.background)
     )
@@ -285,4 +296,4 @@ def _lease(connection: Connection, study: Any, family: int, worker: str) -> Leas
     found = tuple(spec for spec in specs.values() if spec is not None)
     most = math.inf if study.seconds is None else study.seconds
     about = study.owner, found, _roots(study.roots), study.threads, worker, study.background
-    return Lease(family, study.id, *about, most, most - study.worked)
+    return Lease(family, study.id, *about, most, most - study.worked, study.place)

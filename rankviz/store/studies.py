@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 
 from rankviz.common.errors import SettingError
+from rankviz.common.settings import one_of
 from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families as families_of
 from rankviz.store.database import Database
@@ -20,7 +21,7 @@ from rankviz.store.leases import cancel_unwanted, note_done, reopen
 from rankviz.store.marks import mark
 from rankviz.store.room import make_room
 from rankviz.store.rows import ids_of, in_portions
-from rankviz.store.study import OF_PAGES, OPEN, PAUSED, RUNNING, STOPPED, Study, StudyStatus
+from rankviz.store.study import OF_PAGES, OPEN, PAUSED, PLACES, RUNNING, STOPPED, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies
 
 MOST_RUNS = 20_000
@@ -119,6 +120,11 @@ class Studies:
     def restore(self, study_id: str, owner: str) -> None:
         """Show a study again that was deleted."""
         self._change(study_id, owner, deleted=None)
+
+    def move(self, study_id: str, owner: str, place: str) -> None:
+        """Have others work on a study from its next family on; `SettingError` for a place that is none."""
+        one_of("place", place, PLACES)
+        self._change(study_id, owner, place=place)
 
     def note(self, study_id: str, owner: str, note: str) -> None:
         """Write down what is to be remembered of a study."""
@@ -240,6 +246,7 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
             shared=row.shared,
             background=row.background,
             seconds=row.seconds,
+            place=row.place,
         ),
         asked=row.asked,
         counts=counts,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankviz.common.settings import one_of
+
 QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "failed", "cancelled", "lost"
 STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST)
 """Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it."""
@@ -14,6 +16,10 @@ JOB, COMMON = "job", "common"
 OF_PAGES = (JOB, COMMON)
 """Kinds of studies that pages make for themselves: what they wait for, what is kept for all. Not listed."""
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
+HERE, TASKS, SHARDS = "here", "tasks", "shards"
+PLACES = (HERE, TASKS, SHARDS)
+"""Where a study is worked on: by worker processes of this machine; by the workers of a cluster, a family for
+each; by all of them together, run after run in shards."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,10 @@ class Study:
         Nobody sits and waits for it: its runs let those go first that somebody waits for.
     seconds : float or None
         So long workers may be at it, all together; it is then stopped. None: as long as it takes.
+    place : str
+        Who works on it, of `PLACES`.
+
+    Raises `SettingError` for a place that is none.
     """
 
     owner: str
@@ -53,6 +63,11 @@ class Study:
     shared: bool = False
     background: bool = True
     seconds: float | None = None
+    place: str = HERE
+
+    def __post_init__(self) -> None:
+        """Nobody would work on it elsewhere."""
+        one_of("place", self.place, PLACES)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from sqlalchemy import (
     true,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The version of the schema that this code reads and writes."""
 
 metadata = MetaData(
@@ -111,6 +111,7 @@ studies = Table(
     Column("worked", Double, nullable=False, server_default="0", doc="seconds that they have spent"),
     Column("changed", Double, doc="when it was last asked to run, pause or stop"),
     Column("reason", Text, nullable=False, server_default="", doc="why we stopped it, as a sentence"),
+    Column("place", String(9), nullable=False, server_default="here", doc="who works on it"),
 )
 
 members = Table(
@@ -151,4 +152,8 @@ workers = Table(
     Column("host", Text, nullable=False),
     Column("until", Double, nullable=False, doc="gone, unless it says before then that it is there"),
     Column("trouble", Text, nullable=False, server_default="", doc="what keeps it from its work"),
+    Column("place", String(9), nullable=False, server_default="here", doc="of the studies that it works on"),
+    Column(
+        "told", Text, nullable=False, server_default="", doc="of the cluster that it hands work to, as JSON"
+    ),
 )

@@ -67,14 +67,13 @@ FIRST = (
     "INSERT INTO marks (owner, run, since, star, note, shared) VALUES ('me', 1, 1.0, true, 'x', false)",
     "INSERT INTO tags (owner, run, tag) VALUES ('me', 1, 'best')",
 )
-KEPT = {
-    "0001": FIRST,
-    "0002": (
-        *FIRST,
-        "UPDATE studies SET background = false, seconds = 9.0, worked = 1.0, changed = 2.0, reason = 'why'",
-        "UPDATE runs SET size = (SELECT length(content) FROM records)",
-    ),
-}
+SECOND = (
+    *FIRST,
+    "UPDATE studies SET background = false, seconds = 9.0, worked = 1.0, changed = 2.0, reason = 'why'",
+    "UPDATE runs SET size = (SELECT length(content) FROM records)",
+)
+THIRD = (*SECOND, "UPDATE studies SET place = 'tasks'")
+KEPT = {"0001": FIRST, "0002": SECOND, "0003": THIRD}
 """Of every version, statements that fill its tables as it would have. A new step adds its own."""
 
 

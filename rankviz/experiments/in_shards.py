@@ -1,0 +1,40 @@
+"""Which runs can be made in shards, and how that would be done."""
+
+from __future__ import annotations
+
+from rankviz.common.errors import SettingError
+from rankviz.datasets.normalise import normalise
+from rankviz.datasets.types import Fold
+from rankviz.experiments.shape import Shape
+from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.sweep import shares
+from rankviz.models.ranksvm import RankSVM
+from rankviz.shards.backend import Backend
+from rankviz.shards.plan import Plan, check_solver_in_shards, refuse_coefficients
+
+
+def ranksvm_in_shards(spec: RunSpec) -> RankSVM:
+    """The model of a run that can be made in shards; `SettingError` for one that cannot, saying why."""
+    model = spec.kind.model(spec.values)
+    if not isinstance(model, RankSVM) or not shares(spec) or spec.sample.drawn:
+        raise SettingError(
+            f"{spec.kind.label} is not trained in shards here; train it without shards, or RankSVM on all "
+            "queries"
+        )
+    check_solver_in_shards(model.solver)
+    return model
+
+
+def plan_in_shards(spec: RunSpec, fold: Fold, where: Backend) -> Plan:
+    """How a run on a fold (as read) would be made; raises as `ranksvm_in_shards` and `RankSVM.shard_plan`."""
+    return ranksvm_in_shards(spec).shard_plan(normalise(fold, spec.normalisation).train, where)
+
+
+def why_not_in_shards(spec: RunSpec, shape: Shape) -> str:
+    """Why a run on data of these sizes cannot be made in shards, as a sentence; "" where it can."""
+    try:
+        ranksvm_in_shards(spec)
+        refuse_coefficients(shape.training(spec))
+    except SettingError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,152 @@
+"""Hands studies to the cluster that RANKVIZ_CLUSTER names: `python -m rankviz.store.dispatcher NAME PLACE`.
+
+A process of its own, for a cluster's client takes memory and a thread that the app should not have. While the
+cluster does not answer it goes on asking, and notes why in the store, where pages find it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+
+from rankviz.common.bounds import bounds
+from rankviz.common.errors import SettingError
+from rankviz.common.memory import go_first
+from rankviz.experiments.processes import ProcessId
+from rankviz.shards.cluster import OnCluster
+from rankviz.store.cluster import ClusterWorkers
+from rankviz.store.errors import StoreError, StoreOutOfReach
+from rankviz.store.execution import log_folder
+from rankviz.store.job_reading import note_if_ended
+from rankviz.store.making import Making
+from rankviz.store.places import cluster_address, default_niceness
+from rankviz.store.runs import RunStore
+from rankviz.store.study import SHARDS, TASKS
+from rankviz.store.workplace import code, server
+
+LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
+"""It looks for work this often, tells what it sees of the cluster this often, tries again after so long."""
+
+
+class Dispatcher:
+    """Hands out the studies of one place until there have been none for a while.
+
+    Parameters
+    ----------
+    store : RunStore
+    name : str
+        Of the worker that it is in the store.
+    place : str
+        `TASKS` or `SHARDS`.
+    """
+
+    def __init__(self, store: RunStore, name: str, place: str) -> None:
+        self._store, self._name, self._place = store, name, place
+        self._code, self._employer = code(), server()
+        self._used = time.monotonic()
+
+    def work(self) -> None:
+        """Until there has been nothing to do for a while, or nobody is left to do it for."""
+        while self._goes_on():
+            try:
+                with OnCluster(cluster_address()) as cluster, _telling(self._store, self._name, cluster):
+                    self._store.queue.complain(self._name, "")
+                    _PLACES[self._place](self, cluster)
+            except (SettingError, StoreError) as error:
+                self._wait(str(error))
+
+    def as_tasks(self, cluster: OnCluster) -> None:
+        """A family for each worker."""
+        execution = ClusterWorkers(self._store, cluster)
+        while self._goes_on():
+            execution.look()
+            if execution.busy:
+                self._used = time.monotonic()
+            time.sleep(LOOK_SECONDS)
+
+    def in_shards(self, cluster: OnCluster) -> None:
+        """Run after run by all workers together."""
+        making = Making(self._store, cluster)
+        while self._goes_on() and cluster.answers:
+            lease = self._store.queue.take(self._name, place=SHARDS)
+            if lease is None:
+                time.sleep(LOOK_SECONDS)
+                continue
+            making.make(lease)
+            note_if_ended(self._store.database, lease.study)
+            self._used = time.monotonic()
+
+    def _goes_on(self) -> bool:
+        idle = time.monotonic() - self._used
+        if idle < bounds().idle_seconds and self._employer.alive():
+            return code() == self._code
+        return self._store.queue.waits(self._place) and code() == self._code
+
+    def _wait(self, why: str) -> None:
+        with suppress(StoreOutOfReach):
+            self._store.queue.complain(self._name, why)
+            self._store.queue.tell(self._name, {})
+        time.sleep(RETRY_SECONDS)
+
+
+_PLACES: dict[str, Callable[[Dispatcher, OnCluster], None]] = {
+    TASKS: Dispatcher.as_tasks,
+    SHARDS: Dispatcher.in_shards,
+}
+
+
+@contextmanager
+def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
+    """Tell the store what is seen of the cluster, in a thread, for a fit may take long."""
+    over, gone = Event(), [0, 0]
+
+    def tell() -> None:
+        before: set[str] | None = None
+        while True:
+            with suppress(SettingError, StoreOutOfReach):
+                found = cluster.told()
+                names = {worker["address"] for worker in found}
+                if before is not None:
+                    gone[0] += len(names - before)
+                    gone[1] += len(before - names)
+                before = names
+                store.queue.tell(name, {"workers": found, "came": gone[0], "left": gone[1]})
+            if over.wait(TELL_SECONDS):
+                return
+
+    thread = Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def main(arguments: list[str]) -> int:
+    """Hand out as the command line says; the exit status is 0 unless that makes no sense."""
+    if len(arguments) != 2 or arguments[1] not in _PLACES:
+        print("usage: python -m rankviz.store.dispatcher NAME tasks|shards", file=sys.stderr)  # noqa: T201
+        return 2
+    go_first()
+    name, place = arguments
+    store = RunStore()
+    store.queue.register(name, ProcessId.of(os.getpid()), place)
+    try:
+        Dispatcher(store, name, place).work()
+    finally:
+        with suppress(StoreOutOfReach):
+            store.queue.leave(name)
+    log = log_folder(store) / f"{name}.log"
+    if log.exists() and not log.stat().st_size:
+        log.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    getattr(os, "nice", int)(default_niceness())
+    sys.exit(main(sys.argv[1:]))

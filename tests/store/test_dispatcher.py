@@ -1,0 +1,164 @@
+"""Studies that the app has a cluster make: each family by one of its workers, or each run by all of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest_jobs import ended, wait_for
+
+from rankviz import RunSpec, execute
+from rankviz.common.errors import SettingError
+from rankviz.datasets import Fold
+from rankviz.shards.cluster import OnCluster, local_cluster
+from rankviz.store import RunStore, Study
+from rankviz.store.execution import LocalWorkers, at_work, cluster_seen
+from rankviz.store.jobs import Jobs
+from rankviz.store.places import CLUSTER_ENVIRONMENT, cluster_address
+from rankviz.store.study import DONE, HERE, SHARDS, TASKS
+
+pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    with local_cluster(2, 1e9) as address:
+        yield address
+
+
+@pytest.fixture
+def execution(store: RunStore, monkeypatch: pytest.MonkeyPatch, scheduler: str) -> LocalWorkers:
+    """The app's, with the cluster configured."""
+    monkeypatch.setenv(CLUSTER_ENVIRONMENT, scheduler)
+    assert cluster_address() == scheduler
+    return LocalWorkers(store, 1)
+
+
+def study(root: Path, place: str, title: str = "a grid") -> Study:
+    return Study("me", title, roots=(str(root),), place=place)
+
+
+def seeds(base: RunSpec, runs: int) -> list[RunSpec]:
+    """Families of one run."""
+    return [base.but(seed=k) for k in range(runs)]
+
+
+def test_each_place_takes_its_own_studies(store: RunStore, base: RunSpec, root: Path) -> None:
+    for k, place in enumerate((HERE, TASKS, SHARDS)):
+        store.studies.submit(study(root, place, place), [base.but(seed=k)])
+    assert LocalWorkers(store).trouble() == ""
+    for place in (SHARDS, HERE, TASKS):
+        lease = store.queue.take("w", place=place)
+        assert lease is not None
+        assert lease.place == place
+        assert store.studies.status(lease.study).study.title == place
+        assert store.queue.take("w", place=place) is None
+        assert not store.queue.gives_way(lease)
+
+
+def test_a_study_moves_to_another_place(store: RunStore, base: RunSpec, root: Path) -> None:
+    study_id = store.studies.submit(study(root, TASKS), [base])
+    assert store.queue.take("w") is None
+    store.studies.move(study_id, "me", HERE)
+    assert store.queue.take("w") is not None
+    with pytest.raises(SettingError, match="place='moon' is not known"):
+        store.studies.move(study_id, "me", "moon")
+    with pytest.raises(SettingError, match="place='moon' is not known"):
+        study(root, "moon")
+
+
+def test_without_a_cluster_nobody_is_started_and_why_is_said(
+    store: RunStore, base: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CLUSTER_ENVIRONMENT, raising=False)
+    execution = LocalWorkers(store, 1)
+    execution.submit(study(root, TASKS), [base])
+    assert at_work(store) == []
+    assert "RANKVIZ_CLUSTER" in execution.trouble(TASKS)
+    assert execution.trouble() == ""
+
+
+def test_a_sweep_is_made_by_the_workers_of_the_cluster(
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
+    specs = seeds(base, 30)
+    study_id = execution.submit(study(root, TASKS), specs)
+    wait_for(lambda: len(cluster_seen(store, TASKS).get("workers", ())) == 2)
+    wait_for(lambda: not execution.watch(study_id).left)
+    assert store.studies.status(study_id).counts == {DONE: 30}
+    found = store.records.find(specs)
+    assert found[specs[7]].objective == pytest.approx(execute(specs[7], fold=fold).objective, rel=1e-5)
+
+
+def test_a_job_is_made_in_shards_and_tells_how(
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
+    jobs, told = Jobs(execution), list[object]()
+    spec = base.but(tol=1e-9)
+    job = jobs.submit([spec], owner="me", title="A job", roots=[root], place=SHARDS)
+
+    def over() -> bool:
+        status = jobs.status(job)
+        told.extend(news.get("plan") for news in status.news)
+        return not status.live
+
+    wait_for(over)
+    status = jobs.status(job)
+    assert (status.state, status.place) == ("finished", SHARDS)
+    record, alone = store.records.find([spec])[spec], execute(spec, fold=fold)
+    np.testing.assert_allclose(record.weights, alone.weights, rtol=1e-4, atol=1e-7)
+    assert any("2 shards" in str(words) for words in told)
+
+
+def test_what_shards_cannot_train_fails_with_the_reason(
+    execution: LocalWorkers, base: RunSpec, root: Path
+) -> None:
+    jobs = Jobs(execution)
+    job = jobs.submit([base.but(solver="sgd_pair")], owner="me", title="A job", roots=[root], place=SHARDS)
+    status = ended(jobs, job)
+    assert status.state == "failed"
+    assert "lists the pairs of all documents in one place" in status.reason
+
+
+def test_stop_ends_a_fit_in_shards(execution: LocalWorkers, base: RunSpec, root: Path) -> None:
+    jobs = Jobs(execution)
+    specs: Sequence[RunSpec] = [base.but(C=1.0 + k / 1e4, tol=1e-10) for k in range(400)]
+    job = jobs.submit(specs, owner="me", title="A job", roots=[root], place=SHARDS)
+    wait_for(lambda: jobs.status(job).finished)
+    jobs.stop(job, "me")
+    status = ended(jobs, job)
+    assert status.state == "stopped"
+    assert len(status.finished) < 400
+
+
+def test_a_killed_worker_of_the_cluster_is_counted_and_changes_nothing(
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, scheduler: str
+) -> None:
+    specs = seeds(base, 80)
+    study_id = execution.submit(study(root, TASKS), specs)
+    wait_for(lambda: execution.watch(study_id).counts.get(DONE, 0) > 10)
+    with OnCluster(scheduler) as place:
+        os.kill(place.on_workers(os.getpid)[0], signal.SIGKILL)
+    wait_for(lambda: cluster_seen(store, TASKS).get("left") == 1)
+    wait_for(lambda: not execution.watch(study_id).left)
+    assert store.studies.status(study_id).counts == {DONE: 80}
+
+
+def test_a_cluster_that_does_not_answer_is_said_and_waited_for(
+    store: RunStore, base: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local_cluster(1, 1e9) as address:
+        pass
+    monkeypatch.setenv(CLUSTER_ENVIRONMENT, address)
+    execution = LocalWorkers(store, 1)
+    study_id = execution.submit(study(root, TASKS), [base])
+    wait_for(lambda: execution.watch(study_id) and "no Dask scheduler answers" in execution.trouble(TASKS))
+    assert execution.trouble() == ""
+    assert store.studies.status(study_id).left == 1
+    store.studies.move(study_id, "me", HERE)
+    wait_for(lambda: not execution.watch(study_id).left)
+    assert store.studies.status(study_id).counts == {DONE: 1}
