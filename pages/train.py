@@ -13,10 +13,10 @@ from ui.train.downloads import downloads
 spec = experiment()
 part = head_and_part("Train", spec)
 with errors_as_sentences():
-    beside, curve = views.controls(st.session_state, spec)
+    beside, curve, place = views.controls(st.session_state, spec)
     figure, training = st.container(), st.container()  # so that the figure stays where it is
     with training:
-        other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}")
+        other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
     data = normalised(spec).parts[part]
 
 with figure:

@@ -21,7 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserType, Page, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-START_SECONDS = 60
+START_SECONDS = 180
 SETTLE_SECONDS = 90
 QUIET_SECONDS = 0.6
 """Streamlit waits up to 0.2 s after a key or a slider's move before it asks for a rerun."""

@@ -104,7 +104,7 @@ class OnCluster:
                 "threads": int(worker["nthreads"]),
                 "memory": float(worker["metrics"].get("memory", 0)),
                 "limit": float(worker["memory_limit"] or 0),
-                "tasks": int(worker["metrics"].get("executing", 0)),
+                "tasks": int(worker["metrics"].get("task_counts", {}).get("executing", 0)),
             }
             for address, worker in self.workers.items()
         ]

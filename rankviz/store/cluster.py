@@ -29,7 +29,7 @@ from rankviz.store.study import TASKS, Study, StudyStatus
 OF_A_CLUSTER = "worker"
 """The place that workers of a cluster have in the store: nobody here starts them, or counts on them."""
 AHEAD = 2
-"""Tasks for each thread of the workers, so that none waits for the next look; which family is decided late."""
+"""Tasks for each thread of the workers, so that none waits for the next look; families are chosen late."""
 RETRIES = 2
 """Times that a task which failed is tried again; where its worker was lost Dask tries it again by itself."""
 

@@ -8,20 +8,24 @@ from functools import cache
 
 import streamlit as st
 
+from rankviz.common.numbers import counted
 from rankviz.experiments.estimate import (
     Estimate,
     budget_now,
     check_budget,
     estimate,
+    in_words,
     total_in_words,
     total_seconds,
 )
+from rankviz.experiments.in_shards import why_not_in_shards
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.job_status import JobStatus
+from rankviz.store.study import HERE
 from ui.shared import run_store
 from ui.shared.foreign import escaped
 from ui.shared.run_store import keeper
@@ -39,6 +43,7 @@ from ui.shared.tabs import wait_too
 from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.watching import PARAMETER, STOPPED, jobs, watch
+from ui.shared.where import say_what_is_seen, threads_of
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
@@ -51,9 +56,9 @@ TURN_PATIENCE = 0.3
 """Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
 
 
-def run_or_wait(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord]:
+def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord]:
     """The records of specs for a page that needs them all: until they are there, it ends here."""
-    found = [record for record in run_or_submit(specs, title=title) if record is not None]
+    found = [record for record in run_or_submit(specs, title=title, place=place) if record is not None]
     if len(found) < len(specs):
         st.stop()
     return found
@@ -83,13 +88,14 @@ def run_what_comes(
     return whole
 
 
-def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | None]:
+def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord | None]:
     """The records of specs, None for those that are not there yet.
 
     What is remembered, or was made by an earlier job, is used. Of the rest, runs predicted to take at most
     two seconds are made now, if they take no more than a few seconds together, and go on as a job if they
     take more than two after all. For others the cost and a button are shown, and once that is pressed, the
-    job with its progress. The page runs again as the job grows.
+    job with its progress. The page runs again as the job grows. Where `place` is a cluster, runs that can be
+    made there are made when that is asked for, and in no other way.
     Raises `DataError` where a run would not fit into memory.
     """
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
@@ -106,7 +112,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str) -> list[RunRecord | N
             watch(named, place=title)
     if missing:
         with own:
-            found |= _work_on(known, missing, job, title)
+            found |= _work_on(known, missing, job, title, place)
     keeper().keep(visitor(), found.values())
     keep_visitor()  # whose they are tomorrow, too
     return [found.get(spec) for spec in known]
@@ -122,7 +128,7 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 
 def _work_on(
-    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str
+    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str, place: str
 ) -> dict[RunSpec, RunRecord]:
     """Show the job that makes the missing records, or make them now, or offer to; returns those made now."""
     watched, offered = st.container(), st.container()
@@ -133,8 +139,16 @@ def _work_on(
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
     budget = budget_now()  # asked once: that reads a dozen files of the system
     costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
-    check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
-    laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in missing]
+    if place != HERE:
+        there = {
+            spec: costs.pop(spec) for spec in missing if not why_not_in_shards(spec, shapes[spec.digest])
+        }
+        if there:
+            with offered:
+                _offer_there(list(there.values()), title, place)
+    if costs:
+        check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
+    laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in costs]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
     note = _make_now(short)
@@ -149,6 +163,30 @@ def _work_on(
         with offered:
             _offer(left, title)
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
+    """Say what runs will cost on the cluster, what is seen of it, and a button to start them there."""
+    threads, runs = threads_of(place), counted(len(predicted), "run")
+    seconds = total_seconds(predicted)
+    at_best = f", at best **{in_words(seconds / threads)}** with {counted(threads, 'thread')} of the cluster"
+    text, action = st.columns([4, 2], vertical_alignment="center")
+    text.markdown(
+        f"Training {runs} will take {total_in_words(predicted)} on this machine{at_best if threads else ''}."
+    )
+    with text:
+        say_what_is_seen(place)
+    missing = [cost.spec for cost in predicted]
+    action.button(
+        "Train on the cluster",
+        key=f"train-there-{title}",
+        icon=":material/lan:",
+        type="primary",
+        width="stretch",
+        on_click=_submit,
+        args=(missing, title, place),
+    )
+    _say_why_refused(missing)
 
 
 def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
@@ -253,16 +291,20 @@ def _offer(predicted: list[Estimate], title: str) -> None:
         on_click=_submit,
         args=(missing, title),
     )
+    _say_why_refused(missing)
+
+
+def _say_why_refused(missing: list[RunSpec]) -> None:
     refused, why = st.session_state.get(_REFUSED, ([], ""))
     if refused == missing:
         st.warning(escaped(why), icon=":material/error:")
 
 
 @errors_as_sentences()
-def _submit(missing: list[RunSpec], title: str) -> None:
+def _submit(missing: list[RunSpec], title: str, place: str = HERE) -> None:
     """Start a job (a callback), or note why not: the visitor has too many, or it cannot be kept."""
     st.session_state.pop(_REFUSED, None)
     try:
-        start(missing, title)
+        start(missing, title, place)
     except StoreError as error:
         st.session_state[_REFUSED] = missing, str(error)

@@ -10,6 +10,7 @@ import streamlit as st
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from rankviz.store.job_status import JobStatus
+from rankviz.store.study import HERE
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run
 from ui.shared.tabs import began_unasked, leave, wait_too
@@ -29,9 +30,10 @@ SLOW = "This takes longer than predicted. The figure appears when it is done; ch
 OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
 
 
-def start(missing: list[RunSpec], title: str) -> JobStatus:
-    """Start a job and name it in the address."""
-    job_id = jobs().submit(missing, owner=visitor(), title=title, roots=data_roots_of_visitor())
+def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
+    """Start a job and name it in the address; `place` is who works on it."""
+    roots = data_roots_of_visitor()
+    job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place)
     st.query_params[PARAMETER] = job_id
     return jobs().status(job_id)
 

@@ -17,10 +17,12 @@ from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.job_status import JobStatus
 from rankviz.store.jobs import Jobs
+from rankviz.store.study import HERE
 from ui.shared.foreign import escaped
 from ui.shared.run_store import workers
 from ui.shared.runs import errors_as_sentences, recall, stage_words
 from ui.shared.visitors import keep_visitor, visitor
+from ui.shared.where import line
 
 POLL_SECONDS, MOST_POLL_SECONDS = 0.3, 2.0
 """A job is looked at this often by its page, less often the more there are that watch one."""
@@ -101,6 +103,9 @@ def _progress(
             st.error(escaped(status.reason), icon=":material/error:")
         elif status.live and note:
             st.caption(note)
+        if status.live and status.place != HERE:
+            st.caption(escaped(_plan(status)))
+            line(status.place)
     if was_live:  # at last: how it ended is on screen before the whole page has been drawn anew
         _redraw(status, drawn)
 
@@ -145,7 +150,7 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
     elif status.state == "running":
         stage = _of_the_current(status, named=total > 1)
     elif status.state == "queued":
-        stage = "waiting until another run has ended"
+        stage = "waiting until another run has ended" if status.place == HERE else "waiting for the cluster"
     elif status.state != "failed":
         stage = escaped(status.reason.rstrip("."))
     words = [ready if status.live else "", stage or status.state, in_words(status.seconds)]
@@ -157,8 +162,15 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
     if status.latest is None or status.current is None:
         return "going on to the next run" if status.finished else "starting"
     stage, left = stage_words(status.latest["stage"]), status.remaining
+    if shards := status.latest.get("shards"):
+        stage += f", {shards[0]} of {shards[1]} shards"
     words = f"{in_a_sentence(status.current)} goes on: {stage}" if named else stage
     return words if left is None else f"{words}, {roughly(left)} left"
+
+
+def _plan(status: JobStatus) -> str:
+    """How the run that is made is made, as a sentence."""
+    return "" if status.latest is None else str(status.latest.get("plan", ""))
 
 
 @errors_as_sentences()

@@ -9,11 +9,12 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.store import StudyStatus
-from rankviz.store.study import RUNNING
+from rankviz.store.study import HERE, RUNNING
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store, workers
 from ui.shared.runs import errors_as_sentences
 from ui.shared.visitors import visitor
+from ui.shared.where import line
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
@@ -47,7 +48,25 @@ def _progress(sweep: Sweep, seconds: float) -> None:
     if status.study.owner == visitor() and not changed:  # else the page is about to be drawn anew
         with row:
             _buttons(status)
+    if status.live and status.study.place != HERE:
+        _on_the_cluster(status)
     _redraw(status, sweep.status, changed)
+
+
+def _on_the_cluster(status: StudyStatus) -> None:
+    """What is seen of the cluster; where it does not answer, its owner may go on on this machine."""
+    if not line(status.study.place) and status.study.owner == visitor():
+        st.button(
+            "Go on on this machine",
+            key="sweep-here",
+            icon=":material/computer:",
+            on_click=trying(_act),
+            args=(_move_here, status.id),
+        )
+
+
+def _move_here(study: str, owner: str) -> None:
+    run_store().studies.move(study, owner, HERE)
 
 
 def _buttons(status: StudyStatus) -> None:

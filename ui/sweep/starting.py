@@ -14,6 +14,7 @@ from rankviz.common.numbers import counted
 from rankviz.common.threads import cores
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import Study
+from rankviz.store.study import HERE
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.plan import Cost, cost
 from ui.shared.jobs import shape_of
@@ -72,7 +73,7 @@ def design_from(text: str) -> Design:
     return Design.from_json(text)
 
 
-def start(design: Design, title: str, specs: tuple[RunSpec, ...]) -> None:
+def start(design: Design, title: str, specs: tuple[RunSpec, ...], place: str = HERE) -> None:
     """Have runs made, and show them; `SettingError` where this visitor has too many under way."""
     _check_room(len(specs))
     execution = workers()
@@ -84,6 +85,7 @@ def start(design: Design, title: str, specs: tuple[RunSpec, ...]) -> None:
             design=json.loads(design.to_json()),
             roots=tuple(map(str, data_roots_of_visitor())),
             threads=max(1, cores() // execution.workers),
+            place=place,
         ),
         specs,
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import sweep_curves, sweep_map, sweep_places
 from rankviz.plots.setting_words import setting_words
+from rankviz.store.study import HERE, TASKS
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES
 from ui.ndcg_vs_m.views import METRICS
@@ -21,6 +22,7 @@ from ui.shared.run_store import workers
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
+from ui.shared.where import say_what_is_seen, threads_of, where
 from ui.sweep import asking, progress, starting
 from ui.sweep.cells import CLICKED, click, clicked, one_cell
 from ui.sweep.found import Sweep, opened
@@ -81,20 +83,32 @@ def a_design(base: RunSpec) -> None:
             about.caption(f"Of the sidebar's model: {what_stays(found.design)}", width="content")
         with start:
             prospect = starting.prospect(found.design)
+            row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+            place = where(row, TASKS)
         for note in found.design.plan.notes:
             start.caption(escaped(note[0].upper() + note[1:] + "."))
-        start.button(
+        row.button(
             "Start the sweep",
             type="primary",
             icon=":material/play_arrow:",
             key="start-sweep",
             on_click=trying(starting.start),
-            args=(found.design, found.title, prospect.specs),
+            args=(found.design, found.title, prospect.specs, place),
         )
         with start:
             say_what_was_refused()
+            if place != HERE:
+                say_what_is_seen(place)
         with figure:  # the last, for the page ends there where the first figure is wanted alone
-            show_design(found.design, found.metric, prospect_words(prospect, workers().workers))
+            show_design(found.design, found.metric, _prospect_words(prospect, place))
+
+
+def _prospect_words(prospect: starting.Prospect, place: str) -> str:
+    """What a design comes to where it is to be made; on this machine while the cluster has not answered."""
+    threads = 0 if place == HERE else threads_of(place)
+    if threads:
+        return prospect_words(prospect, threads, "one thread of the cluster", "threads of the cluster")
+    return prospect_words(prospect, workers().workers)
 
 
 def show_design(design: Design, metric: str, told: str) -> None:

@@ -64,8 +64,10 @@ def _per_fold(sweep: Sweep) -> str:
     return "; ".join(f"{escaped(fold)} {cell_words(sweep.design, cell)}" for fold, cell in cells.items())
 
 
-def prospect_words(found: Prospect, at_once: int) -> str:
-    """What a design comes to, before it starts."""
+def prospect_words(
+    found: Prospect, at_once: int, one: str = "one worker process", several: str = "worker processes"
+) -> str:
+    """What a design comes to, before it starts; so many at once work on it, which are called as is said."""
     cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
@@ -73,7 +75,7 @@ def prospect_words(found: Prospect, at_once: int) -> str:
         return f"{told}: all of them were made before, nothing is left to train"
     made = f", {found.made:,} of them made before" if found.made else ""
     workers = min(at_once, found.cost.families)
-    processes = "one worker process" if workers == 1 else f"{workers} worker processes"
+    processes = one if workers == 1 else f"{workers} {several}"
     return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
 
 

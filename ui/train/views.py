@@ -23,6 +23,7 @@ from rankviz.plots import metric_curve, ranked_list, training_trace
 from rankviz.plots.style import look_of, style_of
 from rankviz.risk.costs import RULES, Costs
 from rankviz.risk.settings import LOSS_WEIGHT
+from rankviz.store.study import SHARDS
 from ui.shared import marked, pins
 from ui.shared.foreign import describe
 from ui.shared.models import Option, Two, menu, of_pins
@@ -39,6 +40,7 @@ from ui.shared.show import (
     tiles,
 )
 from ui.shared.terms import meaning
+from ui.shared.where import where
 from ui.why.link import offer as offer_why
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
@@ -51,8 +53,8 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 """Of a trace whose rows are steps with a Newton decrement."""
 
 
-def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str]:
-    """The model that this one is held against: the linear one, or one that is pinned; and which curve."""
+def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
+    """The model that this one is held against: the linear one, or one that is pinned; which curve; where."""
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -68,7 +70,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str]:
     with row:
         metric = _curve()
         pins.buttons(spec)
-    return chosen.spec(), metric
+    return chosen.spec(), metric, where(row, SHARDS)
 
 
 def cost(record: RunRecord, predicted: object) -> str:

@@ -1,0 +1,96 @@
+"""Where to train: this machine, or the cluster that is configured; what is seen of that one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.numbers import counted, megabytes
+from rankviz.store.execution import cluster_seen
+from rankviz.store.places import cluster_address
+from rankviz.store.study import HERE, SHARDS, TASKS
+from ui.shared.foreign import escaped
+from ui.shared.run_store import run_store, workers
+from ui.shared.runs import errors_as_sentences
+
+THIS_MACHINE, CLUSTER = "this machine", "the cluster"
+POLL_SECONDS = 2.0
+_CHOSEN = "where-chosen"
+HINTS = {
+    TASKS: "A sweep on the cluster has each family of runs made by one of its workers.",
+    SHARDS: "On the cluster all its workers train one model together, each on a part of the queries. The "
+    "model is the same. What cannot be cut so, such as an exact kernel, is trained on this machine.",
+}
+
+
+def where(row: DeltaGenerator, place: str) -> str:
+    """Draw the choice where a cluster is configured; `place` where that is chosen, else `HERE`.
+
+    It is not in the address: a link should put nobody's cluster to work.
+    """
+    if not cluster_address():
+        return HERE
+    options = [THIS_MACHINE, CLUSTER]
+    chosen = row.selectbox(
+        "Where to train",
+        options,
+        options.index(st.session_state.get(_CHOSEN, THIS_MACHINE)),
+        key=f"where-{place}",
+        width=170,
+        help=HINTS[place],
+    )
+    st.session_state[_CHOSEN] = chosen  # for the other page that has the choice
+    if chosen == THIS_MACHINE:
+        return HERE
+    workers().call(place)  # so that what it is like is known before anything is asked of it
+    return place
+
+
+def threads_of(place: str) -> int:
+    """Threads of the cluster's workers; 0 while that is not known."""
+    return sum(int(worker["threads"]) for worker in _workers(cluster_seen(run_store(), place)))
+
+
+def say_what_is_seen(place: str) -> None:
+    """A line on the cluster, looked at again and again."""
+    st.fragment(_seen, run_every=POLL_SECONDS)(place)
+
+
+@errors_as_sentences()
+def _seen(place: str) -> None:
+    line(place)
+
+
+def line(place: str) -> bool:
+    """What is seen of the cluster just now, or why it is not reached; whether it is."""
+    trouble = workers().trouble(place)
+    if trouble:
+        st.warning(escaped(f"{trouble[0].upper()}{trouble[1:].rstrip('.')}."), icon=":material/cloud_off:")
+    else:
+        st.caption(seen_words(cluster_seen(run_store(), place)))
+    return not trouble
+
+
+def seen_words(seen: Mapping[str, Any]) -> str:
+    """Workers, threads, memory, and who came and left since it has been looked at."""
+    found = _workers(seen)
+    if not found:
+        return "Asking the cluster …" if "workers" not in seen else "The cluster has no worker just now."
+    taken, limit = (sum(float(worker[name]) for worker in found) for name in ("memory", "limit"))
+    busy = sum(int(worker["tasks"]) > 0 for worker in found)
+    memory = f"{megabytes(taken)} of {megabytes(limit)}" if limit else megabytes(taken)
+    threads = counted(sum(int(worker["threads"]) for worker in found), "thread")
+    words = [
+        f"The cluster: {counted(len(found), 'worker')} with {threads}, {busy} at work, {memory} of memory"
+    ]
+    if seen.get("came") or seen.get("left"):
+        words.append(f"since it began {seen.get('left', 0)} left and {seen.get('came', 0)} came")
+    return "; ".join(words) + "."
+
+
+def _workers(seen: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = seen.get("workers", ())
+    return list(found) if isinstance(found, list) else []
