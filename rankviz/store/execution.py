@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
@@ -41,6 +42,7 @@ from rankviz.store.tables import families, members, runs, studies, workers
 from rankviz.store.workplace import environment_of_worker
 
 NO_CLUSTER = "No cluster is configured here any more (RANKVIZ_CLUSTER)."
+NO_DASK = 'RANKVIZ_CLUSTER needs Dask: pip install "rankviz[dask]".'
 LOOK_SECONDS = 0.25
 """At most this often who watches also sees to it that all is worked on."""
 START_SECONDS = 60.0
@@ -130,6 +132,8 @@ class LocalWorkers:
 
     def call(self, place: str) -> None:
         """Have somebody here who hands work of a place to its cluster, before there is any."""
+        if self.trouble(place) in (NO_CLUSTER, NO_DASK):
+            return
         with self.store.database.writing() as connection:
             forget_the_dead(connection)
             if handed_out_here(connection, place):
@@ -141,6 +145,8 @@ class LocalWorkers:
         """What keeps workers of this machine from the work of a place, as a sentence; "" for nothing."""
         if place != HERE and not cluster_address():
             return NO_CLUSTER
+        if place != HERE and find_spec("distributed") is None:
+            return NO_DASK
         asked = select(workers.c.trouble).where(workers.c.host == host(), workers.c.trouble != "")
         with self.store.database.reading() as connection:
             return str(connection.execute(asked.where(workers.c.place == place).limit(1)).scalar() or "")
@@ -158,7 +164,7 @@ class LocalWorkers:
 
     def _idle(self, connection: Connection) -> list[str]:
         """The places of a cluster whose families wait and that nobody here hands out."""
-        if not cluster_address() or not self.workers:
+        if not cluster_address() or not self.workers or find_spec("distributed") is None:
             return []
         waiting = [place for place in (TASKS, SHARDS) if families_that_wait(connection, 1, place)]
         return [place for place in waiting if not handed_out_here(connection, place)]

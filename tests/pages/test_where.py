@@ -80,6 +80,16 @@ def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_page: Opener) 
     assert app.get("plotly_chart")
 
 
+def test_a_cluster_that_has_not_answered_yet_is_offered_too(open_page: Opener) -> None:
+    app = on_the_cluster(open_page("train", m=5), SHARDS)
+    app.session_state["c"] = 3.0
+    app.run()
+    assert not app.exception
+    assert "Asking the cluster" in words(app)
+    assert "at best" not in words(app)
+    assert [one for one in app.button if one.key.startswith("train-there")]
+
+
 def test_a_job_on_the_cluster_says_how_far_its_shards_are(open_page: Opener) -> None:
     see(SHARDS, workers=[WORKER])
     app = on_the_cluster(open_page("train", m=5), SHARDS)

@@ -167,13 +167,12 @@ def _work_on(
 
 def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
     """Say what runs will cost on the cluster, what is seen of it, and a button to start them there."""
-    threads, runs = threads_of(place), counted(len(predicted), "run")
-    seconds = total_seconds(predicted)
-    at_best = f", at best **{in_words(seconds / threads)}** with {counted(threads, 'thread')} of the cluster"
+    threads, runs, there = threads_of(place), counted(len(predicted), "run"), ""
+    if threads:  # not known before the cluster has answered
+        seconds = in_words(total_seconds(predicted) / threads)
+        there = f", at best **{seconds}** with {counted(threads, 'thread')} of the cluster"
     text, action = st.columns([4, 2], vertical_alignment="center")
-    text.markdown(
-        f"Training {runs} will take {total_in_words(predicted)} on this machine{at_best if threads else ''}."
-    )
+    text.markdown(f"Training {runs} will take {total_in_words(predicted)} on this machine{there}.")
     with text:
         say_what_is_seen(place)
     missing = [cost.spec for cost in predicted]

@@ -70,7 +70,10 @@ def line(place: str) -> bool:
     if trouble:
         st.warning(escaped(f"{trouble[0].upper()}{trouble[1:].rstrip('.')}."), icon=":material/cloud_off:")
     else:
-        st.caption(seen_words(cluster_seen(run_store(), place)))
+        seen = cluster_seen(run_store(), place)
+        if not seen:  # who looked has ended, for there was nothing to do
+            workers().call(place)
+        st.caption(seen_words(seen))
     return not trouble
 
 
