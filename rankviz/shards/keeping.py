@@ -93,7 +93,15 @@ class Recomputed:
 
     def array(self, k: int) -> FloatArray:
         """The first k, computed."""
-        return self.fitted.operator(self.X).base[:, :k]
+        return self.of(self.X, k)
+
+    def of(self, X: FloatArray, k: int) -> FloatArray:
+        """The first k of documents X (s, d), without the others where a narrower map has just these."""
+        fitted = self.fitted
+        if fitted.basis.nested and k < fitted.basis.shape[0]:
+            narrower = fitted.leading(k)
+            fitted = narrower if narrower.basis.shape[0] == k else fitted
+        return fitted.operator(X).base[:, :k]
 
     def __sizeof__(self) -> int:
         """Hardly anything: documents are counted elsewhere."""
@@ -121,9 +129,8 @@ class RecomputedColumns:
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
         """Columns b_i − b_j, of which only these rows are computed."""
-        X, fitted = self.base.X, self.base.fitted
-        differences = fitted.operator(X[i]).base - fitted.operator(X[j]).base
-        return differences[:, : self.k].T
+        X = self.base.X
+        return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
 class Keeping(Protocol):
