@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from conftest_shards import awkward_data
@@ -202,6 +203,20 @@ def _longest_chain(dask_scheduler: Any) -> int:
         return own + max(map(steps, task.dependencies), default=0)
 
     return max(map(steps, dask_scheduler.tasks.values()), default=0)
+
+
+def test_a_killed_worker_is_replaced_however_long_that_takes() -> None:
+    """Dask's own patience, here none at all, would have it given up."""
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"}),
+        local_cluster(1, 1e9) as address,
+        OnCluster(address) as where,
+    ):
+        before, deadline = set(where.workers), time.monotonic() + 120
+        os.kill(where.on_workers(os.getpid)[0], signal.SIGKILL)
+        while not set(where.workers) - before:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_nothing_is_held_when_a_fit_is_done(cluster: OnCluster, monkeypatch: pytest.MonkeyPatch) -> None:
