@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from naive_ranking import GRADES, problem, slow_risk
+from scipy import linalg
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.objectives import feature_space as module
@@ -136,6 +137,28 @@ def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.Monkey
     H = dense_hessian(objective, point)
     assert np.abs(mean - H).max() < 0.1 * np.abs(H).max()
     assert np.abs(factors[0] - factors[1]).max() > 0  # the pairs are drawn anew each time
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "pairs"),
+    [(9630, 500, 500), (100_000, 1000, 1000), (200_000, 1000, 2000), (3_779_525, 500, 4000), (0, 0, 0)],
+)
+def test_more_pairs_are_drawn_where_documents_are_many(n: int, m: int, pairs: int) -> None:
+    assert module.pairs_to_sample(n, m) == pairs
+
+
+def test_more_pairs_make_a_better_preconditioner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
+
+    def condition(most: int) -> float:
+        monkeypatch.setattr(module, "PAIRS_PER_COLUMN", most)
+        objective = objective_of("nystroem", 50.0, m=5)
+        point = objective.at(objective.start())
+        M = objective.preconditioner(point).factor
+        eigenvalues = linalg.eigvalsh(dense_hessian(objective, point), M.T @ M)
+        return eigenvalues[-1] / eigenvalues[0]
+
+    assert 1.0 < condition(40) < 0.5 * condition(1)
 
 
 @each_map

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from rankviz.common.shipped import INSIDE
 from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
+from tools.cluster import cluster
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION = PROJECT["version"]
@@ -61,6 +62,10 @@ assert jobs.status(job).finished, jobs.status(job)
 store.close()
 """
 """A job: its worker is a process of its own, which has to find the installed package and data."""
+
+FIT = "train synthetic-demo --set feature_map=nystroem --set n_components=50 --where"
+PLANNED = "shards, features in double precision"
+"""What is said of a fit on a cluster."""
 
 PAGES = ("", "train")
 OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
@@ -151,6 +156,9 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     install(str(built.wheel))
     _try_core(ours, home, own)
+    if not pins:
+        install(f"{built.wheel}[dask]")
+        _try_cluster(ours, home, own)
     install(f"{built.wheel}[app]")
     _try_app(ours, home, folder)
 
@@ -167,6 +175,15 @@ def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
     refused = _run([str(ours / "rankviz"), "app"], home, own, status=1)
     if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
+
+
+def _try_cluster(ours: Path, home: Path, own: dict[str, str]) -> None:
+    """The commands of docs/cluster.md: workers of this machine's own, then a scheduler and a worker."""
+    with cluster(ours, home, own) as (address, _):
+        for where, C in (("local:2", 0.5), (address, 0.25)):
+            said = _run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
+            if PLANNED not in said.stderr:
+                raise PackageError(f"rankviz train --where {where} says {said.stderr!r}")
 
 
 def examples() -> list[str]:

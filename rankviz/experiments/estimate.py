@@ -26,7 +26,7 @@ from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_
 from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.settings import START
-from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
+from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
 from rankviz.objectives.kernel_space import first_landmarks
 from rankviz.solvers.effort import Work
 
@@ -258,4 +258,4 @@ def _entry(sizes: TrainingSizes, rates: Rates) -> float:
 def _preconditioner(n: int, k: int, rates: Rates) -> float:
     if k <= CLOSED_FORM_COLUMNS:
         return 2 * n * k**2 / rates.flops + 4 * n * k * 8 / rates.memory
-    return 3 * k**3 / rates.flops
+    return 3 * pairs_to_sample(n, k) * k**2 / rates.flops

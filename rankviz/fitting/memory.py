@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rankviz.common.memory import BUDGET_SHARE, free_memory
@@ -13,7 +14,7 @@ from rankviz.features.kinds import MapKind
 from rankviz.features.registry import FEATURE_MAPS
 from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
 from rankviz.features.settings import KERNEL
-from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS
+from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
 from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
 from rankviz.objectives.precision import copy_bytes
 
@@ -72,6 +73,12 @@ class TrainingSizes:
         return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
 
     @property
+    def base_bytes(self) -> int:
+        """Bytes among these of features that are stored, which shards can keep in other ways."""
+        stored = self.kind.kept.base and not self.in_kernel_space
+        return 8 * self.n * self.width if stored else 0
+
+    @property
     def copy_bytes(self) -> int:
         """Bytes beside that products in single precision take, where they are spare."""
         nested = not self.in_kernel_space and self.kind.kept.base
@@ -88,7 +95,8 @@ class TrainingSizes:
         base = self.n * k if kept.base else 0
         inputs = 8 * self.n if kept.factor else 0  # hashes of documents
         inputs = max(inputs, self._scratch(k) if kept.base else 0)
-        squares = k**2 * ((2 if kept.factor else 0) + (2 if k <= CLOSED_FORM_COLUMNS else 4))
+        beside = 2 * k if k <= CLOSED_FORM_COLUMNS else k + 3 * pairs_to_sample(self.n, k)
+        squares = k * ((2 * k if kept.factor else 0) + beside)
         return base + max(inputs, squares)
 
     def _scratch(self, columns: int) -> int:
@@ -99,15 +107,15 @@ class TrainingSizes:
         return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
 
 
-def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
+def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwise: str = "") -> None:
     """Raise `DataError` where training needs more than `budget` bytes, naming the largest m that fits.
 
-    `extra` bytes are needed whatever m is.
+    `extra` bytes are needed whatever m is; `otherwise` is a sentence that says what else would do.
     """
     need = sizes.bytes + extra
     if need <= budget:
         return
-    fits = largest_fitting(sizes, budget - extra)
+    fits = largest_fitting(sizes, lambda narrower: narrower.bytes + extra <= budget)
     remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
     if sizes.kind.is_exact:
         remedy = f"Choose {_approximation(sizes.kernel)}, or a smaller data set."
@@ -115,7 +123,7 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
     raise DataError(
         f"training on {sizes.n:,} documents{with_m} needs about {megabytes(need)} of memory",
         expected=f"at most {megabytes(budget)} (by default {BUDGET_SHARE:.0%} of what is free)",
-        remedy=remedy,
+        remedy=f"{remedy} {otherwise}".strip(),
     )
 
 
@@ -126,14 +134,14 @@ def _approximation(kernel: str) -> str:
     return "an approximation" if found is None else f"the {found.label} approximation"
 
 
-def largest_fitting(sizes: TrainingSizes, budget: float) -> int:
-    """The largest m that fits a budget, to two digits; 0 where none does or m plays no part."""
+def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool]) -> int:
+    """The largest m with which training fits, to two digits; 0 where none does or m plays no part."""
     if not sizes.kind.has_components:
         return 0
     low, high = 0, sizes.m
     while high - low > max(1, low // 50):  # low fits, high does not
         middle = (low + high) // 2
-        low, high = (middle, high) if replace(sizes, m=middle).bytes <= budget else (low, middle)
+        low, high = (middle, high) if fits(replace(sizes, m=middle)) else (low, middle)
     text = str(low)
     return int(text[:2] + "0" * (len(text) - 2))
 

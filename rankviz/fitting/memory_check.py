@@ -34,8 +34,15 @@ def room_for(
     _refuse_long_lists(pairs, budget, loss, solver)
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
     formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.kept.base else 0.0
-    check_fits(sizes, budget, formed)
+    check_fits(sizes, budget, formed, "" if listed else _in_shards(sizes, budget))
     return Room(sizes.bytes + int(formed), budget - sizes.bytes)
+
+
+def _in_shards(sizes: TrainingSizes, budget: float) -> str:
+    """Where shards would do, how to have them: they keep features in single precision, or not at all."""
+    if not sizes.base_bytes or sizes.kind.is_exact or sizes.bytes - sizes.base_bytes > budget:
+        return ""
+    return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
 
 
 def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:

@@ -44,8 +44,13 @@ class Backend(Protocol):
         """Whether shards are in this process, so that a number for each document is had for nothing."""
         ...
 
+    @property
+    def threads(self) -> int:
+        """How many shards are worked on at once."""
+        ...
+
     def count(self, n_documents: int) -> int:
-        """How many shards so many documents are cut into."""
+        """How many shards so many documents are cut into, or more where they are too large."""
         ...
 
     def budget(self) -> float:

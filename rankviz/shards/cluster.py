@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import dask
 import numpy as np
 from distributed import Client, Future, LocalCluster, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
@@ -33,6 +34,9 @@ LARGE = 100_000
 """Bytes from which on what all shards are sent goes from worker to worker, and not with each task."""
 PATIENCE = 15.0
 """Seconds after which a scheduler that does not answer is taken for gone."""
+STARTING = "1 day"
+"""In which a killed worker of a local cluster may be replaced. Dask by itself gives it up for ever where it
+is not there 15 seconds later: a busy machine takes longer, and it may just have been killed again."""
 MOST_SENT = 4 << 30
 """Bytes of documents that are sent where workers do not see their file; the scheduler holds them."""
 
@@ -231,14 +235,17 @@ def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
     `memory` is in bytes for each of them; by default they share what there is.
     """
     limit: Any = "auto" if memory is None else int(memory)
-    with LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        memory_limit=limit,
-    ) as cluster:
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": STARTING}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=limit,
+        ) as cluster,
+    ):
         yield str(cluster.scheduler_address)
 
 

@@ -1,7 +1,9 @@
 """How shards keep features: as they are computed, as Φ in single precision, or not at all.
 
 A base K_nm of a Nyström map must not be rounded, for T = L^-T makes its errors 10⁵ times as large; so what is
-kept in single precision is Φ = K_nm T itself, whose errors nothing multiplies.
+kept in single precision is Φ = K_nm T itself, whose errors nothing multiplies. It is a product in double
+precision with T as a matrix: that errs by 10^-16 ‖T‖, where solves with L would err less, but are slower, and
+SciPy's let no other thread of the process work meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from rankviz.features.operator import FeatureOperator
 from rankviz.features.row_blocks import rounded
 
 ROWS = 4096
-"""Rows of features that are computed at a time where they are not kept."""
+"""Rows of features that are computed at a time before they are rounded."""
 
 
 class Columns(Protocol):
@@ -80,7 +82,7 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class Recomputed:
-    """Features of documents X (n, d) that are computed for every product, block by block."""
+    """Features of documents X (n, d) that are computed whenever they are worked with."""
 
     X: FloatArray
     fitted: FittedMap
@@ -91,7 +93,15 @@ class Recomputed:
 
     def array(self, k: int) -> FloatArray:
         """The first k, computed."""
-        return self.fitted.operator(self.X).base[:, :k]
+        return self.of(self.X, k)
+
+    def of(self, X: FloatArray, k: int) -> FloatArray:
+        """The first k of documents X (s, d), without the others where a narrower map has just these."""
+        fitted = self.fitted
+        if fitted.basis.nested and k < fitted.basis.shape[0]:
+            narrower = fitted.leading(k)
+            fitted = narrower if narrower.basis.shape[0] == k else fitted
+        return fitted.operator(X).base[:, :k]
 
     def __sizeof__(self) -> int:
         """Hardly anything: documents are counted elsewhere."""
@@ -100,33 +110,27 @@ class Recomputed:
 
 @dataclass(frozen=True, eq=False)
 class RecomputedColumns:
-    """Products with the first k features, each of which computes them all."""
+    """Products with the first k features, computed by the first and kept for those after it."""
 
     base: Recomputed
     k: int
 
+    @cached_property
+    def _features(self) -> FeatureOperator:
+        return Stored(self.base.array(self.k)).columns(self.k)
+
     def product(self, v: FloatArray) -> FloatArray:
         """B v."""
-        return np.concatenate([np.zeros(0), *(self._block(rows) @ v for rows in self._rows())])
+        return self._features.product(v)
 
     def adjoint(self, u: FloatArray) -> FloatArray:
         """Bᵀ u."""
-        total = np.zeros(self.k)
-        for rows in self._rows():
-            total += u[rows] @ self._block(rows)
-        return total
+        return self._features.adjoint(u)
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Columns b_i − b_j."""
-        X, fitted = self.base.X, self.base.fitted
-        differences = fitted.operator(X[i]).base - fitted.operator(X[j]).base
-        return differences[:, : self.k].T
-
-    def _rows(self) -> list[slice]:
-        return [slice(start, start + ROWS) for start in range(0, len(self.base.X), ROWS)]
-
-    def _block(self, rows: slice) -> FloatArray:
-        return self.base.fitted.operator(self.base.X[rows]).base[:, : self.k]
+        """Columns b_i − b_j, of which only these rows are computed."""
+        X = self.base.X
+        return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
 class Keeping(Protocol):
@@ -147,6 +151,10 @@ class Keeping(Protocol):
 
     def bytes(self, n: int, k: int) -> int:
         """What n documents take."""
+        ...
+
+    def passing(self, n: int, k: int) -> int:
+        """What n documents would take meanwhile, were all worked on at once."""
         ...
 
 
@@ -170,6 +178,10 @@ class AsComputed:
         """8nk."""
         return 8 * n * k
 
+    def passing(self, n: int, k: int) -> int:
+        """Nothing."""
+        return 0
+
 
 @dataclass(frozen=True)
 class InSingle:
@@ -180,9 +192,10 @@ class InSingle:
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Φ of all documents, block by block."""
         out = np.empty((len(X), fitted.n_components), np.float32)
+        T = fitted.basis.expand(np.eye(fitted.n_components))
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
-            out[rows] = fitted.operator(X[rows]).dense()
+            out[rows] = fitted.operator(X[rows]).base @ T
         let_pages_go(X)
         return Stored(cast(FloatArray, out))
 
@@ -193,6 +206,10 @@ class InSingle:
     def bytes(self, n: int, k: int) -> int:
         """4nk."""
         return 4 * n * k
+
+    def passing(self, n: int, k: int) -> int:
+        """Nothing."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -212,6 +229,10 @@ class NotKept:
     def bytes(self, n: int, k: int) -> int:
         """Nothing."""
         return 0
+
+    def passing(self, n: int, k: int) -> int:
+        """8nk."""
+        return 8 * n * k
 
 
 KEEPINGS: tuple[Keeping, ...] = (AsComputed(), InSingle(), NotKept())

@@ -17,12 +17,20 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.bases import Basis
-from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, EXACT_COLUMNS_PER_ITERATION
+from rankviz.objectives.feature_space import (
+    CLOSED_FORM_COLUMNS,
+    EXACT_COLUMNS_PER_ITERATION,
+    pairs_to_sample,
+)
 from rankviz.objectives.precision import NOISE, noise_of, spread_of_basis
 from rankviz.objectives.preconditioner import CholeskyPreconditioner
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, Held, quiet
 from rankviz.shards.risk import ShardedRisk
+
+FRESH_AFTER = 4
+"""Steps after which shards elsewhere compute scores from the weights again, and not from those of the step
+before: more would have to be done again where a worker is lost, fewer take a product each."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class ShardedPoint:
     risk: SummedRisk
     held: Held
     backend: Backend
+    steps: int = 0
+    """Since scores were computed from weights."""
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -83,9 +93,11 @@ class ShardedRay:
         return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
 
     def end(self, tau: float, risk: Held) -> ShardedPoint:
-        """The point at step τ that was tried."""
-        held = self.objective.each(work.stepped, self.point.held, self.image, tau, risk)
-        return self.objective.assemble(self.point.w + tau * self.s, held)
+        """The point at step τ that was tried; that of its weights where many steps led there."""
+        of, w, steps = self.objective, self.point.w + tau * self.s, self.point.steps + 1
+        if steps == FRESH_AFTER and not of.backend.near:
+            return of.at(w)
+        return of.assemble(w, of.each(work.stepped, self.point.held, self.image, tau, risk), steps)
 
 
 @dataclass(eq=False)
@@ -168,7 +180,7 @@ class ShardedObjective:
         v = self.basis.expand(w)
         return self.assemble(w, self.each(work.evaluated, self.shards, self.risk.loss, v))
 
-    def assemble(self, w: FloatArray, held: Held) -> ShardedPoint:
+    def assemble(self, w: FloatArray, held: Held, steps: int = 0) -> ShardedPoint:
         """The point at w, whose scores and risk the shards know."""
         parts: list[work.Sums] = self.bring(work.sums, self.shards, held, self._k)
         risk = SummedRisk(
@@ -178,7 +190,8 @@ class ShardedObjective:
             tuple(part.n_active for part in parts),
         )
         gradient = w + self.C * self.basis.contract(_sum([part.pull for part in parts]))
-        return ShardedPoint(w, 0.5 * float(w @ w) + self.C * risk.value, gradient, risk, held, self.backend)
+        value = 0.5 * float(w @ w) + self.C * risk.value
+        return ShardedPoint(w, value, gradient, risk, held, self.backend, steps)
 
     def limit(self, point: ShardedPoint) -> tuple[float, float]:
         """The risk of the loss itself at a point, and what smoothing adds to the gap."""
@@ -223,14 +236,14 @@ class ShardedObjective:
         return CholeskyPreconditioner.of(M, kind)
 
     def _sampled(self, point: ShardedPoint, report: Report) -> CholeskyPreconditioner:
-        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over about m active pairs.
+        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs.
 
         Shards are sampled in proportion to their active pairs.
         """
         m, active = self.basis.shape[1], np.array(point.risk.active)
-        n_active = int(active.sum())
+        n_active, size = int(active.sum()), pairs_to_sample(self.n, m)
         share = active / n_active if n_active else np.full(len(active), 1 / len(active))
-        counts = active if n_active <= m else np.minimum(self._rng.multinomial(m, share), active)
+        counts = active if n_active <= size else np.minimum(self._rng.multinomial(size, share), active)
         seeds = self._rng.integers(2**63, size=len(active)).tolist()
         rows = self.bring(
             work.sampled,

@@ -71,10 +71,11 @@ class Shard:
 
 
 class Evaluated(NamedTuple):
-    """Scores (n,) of a shard and the risk there."""
+    """Scores (n,) of a shard, the risk there, and ∂risk·base, (k,), where base was at hand."""
 
     scores: FloatArray
     risk: RiskPoint
+    pull: FloatArray | None = None
 
 
 class Sums(NamedTuple):
@@ -129,15 +130,18 @@ def all_pairs_gram(shard: Shard, loss: Loss, k: int) -> FloatArray:
 
 
 def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
-    """Scores base·v and the risk there."""
-    scores = shard.base.columns(len(v)).product(v)
-    return Evaluated(scores, shard.part.risk(loss).at(scores))
+    """Scores base·v, the risk there and its gradient."""
+    features = shard.base.columns(len(v))
+    scores = features.product(v)
+    risk = shard.part.risk(loss).at(scores)
+    return Evaluated(scores, risk, features.adjoint(risk.gradient))
 
 
 def sums(shard: Shard, point: Evaluated, k: int) -> Sums:
     """What a shard adds at a point."""
-    risk = point.risk
-    pull = shard.base.columns(k).adjoint(risk.gradient)
+    risk, pull = point.risk, point.pull
+    if pull is None:
+        pull = shard.base.columns(k).adjoint(risk.gradient)
     return Sums(risk.value, risk.total_slope, risk.total_curvature, risk.n_active, pull)
 
 

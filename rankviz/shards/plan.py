@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import RankingData
-from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes
+from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, largest_fitting
 from rankviz.risk import risk_sizes
 from rankviz.risk.losses import LOSSES
 from rankviz.shards.backend import Backend
 from rankviz.shards.keeping import KEEPINGS, AsComputed, Keeping
 from rankviz.solvers.registry import SOLVERS, USUAL
+
+PASSING = 64 << 20
+"""Bytes of features that a shard takes at most where they are computed again whenever it is worked on."""
+WORKER = 16e9
+"""Bytes of a worker's memory, where somebody is told how many would do."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +67,41 @@ def plan_for(
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
     refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
-    stored = 8 * sizes.n * sizes.width if sizes.kind.kept.base else 0
-    beside, ways = sizes.bytes - stored, list(keepings) if stored else [AsComputed()]
-    for keeping in ways:
-        need = beside + (keeping.bytes(sizes.n, sizes.width) if stored else 0)
-        if need <= budget:
-            return Plan(backend.count(sizes.n), keeping, need, budget - need)
+    ways = list(keepings) if sizes.base_bytes else [AsComputed()]
+    found = [_plan(sizes, keeping, backend, budget) for keeping in ways]
+    for plan in found:
+        if plan.left >= 0:
+            return plan
+    need = min(plan.need for plan in found)
+    fits = largest_fitting(
+        sizes, lambda less: any(_plan(less, keeping, backend, budget).left >= 0 for keeping in ways)
+    )
+    listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
     raise DataError(
-        f"training on {sizes.n:,} documents in shards needs about {megabytes(need)} of memory, "
-        f"{megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs"
-        if pairs
-        else f"training on {sizes.n:,} documents in shards needs about {megabytes(need)} of memory",
+        f"training on {sizes.n:,} documents in shards needs about {megabytes(need)} of memory{listed}",
         expected=f"at most {megabytes(budget)}",
-        remedy=_remedy(loss, need, budget),
+        remedy=_remedy(loss, fits, need),
     )
 
 
-def _remedy(loss: str, need: float, budget: float) -> str:
-    unlisted, times = LOSSES[loss].unlisted, -(-need // max(budget, 1.0))
-    instead = f"Choose loss={unlisted!r}, which needs no list; or " if unlisted else ""
-    more = f"train on {times:,.0f} times as much memory (workers of a cluster), or on fewer documents."
-    return instead + more if instead else more[0].upper() + more[1:]
+def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, budget: float) -> Plan:
+    """With features kept that way, whether it fits or not."""
+    stored = (sizes.n, sizes.width) if sizes.base_bytes else (0, 0)
+    passing = keeping.passing(*stored)
+    shards = max(backend.count(sizes.n), -(-passing // PASSING))
+    meanwhile = min(backend.threads, shards) * passing // shards
+    need = sizes.bytes - sizes.base_bytes + keeping.bytes(*stored) + meanwhile
+    return Plan(shards, keeping, need, budget - need)
+
+
+def _remedy(loss: str, fits: int, need: float) -> str:
+    """What would do instead: a loss that lists no pairs, fewer features, more memory."""
+    unlisted = LOSSES[loss].unlisted
+    instead = f"loss={unlisted!r}, which needs no list; " if unlisted else ""
+    fewer = f"m = {fits:,} or fewer features; " if fits else ""
+    workers = math.ceil(need / (BUDGET_SHARE * WORKER))
+    some = "a worker" if workers == 1 else f"{workers:,} workers"
+    return f"Choose {instead}{fewer}fewer documents; or a cluster with {some} of {megabytes(WORKER)}."
 
 
 def refuse_coefficients(sizes: TrainingSizes) -> None:

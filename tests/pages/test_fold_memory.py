@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from conftest_pages import part
@@ -40,6 +41,18 @@ def test_a_normalised_fold_shares_all_but_its_features() -> None:
     features = sum(part.X.nbytes for part in read.parts.values())
     assert nbytes([read, read]) == ONE
     assert nbytes([read, scaled]) == ONE + features
+
+
+def test_what_lies_in_a_file_of_the_cache_takes_no_memory(tmp_path: Path) -> None:
+    def mapped(part: RankingData) -> RankingData:
+        path = tmp_path / str(id(part))
+        path.write_bytes(part.X.tobytes())
+        X = np.memmap(path, np.float64, "r", shape=part.X.shape)
+        return RankingData(X[:], part.y, part.ptr, part.query_ids)
+
+    read = fold(1)
+    features = sum(part.X.nbytes for part in read.parts.values())
+    assert nbytes([Fold(*map(mapped, read.parts.values()))]) == ONE - features
 
 
 @pytest.mark.parametrize(("most", "stay"), [(4 * ONE, 4), (4 * ONE - 1, 3), (0, FoldMemory.LATEST)])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from conftest_shards import awkward_data
@@ -155,12 +156,13 @@ def test_stop_stops(cluster: OnCluster) -> None:
     assert "on request" in model.status_.value
 
 
-def test_a_worker_that_is_killed_changes_nothing(cluster: OnCluster) -> None:
+@pytest.mark.parametrize("step", [0, 2], ids="after step {}".format)
+def test_a_worker_that_is_killed_changes_nothing(step: int, cluster: OnCluster) -> None:
     """Its shards are made again by the other, from the documents on."""
     killed: list[int] = []
 
     def kill_one(progress: Progress) -> None:
-        if progress.record is not None and not killed:
+        if progress.record is not None and progress.record["iteration"] == step and not killed:
             killed.append(next(iter(cluster.bring(_process, cluster.deal([0])))))
             os.kill(killed[0], signal.SIGKILL)
 
@@ -173,6 +175,48 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: OnCluster) -> None:
 
 def _process(item: int) -> int:
     return os.getpid()
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_few_steps_are_made_again_where_a_worker_is_lost(
+    most: int, address: str, cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A point depends on fewer steps before it than `FRESH_AFTER`, however many there were."""
+    monkeypatch.setattr("rankviz.shards.objective.FRESH_AFTER", most)
+    lengths: dict[float, int] = {}
+    with Client(address, set_as_default=False) as client:
+
+        def look(progress: Progress) -> None:
+            if progress.record is not None and progress.record["iteration"] not in lengths:
+                lengths[progress.record["iteration"]] = client.run_on_scheduler(_longest_chain)
+
+        RankSVM("linear", C=50.0, tol=1e-15).fit_in_shards(DATA, cluster, callback=look)
+    assert len(lengths) > most + 1
+    assert max(lengths.values()) == most - 1
+
+
+def _longest_chain(dask_scheduler: Any) -> int:
+    """Steps that some task depends on."""
+
+    def steps(task: Any) -> int:
+        own = "stepped" in str(task.key)
+        return own + max(map(steps, task.dependencies), default=0)
+
+    return max(map(steps, dask_scheduler.tasks.values()), default=0)
+
+
+def test_a_killed_worker_is_replaced_however_long_that_takes() -> None:
+    """Dask's own patience, here none at all, would have it given up."""
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"}),
+        local_cluster(1, 1e9) as address,
+        OnCluster(address) as where,
+    ):
+        before, deadline = set(where.workers), time.monotonic() + 120
+        os.kill(where.on_workers(os.getpid)[0], signal.SIGKILL)
+        while not set(where.workers) - before:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_nothing_is_held_when_a_fit_is_done(cluster: OnCluster, monkeypatch: pytest.MonkeyPatch) -> None:

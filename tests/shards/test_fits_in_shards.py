@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,10 @@ from conftest_shards import awkward_data
 from rankviz import DataError, Progress, RankSVM, StopRequested, evaluate
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
+from rankviz.fitting.memory import TrainingSizes
 from rankviz.risk.losses import LOSSES
-from rankviz.shards import Backend, Here
+from rankviz.shards import Backend, Here, plan
+from rankviz.shards.keeping import NotKept
 
 DATA = awkward_data()
 SETTINGS: list[dict[str, Any]] = [
@@ -135,23 +139,63 @@ def test_there_is_at_least_one_shard(shards: int) -> None:
 
 def test_memory_decides_how_features_are_kept_and_says_so_before() -> None:
     model = RankSVM("nystroem", n_components=100, gamma=0.3, C=0.02)
-    rich = model.shard_plan(DATA, Here(3))
+    where, size = Here(16, threads=2), 100 * DATA.n_documents
+    rich = model.shard_plan(DATA, where)
     assert "double precision" in rich.words
-    assert rich.words.startswith("3 shards")
+    assert rich.words.startswith("16 shards")
     model.set_params(memory_limit=rich.need - 1)
-    middle = model.shard_plan(DATA, Here(3))
+    middle = model.shard_plan(DATA, where)
     assert "single precision" in middle.words
-    assert rich.need - middle.need == 4 * 100 * DATA.n_documents
+    assert rich.need - middle.need == 4 * size
     model.set_params(memory_limit=middle.need - 1)
-    poor = model.shard_plan(DATA, Here(3))
+    poor = model.shard_plan(DATA, where)
     assert "again for every product" in poor.words
-    model.fit_in_shards(DATA, Here(3))
+    assert middle.need - poor.need == 4 * size - 2 * 8 * size // 16  # two threads have one shard's each
+    model.fit_in_shards(DATA, where)
     assert model.memory_need_ == poor.need
     one = RankSVM("nystroem", n_components=100, gamma=0.3, C=0.02).fit_data(DATA)
     assert model.objective_ == pytest.approx(one.objective_, rel=1e-5)
     model.set_params(memory_limit=poor.need - 1)
-    with pytest.raises(DataError, match=r"times as much memory|Choose"):
-        model.fit_in_shards(DATA, Here(3))
+    with pytest.raises(DataError, match=r"Choose m = \d+ or .*a cluster with a worker") as refused:
+        model.fit_in_shards(DATA, where)
+    fits = int(re.search(r"m = (\d+)", str(refused.value))[1])
+    model.set_params(n_components=fits).fit_in_shards(DATA, where)
+
+
+def test_a_fit_in_one_piece_that_memory_refuses_says_that_shards_would_do() -> None:
+    data = make_data(n_queries=100, documents_per_query=(90, 110), seed=0)
+    model = RankSVM("nystroem", n_components=300, gamma=0.3, C=0.02)
+    enough = model.shard_plan(data, Here(16, threads=2)).need
+    model.set_params(memory_limit=0.7 * enough)
+    with pytest.raises(DataError, match=r"fit_in_shards\(data, Here\(\)\), or --where here"):
+        model.fit_data(data)
+    assert "double" not in model.shard_plan(data, Here(16, threads=2)).words
+    for hopeless in (
+        model.set_params(memory_limit=1e5),
+        RankSVM("exact", memory_limit=1e7),
+        RankSVM("nystroem", n_components=300, solver="sgd_pair", memory_limit=0.7 * enough),
+    ):
+        with pytest.raises(DataError) as refused:
+            hopeless.fit_data(data)
+        assert "shards" not in str(refused.value)
+
+
+def test_features_that_pass_are_cut_into_smaller_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = DATA, "nystroem", "rbf", 100, "squared_hinge", Here(3, threads=2), None, (NotKept(),)
+    large = plan.plan_for(*asked)
+    monkeypatch.setattr(plan, "PASSING", 8 * 100 * 50)
+    small = plan.plan_for(*asked)
+    assert (large.shards, small.shards) == (3, math.ceil(DATA.n_documents / 50))
+    passing = 8 * 100 * DATA.n_documents
+    assert large.need - small.need == 2 * passing // 3 - 2 * passing // small.shards
+
+
+def test_how_many_workers_would_do_is_said() -> None:
+    sizes = TrainingSizes("nystroem", 2000, 10**8, 136, cuts=4 * 10**8)
+    need = sizes.bytes - sizes.base_bytes
+    workers = math.ceil(need / (0.7 * 16e9))
+    assert workers > 2
+    assert f"a cluster with {workers} workers of 16.0 GB" in plan._remedy("squared_hinge", 0, need)
 
 
 def test_a_loss_that_lists_its_pairs_says_what_would_do() -> None:

@@ -9,6 +9,9 @@ import pytest
 from conftest_shards import awkward_data
 
 from rankviz import RankSVM
+from rankviz.common.arrays import FloatArray
+from rankviz.common.progress import Report, silent
+from rankviz.features import RBF
 from rankviz.features.family import MapFamily
 from rankviz.fitting.spaces import FeatureSpace, Task
 from rankviz.objectives.feature_space import RankObjective, certificate
@@ -17,7 +20,7 @@ from rankviz.risk.costs import frozen_costs, pair_costs
 from rankviz.risk.losses import LOSSES
 from rankviz.shards import Backend, Here, ShardedObjective, ShardedSpace
 from rankviz.shards.cutting import borders, cut
-from rankviz.shards.keeping import AsComputed, InSingle, Keeping, NotKept
+from rankviz.shards.keeping import AsComputed, InSingle, Keeping, NotKept, Recomputed
 from rankviz.shards.plan import Plan
 
 DATA = awkward_data()
@@ -110,6 +113,45 @@ def test_the_hinge_smoothed_less_is_that_in_shards_too(here: Backend) -> None:
 def test_features_that_are_computed_again_are_the_same(settings: dict[str, Any]) -> None:
     model = RankSVM(C=0.02, **settings)
     agree(plain(model), sharded(model, Here(5), NotKept()))
+
+
+def test_features_that_are_not_kept_are_computed_once_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, computed = Recomputed.of, []
+
+    def noting(self: Recomputed, X: FloatArray, k: int) -> FloatArray:
+        computed.append(len(X))
+        return real(self, X, k)
+
+    monkeypatch.setattr(Recomputed, "of", noting)
+    model = RankSVM("nystroem", n_components=40, gamma=0.3, C=0.02)
+    objective = sharded(model, Here(5, threads=1), NotKept())
+    point = objective.at(objective.start())
+    assert sum(computed) == DATA.n_documents
+    objective.hessian_product(point, np.ones(40))
+    assert sum(computed) == 2 * DATA.n_documents
+
+
+@pytest.mark.parametrize("settings", MAPS, ids=name_of)
+def test_of_features_that_are_not_kept_fewer_are_the_first(settings: dict[str, Any]) -> None:
+    model = RankSVM(C=0.02, **settings)
+    fitted = MapFamily(model.unfitted_map(0.3, 0), DATA.X).widest(0.3)
+    whole = fitted.operator(DATA.X).base
+    for k in (1, 3, whole.shape[1]):
+        found = Recomputed(DATA.X, fitted).of(DATA.X[:7], k)
+        np.testing.assert_allclose(found, whole[:7, :k], rtol=1e-12, atol=1e-15)
+
+
+def test_no_more_columns_are_computed_than_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = MapFamily(RankSVM("nystroem", n_components=25).unfitted_map(0.3, 0), DATA.X).widest(0.3)
+    real, columns = RBF.matrix, []
+
+    def noting(kernel: RBF, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
+        columns.append(len(Z))
+        return real(kernel, X, Z, report)
+
+    monkeypatch.setattr(RBF, "matrix", noting)
+    Recomputed(DATA.X, fitted).of(DATA.X[:7], 10)
+    assert columns == [10]
 
 
 @pytest.mark.parametrize("settings", MAPS, ids=name_of)

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rankviz.common.bounds import bounds
+from rankviz.common.mapped import mapping_of
 from rankviz.datasets import Fold
 
 IDLE_SECONDS = 600
@@ -98,7 +99,10 @@ FOLDS = FoldMemory(lambda: bounds().fold_bytes)
 
 
 def nbytes(folds: Iterable[Fold]) -> int:
-    """Bytes that folds take together: a normalised one shares with the one as read all but its features."""
-    parts = [part for fold in folds for part in fold.parts.values()]
-    arrays = [array for part in parts for array in vars(part).values() if isinstance(array, np.ndarray)]
+    """Bytes that folds take together: a normalised one shares with the one as read all but its features.
+
+    What lies in a mapped file of the cache takes none: the system takes its pages back when it needs them.
+    """
+    values = (value for fold in folds for part in fold.parts.values() for value in vars(part).values())
+    arrays = [value for value in values if isinstance(value, np.ndarray) and mapping_of(value) is None]
     return sum({id(array): array.nbytes for array in arrays}.values())
