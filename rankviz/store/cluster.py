@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from distributed import Future
@@ -64,8 +65,8 @@ class ClusterWorkers:
         return bool(self._tasks)
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Ask for runs and have them worked on; the study's id. Raises as `Studies.submit`."""
-        study_id = self.store.studies.submit(study, specs)
+        """Ask for runs and have these workers make them; the study's id. Raises as `Studies.submit`."""
+        study_id = self.store.studies.submit(replace(study, place=TASKS), specs)
         self.look()
         return study_id
 

@@ -41,11 +41,12 @@ def test_every_run_is_made_once_and_is_that_of_one_piece(
     store: RunStore, execution: ClusterWorkers, base: RunSpec, root: Path, fold: Fold
 ) -> None:
     specs = many(base, 40)
-    study = execution.submit(Study("me", "a grid", roots=(str(root),), place=TASKS), specs)
+    study = execution.submit(Study("me", "a grid", roots=(str(root),)), specs)
     wait_for(lambda: not execution.watch(study).left)
     assert store.studies.status(study).counts == {DONE: 40}
     found = store.records.find(specs)
     assert len(found) == 40
+    assert store.studies.status(study).study.place == TASKS
     alone = execute(specs[13], fold=fold)
     assert found[specs[13]].objective == pytest.approx(alone.objective, rel=1e-5)
 
@@ -54,7 +55,7 @@ def test_a_killed_workers_family_is_made_by_another(
     store: RunStore, execution: ClusterWorkers, place: OnCluster, base: RunSpec, root: Path
 ) -> None:
     specs = many(base, 150)
-    study = execution.submit(Study("me", "a grid", roots=(str(root),), place=TASKS), specs)
+    study = execution.submit(Study("me", "a grid", roots=(str(root),)), specs)
     wait_for(lambda: execution.watch(study).counts.get(DONE, 0) > 20)
     os.kill(place.on_workers(os.getpid)[0], signal.SIGKILL)
     wait_for(lambda: not execution.watch(study).left)
@@ -62,7 +63,7 @@ def test_a_killed_workers_family_is_made_by_another(
 
 
 def test_stop_stops(store: RunStore, execution: ClusterWorkers, base: RunSpec, root: Path) -> None:
-    study = execution.submit(Study("me", "a grid", roots=(str(root),), place=TASKS), many(base, 600))
+    study = execution.submit(Study("me", "a grid", roots=(str(root),)), many(base, 600))
     wait_for(lambda: execution.watch(study).counts.get(DONE, 0) > 5)
     execution.stop(study, "me")
     wait_for(lambda: not execution.watch(study).left)
