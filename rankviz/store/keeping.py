@@ -44,6 +44,7 @@ class Keeper:
         self._deadline = time.monotonic() + lease.seconds
         self._asked = 0.0
         self._news: dict[str, Any] = {}
+        self._plan: dict[str, Any] = {}
         self._remaining: Remaining | None = None
         self._over, self._lost = Event(), Event()
         self._thread = Thread(target=self._keep, daemon=True)
@@ -63,13 +64,14 @@ class Keeper:
         self._remaining = None
         if predicted is not None:
             self._remaining = Remaining(predicted.seconds, spec.get(TOL.name), time.monotonic())
-        told = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
-        self._news = {"plan": self._news.get("plan", ""), **told}
+        self._news = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
+        self._news |= self._plan
         self._check()
 
     def plan(self, words: str) -> None:
-        """How the run is made, said before it is."""
-        self._news = {**self._news, "plan": words}
+        """How runs of the family are made, said before they are."""
+        self._plan = {"plan": words}
+        self._news = {**self._news, **self._plan}
         self._check()
 
     def __call__(self, progress: Progress) -> None:
