@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from typing import Any
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
@@ -29,7 +30,11 @@ from rankviz.store.study import SHARDS, TASKS
 from rankviz.store.workplace import code, server
 
 LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
-"""It looks for work this often, tells what it sees of the cluster this often, tries again after so long."""
+"""It looks for work this often, and at the cluster this often; it tries again after so long."""
+CODE_SECONDS, QUIET_SECONDS = 5.0, 8.0
+"""So often it looks whether the code has changed; so long it may say nothing, where nothing has changed."""
+ROUNDING = 5e7
+"""Bytes by which memory is told: every word that is written wakes all who look at the store."""
 
 
 class Dispatcher:
@@ -47,7 +52,8 @@ class Dispatcher:
     def __init__(self, store: RunStore, name: str, place: str) -> None:
         self._store, self._name, self._place = store, name, place
         self._code, self._employer = code(), server()
-        self._used = time.monotonic()
+        self._used = self._looked = time.monotonic()
+        self._same = True
 
     def work(self) -> None:
         """Until there has been nothing to do for a while, or nobody is left to do it for."""
@@ -70,9 +76,9 @@ class Dispatcher:
 
     def in_shards(self, cluster: OnCluster) -> None:
         """Run after run by all workers together."""
-        making = Making(self._store, cluster)
+        making, queue = Making(self._store, cluster), self._store.queue
         while self._goes_on() and cluster.answers:
-            lease = self._store.queue.take(self._name, place=SHARDS)
+            lease = queue.take(self._name, place=SHARDS) if queue.idle(self._name) else None
             if lease is None:
                 time.sleep(LOOK_SECONDS)
                 continue
@@ -81,10 +87,12 @@ class Dispatcher:
             self._used = time.monotonic()
 
     def _goes_on(self) -> bool:
-        idle = time.monotonic() - self._used
-        if idle < bounds().idle_seconds and self._employer.alive():
-            return code() == self._code
-        return self._store.queue.waits(self._place) and code() == self._code
+        now = time.monotonic()
+        if now - self._looked > CODE_SECONDS:
+            self._looked, self._same = now, code() == self._code
+        if now - self._used < bounds().idle_seconds and self._employer.alive():
+            return self._same
+        return self._same and self._store.queue.waits(self._place)
 
     def _wait(self, why: str) -> None:
         with suppress(StoreOutOfReach):
@@ -106,15 +114,19 @@ def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
 
     def tell() -> None:
         before: set[str] | None = None
+        said, last = dict[str, object](), 0.0
         while True:
             with suppress(SettingError, StoreOutOfReach):
-                found = cluster.told()
+                found = [_rounded(worker) for worker in cluster.told()]
                 names = {worker["address"] for worker in found}
                 if before is not None:
                     gone[0] += len(names - before)
                     gone[1] += len(before - names)
-                before = names
-                store.queue.tell(name, {"workers": found, "came": gone[0], "left": gone[1]})
+                before, now = names, time.monotonic()
+                told = {"workers": found, "came": gone[0], "left": gone[1]}
+                if told != said or now - last > QUIET_SECONDS:
+                    store.queue.tell(name, told)
+                    said, last = told, now
             if over.wait(TELL_SECONDS):
                 return
 
@@ -125,6 +137,10 @@ def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+def _rounded(worker: Mapping[str, Any]) -> dict[str, Any]:
+    return {**worker, "memory": ROUNDING * round(worker["memory"] / ROUNDING)}
 
 
 def main(arguments: list[str]) -> int:

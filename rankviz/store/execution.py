@@ -134,6 +134,9 @@ class LocalWorkers:
         """Have somebody here who hands work of a place to its cluster, before there is any."""
         if self.trouble(place) in (NO_CLUSTER, NO_DASK):
             return
+        with self.store.database.reading() as connection:
+            if handed_out_here(connection, place) and not dead(connection):
+                return
         with self.store.database.writing() as connection:
             forget_the_dead(connection)
             if handed_out_here(connection, place):
