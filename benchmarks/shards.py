@@ -25,7 +25,7 @@ from rankviz.common.memory import free_memory, peak_memory
 from rankviz.datasets import RankingData
 from rankviz.shards.places import place_of
 
-QUERIES = {351: 5, 3_513: 3, 31_531: 1}
+QUERIES = {351: 3, 3_513: 2, 31_531: 1}
 """Sizes, and how often each is measured."""
 N_FEATURES, FACTORS, BLOCK = 136, 4, 1000
 SHARES = (0.516, 0.324, 0.134, 0.019, 0.007)

@@ -34,9 +34,15 @@ LARGE = 100_000
 """Bytes from which on what all shards are sent goes from worker to worker, and not with each task."""
 PATIENCE = 15.0
 """Seconds after which a scheduler that does not answer is taken for gone."""
-STARTING = "1 day"
-"""In which a killed worker of a local cluster may be replaced. Dask by itself gives it up for ever where it
-is not there 15 seconds later: a busy machine takes longer, and it may just have been killed again."""
+OWN = {
+    # in which a killed worker may be replaced: Dask gives it up for ever where it is not there 15 seconds
+    # later, though a busy machine takes longer, and it may just have been killed again
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    # nothing goes to the disk: every round needs all shards, and mapped documents would be written as copies
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+}
+"""Settings of Dask for clusters of this machine's own."""
 MOST_SENT = 4 << 30
 """Bytes of documents that are sent where workers do not see their file; the scheduler holds them."""
 
@@ -236,7 +242,7 @@ def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
     """
     limit: Any = "auto" if memory is None else int(memory)
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": STARTING}),
+        dask.config.set(OWN),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

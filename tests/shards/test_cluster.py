@@ -219,6 +219,14 @@ def test_a_killed_worker_is_replaced_however_long_that_takes() -> None:
             time.sleep(0.1)
 
 
+def test_local_workers_write_no_shards_to_the_disk(cluster: OnCluster) -> None:
+    assert cluster.on_workers(_keeps) == ["dict", "dict"]
+
+
+def _keeps(dask_worker: Any) -> str:
+    return type(dask_worker.data).__name__
+
+
 def test_nothing_is_held_when_a_fit_is_done(cluster: OnCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even until garbage is collected: shards of two fits may not have room."""
     monkeypatch.setattr("rankviz.shards.cluster.POLL_SECONDS", 0.001)  # it is waited for more than once
