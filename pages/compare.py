@@ -6,6 +6,7 @@ from ui.compare import controls, empty, slices, table, views, win_loss, words
 from ui.compare.given import given, on_common_folds, opened
 from ui.shared import reveal
 from ui.shared.compared import said
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe, escaped
 from ui.shared.head import head
 from ui.shared.navigation import announced
@@ -26,7 +27,7 @@ with errors_as_sentences():
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.specs:
         empty.show()
-        st.stop()
+        end_page()
     with row:
         part = reveal.part_shown(*what.specs)
     models, note = on_common_folds(opened(what, part))
@@ -38,7 +39,7 @@ with errors_as_sentences():
     asked = controls.controls(models, what)
     if len(models) == 1:
         views.alone(models[0], asked, part)
-        st.stop()
+        end_page()
     found = views.compared(what, models, part, asked)
     views.differences(found, asked, part)
 tabs(

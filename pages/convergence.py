@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.convergence import play, tables, views
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -13,7 +14,7 @@ from ui.shared.views import tabs
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))
 if not offered(spec, *views.NEEDED):
-    st.stop()
+    end_page()
 with errors_as_sentences():
     choice = views.controls(spec)
     figure, training = st.container(), st.container()  # so that the figure stays where it is

@@ -1,9 +1,8 @@
 """How close the approximate kernels come to the exact one, and how that depends on m."""
 
-import streamlit as st
-
 from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views
+from ui.shared.ends import end_page
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
@@ -14,7 +13,7 @@ about = head("Kernel approximation").container(width="content")
 with errors_as_sentences():
     asked = views.asked(spec, about)
     if asked is None:
-        st.stop()
+        end_page()
     errors, draws = views.headline(asked)
 
 tabs(

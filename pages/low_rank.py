@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.low_rank import views
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.head import head
 from ui.shared.jobs import run_or_submit
@@ -13,7 +14,7 @@ from ui.shared.runs import errors_as_sentences, normalised
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
 if not offered(spec, "duals"):
-    st.stop()
+    end_page()
 figures, training = st.container(), st.container()
 with errors_as_sentences():
     with training:

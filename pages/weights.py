@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.head import head
 from ui.shared.jobs import run_or_wait
@@ -16,7 +17,7 @@ with errors_as_sentences():
     train = normalised(spec).train
     if why := views.why_not(spec, train):
         st.info(why)
-        st.stop()
+        end_page()
     figure, training = st.container(), st.container()  # so that the figure stays where it is
     with training:
         (record,) = run_or_wait([spec], title="Weights by hand")

@@ -141,6 +141,12 @@ def test_the_app_trains_through_execute_only(path: Path) -> None:
     assert all(name.split(".")[2] in ("registry", "settings") for name in solvers), "what they declare only"
 
 
+@each_app_module
+def test_pages_end_by_end_page_which_forgets_no_press(path: Path) -> None:
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    assert "st.stop" not in map(ast.unparse, calls)
+
+
 @of_each([p for p in CORE if part_of(p) == "plots"])
 def test_plots_read_records_and_not_models(path: Path) -> None:
     """What methods and solvers declare, and what solvers return (rows of the trace, how it ended)."""

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from playwright.sync_api import Browser, Page, expect
-from playwright.sync_api import TimeoutError as Late
 
 from tools.browser import REPOSITORY, AppError, Server, app_server, chromium, open_page, wait_settled
 from tools.disks import small_disk
@@ -92,22 +91,20 @@ def app(scratch: Path, runs: Path, **environment: str) -> Iterator[Server]:
             raise AppError(f"the app logged a fault:\n{server.log()}")
 
 
-def press_until(page: Page, name: str, heard: Callable[[], bool]) -> None:
-    """Press a button until that is heard: one that is drawn anew meanwhile takes no click.
+def press(page: Page, name: str) -> None:
+    """Press a button, once; not only when the page is at rest, for on a busy machine a job has ended by then."""
+    page.get_by_role("button", name=name).click(timeout=PATIENCE, force=True)
 
-    It is not waited for until it is at rest, for on a busy machine the page is not before the job has ended.
-    """
-    for _ in range(20):
-        if heard():
-            return
-        with suppress(Late):
-            page.get_by_role("button", name=name).click(timeout=5000, force=True)
-        page.wait_for_timeout(2000)
+
+def stop(page: Page, store: Stored, job: str) -> None:
+    """Stop a job by its button, which is heard wherever in a run of the page it is pressed."""
+    press(page, "Stop the job")
+    wait(page, lambda: not is_live(store, job))
 
 
 def delete(page: Page) -> None:
     """Delete the ended job that a page shows."""
-    press_until(page, "Delete the job", lambda: not page.get_by_role("button", name="Delete the job").count())
+    press(page, "Delete the job")
     expect(page.get_by_role("button", name="Delete the job")).to_have_count(0, timeout=PATIENCE)
 
 
@@ -145,7 +142,7 @@ def damage(browser: Browser, scratch: Path) -> Iterator[Moment]:
             job = begin(page, server, store)
             store.damage("families.progress", '{"dig')
             yield Moment("damaged-progress", page, "runs ready")
-            press_until(page, "Stop the job", lambda: not is_live(store, job))
+            stop(page, store, job)
             yield Moment("stopped", page, "Stopped on request")
             delete(page)
             page.goto("about:blank")
@@ -184,7 +181,7 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         page.goto(f"{second.url}/{LONG}")  # never at rest: it draws anew with every run that the job makes
         wait(page, lambda: store.made(job) >= made + 3)
         yield Moment("killed-server", page, "The figures show what has all its runs")
-        press_until(page, "Stop the job", lambda: not is_live(store, job))
+        stop(page, store, job)
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
 

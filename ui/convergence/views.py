@@ -19,6 +19,7 @@ from rankviz.solvers.registry import SolverChoice
 from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.convergence.tables import LEAST_GAP
 from ui.shared import pins
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.needs import reason
@@ -211,7 +212,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     record = records[0]
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
-        st.stop()
+        end_page()
     moved = table["step"].where(table["step"].notna(), table["iteration"]) > 0
     if not moved.any():
         st.info(f"Training ended where it began, so there is no curve: {record.status}.")

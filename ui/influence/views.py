@@ -20,6 +20,7 @@ from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.costs import table
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.runs import fold_of, normalised
@@ -147,7 +148,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         groups = {v: [found[one] for one in group] for v, group in specs.items() if group[0] in found}
         if bases[0] not in found or values[varied] not in groups:
             st.info("The run without costs, or that with the costs set, goes on.", icon=WAITING)
-            st.stop()
+            end_page()
     base, words = [found[one] for one in bases], cost_words(costs[values[varied]])
     with figure:
         _against_cost(plain, settings, part, groups, base, varied, values[varied], words)

@@ -17,6 +17,7 @@ from ui.playground.packing import EXTENT, colours, packed
 from ui.playground.scene import MOST, Scene
 from ui.playground.state import KEY, Held, take_changes
 from ui.shared.components import mount
+from ui.shared.ends import end_page
 from ui.shared.look import ALONE, INK, is_on
 from ui.shared.show import sentence, show_answer
 
@@ -42,7 +43,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
         st.warning("The documents in this link could not be read: the set is shown as it is drawn.")
     mount(SCRIPT, key=KEY, data=_sent(held, fit, settings), on_changes_change=take_changes)
     if is_on(ALONE):
-        st.stop()
+        end_page()
 
 
 def below(held: Held, *, short: bool) -> None:

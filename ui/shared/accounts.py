@@ -10,6 +10,7 @@ from functools import cache
 import streamlit as st
 
 from rankviz.common.errors import SettingError
+from ui.shared.ends import end_page
 
 ASKED = (
     "This server asks its visitors to log in. Your data sets and jobs then belong to your account, in any "
@@ -43,7 +44,7 @@ def ask_to_log_in() -> None:
     st.title("rankviz")
     st.write(ASKED)
     st.button("Log in", key="log-in", type="primary", on_click=st.login)
-    st.stop()
+    end_page()
 
 
 def offer_to_log_out() -> None:

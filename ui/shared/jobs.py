@@ -27,6 +27,7 @@ from rankviz.store import StoreError
 from rankviz.store.job_status import JobStatus
 from rankviz.store.study import HERE
 from ui.shared import run_store
+from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.run_store import keeper
 from ui.shared.runs import (
@@ -60,7 +61,7 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> l
     """The records of specs for a page that needs them all: until they are there, it ends here."""
     found = [record for record in run_or_submit(specs, title=title, place=place) if record is not None]
     if len(found) < len(specs):
-        st.stop()
+        end_page()
     return found
 
 
@@ -82,7 +83,7 @@ def run_what_comes(
     whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
     if not any(map(needed, whole)):
         st.info("No point of this figure has all its runs yet. It grows here as they finish.", icon=WAITING)
-        st.stop()
+        end_page()
     if waiting:
         st.caption("The figures show what has all its runs, and grow as more finish.")
     return whole

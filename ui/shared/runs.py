@@ -28,6 +28,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
 from rankviz.store.errors import StoreError
+from ui.shared.ends import end_page
 from ui.shared.faults import show_fault
 from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
@@ -325,12 +326,12 @@ def errors_as_sentences() -> Iterator[None]:
         yield
     except (DataError, SettingError, StoreError) as error:
         st.error(escaped(error), icon=":material/error:")
-        st.stop()
+        end_page()
     except StopRequested:
         st.info("Stopped before there was a model.")
-        st.stop()
+        end_page()
     except FragmentHandledException:  # Streamlit has shown already what came out of a fragment
         raise
     except Exception as error:  # Streamlit's own signals, such as that of st.stop, are no Exceptions
         show_fault(error)
-        st.stop()
+        end_page()

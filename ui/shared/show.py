@@ -16,6 +16,7 @@ from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics import evaluate
+from ui.shared.ends import end_page
 from ui.shared.foreign import plain
 from ui.shared.look import ALONE, dressed, is_on
 from ui.shared.pictures import offer
@@ -86,7 +87,7 @@ def show_figure(
         )
         offer(figure, key, caption)
     if is_on(ALONE):
-        st.stop()
+        end_page()
     return event
 
 

@@ -17,6 +17,7 @@ from rankviz.plots import per_query
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
+from ui.shared.ends import end_page
 from ui.shared.jobs import run_or_wait
 from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
@@ -83,7 +84,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
             f"Both sides are {two.names[0]}, the very same run. Choose another model on one of them, or pin "
             "this one and change a setting, to compare."
         )
-        st.stop()
+        end_page()
     place.caption(about(two.left, two.right, part), width="content")
     return Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
 

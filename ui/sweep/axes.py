@@ -13,6 +13,7 @@ from rankviz.features.settings import GAMMA
 from rankviz.plots.setting_words import setting_words
 from rankviz.risk.settings import COSTS, LOSS_WEIGHT
 from rankviz.sweeps.axes import Axis, Range, Values, powers
+from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.texts import told
 
@@ -39,7 +40,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
             f"{escaped(base.kind.label)} has no setting to vary: choose another method in the sidebar.",
             icon=":material/info:",
         )
-        st.stop()
+        end_page()
     usual = [name for name, one in offered.items() if one in (LOSS_WEIGHT, GAMMA)]
     if AXES in st.session_state:  # what another model has, this one may lack
         st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual

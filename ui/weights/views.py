@@ -16,6 +16,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.risk.losses import LOSSES
 from rankviz.whatif.paths import walk
 from ui.shared.components import mount
+from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, is_on
@@ -87,7 +88,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     )
     _walk_back(told.walk, told.moved, record, train)
     if is_on(ALONE):
-        st.stop()
+        end_page()
 
 
 def _words(train: RankingData, query: int) -> dict[str, str]:

@@ -15,6 +15,7 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
+from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
@@ -59,7 +60,7 @@ def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pa
     )
     if len(listed) < 2:
         st.info("The query has one document: there is no pair to ask about.")
-        st.stop()
+        end_page()
     at = None if marked is None else found.rank(marked)
     below = 1 if at is None else max(at, 1)
     told = {row.document: f"{row.rank}. {row.document}" for row in listed.itertuples(index=False)}

@@ -17,6 +17,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import shown_documents
 from ui.shared import feature_names, pins
+from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, menu, of_pins, of_the_sidebar
@@ -97,7 +98,7 @@ def controls(
     about.caption(str(describe(chosen, part)), width="content")
     if not offered(chosen, "form"):
         st.caption(NEEDS)
-        st.stop()
+        end_page()
     with training:
         (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
     data = normalised(chosen).parts[part]
@@ -115,7 +116,7 @@ def controls(
     if above == below:
         one = " The query has one document." if len(listed) == 1 else ""
         st.info(f"A and B are the same document: choose two of the query to compare.{one}")
-        st.stop()
+        end_page()
     return Pair(record, part, data, at, listed, above, below), called
 
 
