@@ -92,7 +92,7 @@ def app(scratch: Path, runs: Path, **environment: str) -> Iterator[Server]:
 
 
 def press(page: Page, name: str) -> None:
-    """Press a button, once; not only when the page is at rest, for on a busy machine a job has ended by then."""
+    """Press a button, once, without waiting for rest: on a busy machine a job has ended by then."""
     page.get_by_role("button", name=name).click(timeout=PATIENCE, force=True)
 
 
