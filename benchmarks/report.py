@@ -34,9 +34,32 @@ def facts() -> dict[str, str]:
         found["load"] = (
             f"{_LOAD:.1f} in the minute before the program began, {os.getloadavg()[0]:.1f} at the end"
         )
+    if (taken := _taken()) is not None:
+        found["taken"] = (
+            f"{taken:.0%} of the processor seconds that were wanted, by other machines on the same host"
+        )
     return found
 
 
+def _processor_ticks() -> tuple[int, int] | None:
+    """Ticks since the system began in which processors worked, and in which the host held them back."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return None
+    user, nice, system, _, _, irq, soft, stolen, *_ = map(int, stat.read_text().split("\n", 1)[0].split()[1:])
+    return user + nice + system + irq + soft, stolen
+
+
+def _taken() -> float | None:
+    """Share of the wanted ticks since the program began that were held back; None where nobody knows."""
+    now = _processor_ticks()
+    if now is None or _TICKS is None:
+        return None
+    worked, stolen = now[0] - _TICKS[0], now[1] - _TICKS[1]
+    return stolen / max(worked + stolen, 1)
+
+
+_TICKS = _processor_ticks()
 _LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
 
 

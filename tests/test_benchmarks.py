@@ -180,3 +180,12 @@ def test_text_is_read_and_what_that_takes_is_told(tmp_path: Path, monkeypatch: p
     for way in (reading.INTO_MEMORY, reading.AGAIN, reading.LOOKED_AT):
         told = reading.read(str(path), way, str(tmp_path))
         assert told["matrix"] == 8 * reading.FEATURES * told["documents"]
+
+
+def test_what_a_host_took_is_a_share_of_what_was_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([(30, 10)])
+    monkeypatch.setattr(report, "_TICKS", (0, 0))
+    monkeypatch.setattr(report, "_processor_ticks", lambda: next(ticks))
+    assert report.facts()["taken"].startswith("25% ")
+    monkeypatch.setattr(report, "_processor_ticks", lambda: None)
+    assert "taken" not in report.facts(), "where the system does not tell"
