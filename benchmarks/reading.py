@@ -28,6 +28,8 @@ from rankviz.datasets.textfile import text_chunks
 SIZES = "30 300"
 """Text, MB."""
 ROUNDS = 3
+LARGE = 10**9
+"""Bytes of text from which on one round has to do, by all processes: one process alone takes long."""
 FEATURES, DOCUMENTS_A_QUERY = 136, 120
 INTO_MEMORY, FIRST, AGAIN = "into memory", "into the cache", "from the cache"
 LOOKED_AT = f"{AGAIN}, all X looked at"
@@ -46,10 +48,10 @@ def main() -> None:
             path.unlink()
     notes = [
         f"Generated text of {FEATURES} features, all listed on every line. Each reading is a process of its "
-        f"own, medians of {ROUNDS} rounds by turns. Peak: what reading takes at most beyond what libraries "
-        "took before, pages of mapped files that were looked at among it. Processes that parse take "
-        f"{taken / 1e6:.0f} MB each beside that; here they do for files of any size, otherwise for those of "
-        f"{letor_workers.WORTHWHILE_BYTES >> 20} MiB and more."
+        f"own, medians of {ROUNDS} rounds by turns, of text of {LARGE // 10**9} GB and more one round. Peak: "
+        "what reading takes at most beyond what libraries took before, pages of mapped files that were looked "
+        f"at among it. Processes that parse take {taken / 1e6:.0f} MB each beside that; here they do for files "
+        f"of any size, otherwise for those of {letor_workers.WORTHWHILE_BYTES >> 20} MiB and more."
     ]
     report.write("reading", "Reading LETOR text", pd.DataFrame(rows), notes)
 
@@ -78,13 +80,15 @@ def lines(rng: np.random.Generator, query: int) -> bytes:
 
 def measured(path: Path) -> list[dict[str, object]]:
     """A row for each way of reading a file."""
-    found: list[list[dict[str, float]]] = [[] for _ in WAYS]
-    for _ in range(ROUNDS):
+    large = path.stat().st_size >= LARGE
+    ways = [way for way in WAYS if not large or way[1] == cores() or way[0] in (AGAIN, LOOKED_AT)]
+    found: list[list[dict[str, float]]] = [[] for _ in ways]
+    for _ in range(1 if large else ROUNDS):
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            for (way, processes), rounds in zip(WAYS, found, strict=True):
-                cache = Path(folder) / (str(processes) if way == FIRST else "1")
+            for (way, processes), rounds in zip(ways, found, strict=True):
+                cache = Path(folder) / str(processes if way == FIRST else cores())
                 rounds.append(reading(path, way, processes, cache))
-    return [row(path, way, processes, rounds) for (way, processes), rounds in zip(WAYS, found, strict=True)]
+    return [row(path, way, processes, rounds) for (way, processes), rounds in zip(ways, found, strict=True)]
 
 
 def row(path: Path, way: str, processes: int, rounds: list[dict[str, float]]) -> dict[str, object]:

@@ -26,7 +26,7 @@ from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.shards.backend import POLL_SECONDS, Held, Tell, dealt, quiet
 from rankviz.shards.part import Part
-from rankviz.shards.sending import ByPath, seen, sent
+from rankviz.shards.sending import ByPath, digest, joined, opened, seen, without
 
 DOCUMENTS = 250_000
 """In a shard at most: more tasks would cost more than they even out."""
@@ -70,6 +70,7 @@ class OnCluster:
         if shards is not None and shards < 1:
             raise SettingError(f"shards={shards} are too few: there is at least one")
         self.address, self._shards = address, shards
+        self._documents: dict[str, Future[Any]] = {}  # sent last, by digest
         try:
             self._client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -87,6 +88,7 @@ class OnCluster:
 
     def close(self) -> None:
         """Leave the cluster, which goes on."""
+        self._documents.clear()
         self._client.close()
 
     @property
@@ -120,8 +122,8 @@ class OnCluster:
         ]
 
     def held(self) -> int:
-        """How many results are held by workers for this process."""
-        return len(self._client.futures)
+        """How many results are held by workers for this process, beside documents that were sent."""
+        return len(self._client.futures) - len(self._documents)
 
     def on_workers(self, ask: Callable[[], Any]) -> list[Any]:
         """What each worker answers."""
@@ -143,17 +145,30 @@ class OnCluster:
         return BUDGET_SHARE * sum(limits)
 
     def deal(self, items: Sequence[Any]) -> Held:
-        """Documents are opened by workers that see their file, or else sent; all other things are sent."""
+        """Documents are opened by workers that see their file, or else sent; all other things are sent.
+
+        What is sent stays until other documents are: the next fit on the same ones sends none.
+        """
         parts = [item for item in items if isinstance(item, Part)]
         if not parts:
             return Held(tuple(items))
         paths = [ByPath.of(part) for part in parts]
-        recipes: list[Any] = [path for path in paths if path is not None]
+        recipes = [path for path in paths if path is not None]
         with self._answering():
-            if len(recipes) < len(parts) or not all(self._client.run(seen, recipes[0]).values()):
-                recipes = parts
-                _refuse_much(sum(part.X.nbytes for part in parts), self.address)
-            return Held(tuple(self._submit(sent, recipe) for recipe in recipes))
+            if len(recipes) == len(parts) and all(self._client.run(seen, recipes[0]).values()):
+                return Held(tuple(self._submit(opened, recipe) for recipe in recipes))
+            return Held(tuple(self._sent(parts)))
+
+    def _sent(self, parts: Sequence[Part]) -> Iterator[Future[Any]]:
+        """Parts whose documents workers do not see: those that they do not have are sent."""
+        _refuse_much(sum(part.X.nbytes for part in parts), self.address)
+        names, there = [digest(part.X) for part in parts], self._documents
+        there = {name: there[name] for name in names if name in there and there[name].status != "error"}
+        self._documents = there  # others go before these come
+        for name, part in zip(names, parts, strict=True):
+            if name not in there:
+                there[name] = self._submit(same, part.X)
+            yield self._submit(joined, without(part), there[name])
 
     def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
         """Have workers work; this waits only where somebody is to be told."""

@@ -1,7 +1,8 @@
-"""How documents come to workers: from a file that they see, or along with the task."""
+"""How documents come to workers: from a file that they see, or along with a task, once for many fits."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass, replace
 
@@ -47,10 +48,8 @@ class ByPath:
             status = os.stat(filename)
         except OSError:  # mapped still, though its name is gone: the cache needed the room
             return None
-        rest = replace(part, X=np.zeros((0, part.X.shape[1])))
-        return cls(
-            filename, status.st_size, status.st_mtime_ns, offset_in(part.X, mapped), part.X.shape, rest
-        )
+        offset = offset_in(part.X, mapped)
+        return cls(filename, status.st_size, status.st_mtime_ns, offset, part.X.shape, without(part))
 
     def open(self) -> Part:
         """The part; `DataError` where the file is not there, or another one."""
@@ -62,7 +61,24 @@ class ByPath:
                 path=self.path,
             )
         X: FloatArray = np.memmap(self.path, np.float64, "r", self.offset, self.shape)
-        return replace(self.rest, X=X)
+        return joined(self.rest, X)
+
+
+def without(part: Part) -> Part:
+    """The same part, with an empty X."""
+    return replace(part, X=np.zeros((0, part.X.shape[1])))
+
+
+def joined(rest: Part, X: FloatArray) -> Part:
+    """A part with its documents again."""
+    return replace(rest, X=X)
+
+
+def digest(X: FloatArray) -> str:
+    """What tells these documents from others."""
+    h = hashlib.blake2b(repr(X.shape).encode(), digest_size=16)
+    h.update(np.ascontiguousarray(X).data)
+    return h.hexdigest()
 
 
 def seen(recipe: ByPath) -> bool:
@@ -74,6 +90,6 @@ def seen(recipe: ByPath) -> bool:
     return (status.st_size, status.st_mtime_ns) == (recipe.size, recipe.modified)
 
 
-def sent(recipe: Part | ByPath) -> Part:
-    """The part, where a worker has it."""
-    return recipe.open() if isinstance(recipe, ByPath) else recipe
+def opened(recipe: ByPath) -> Part:
+    """The part, where a worker sees its file."""
+    return recipe.open()

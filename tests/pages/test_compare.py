@@ -283,9 +283,18 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     assert "no study of this id that you may see" in app.error[0].value
 
 
+def both(models: pd.DataFrame) -> list[str]:
+    """The digests of the model that has two runs."""
+    digests: list[str] = models.loc[models["runs"] == 2, "digests"].iloc[0]
+    return digests
+
+
 def test_models_are_picked_in_rows(store: RunStore) -> None:
     models = grouped(store.listing.seen_by("somebody"))
     assert models["runs"].tolist() == [1, 2, 1]
+    told = models.loc[models["runs"] == 2, f"{METRIC}, validation"].iloc[0]
+    by_seed = [record.metrics["vali"][METRIC].mean() for record in made() if record.spec.hash in both(models)]
+    assert told == pytest.approx(sum(by_seed) / len(by_seed), abs=1e-4)
     picked = [digest for own in models["digests"] for digest in own]
     assert sorted(picked) == sorted(record.spec.hash for record in made())
     assert models[matching(models, "nyström 10")]["runs"].tolist() == [2]

@@ -24,7 +24,7 @@ from rankviz.common.errors import SettingError
 from rankviz.risk.costs import PLAIN
 from rankviz.risk.losses import LOSSES
 from rankviz.shards import Part
-from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster
+from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster, same
 from rankviz.shards.cutting import cut
 from rankviz.shards.sending import ByPath
 
@@ -103,6 +103,27 @@ def test_workers_open_a_file_that_they_see(tmp_path: Path, cluster: OnCluster) -
 def test_documents_without_a_file_are_sent(cluster: OnCluster) -> None:
     held = cluster.deal(cut(DATA, 5, LOSSES["squared_hinge"], PLAIN))
     assert cluster.bring(_how, held) == ["ndarray"] * 5
+
+
+def test_documents_are_sent_once_for_all_fits_on_them(
+    cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[int] = []
+    submit = cluster._submit
+
+    def noting(work: Any, *arguments: Any) -> Any:
+        gone.extend(len(one) for one in arguments if work is same and np.shape(one)[1:] == DATA.X.shape[1:])
+        return submit(work, *arguments)
+
+    monkeypatch.setattr(cluster, "_submit", noting)
+    for settings in ({}, {"loss": "hinge", "tol": 1e-3}, {"C": 0.5}):
+        RankSVM(**(WHOLE | settings)).fit_in_shards(DATA, cluster)
+    assert sum(gone) == len(DATA.X)
+    other = RankingData(DATA.X + 1, DATA.y, DATA.ptr, DATA.query_ids)
+    held = cluster.deal(cut(other, 5, LOSSES["squared_hinge"], PLAIN))
+    assert sum(gone) == 2 * len(DATA.X), "others are sent, and the first ones go"
+    assert cluster.held() == 5
+    np.testing.assert_array_equal(np.concatenate(cluster.bring(_features, held)), other.X)
 
 
 def _how(part: Part) -> str:

@@ -18,6 +18,8 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_table
 from ui.shared.visitors import visitor
 
+METRIC = "NDCG@10"
+"""Of the validation part, the mean over runs: what models are told apart by while one picks."""
 MOST_ROWS = 200
 """Models that the dialog lists, the latest first; a search finds older ones."""
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
@@ -74,7 +76,7 @@ _SEARCH = "All words have to be in a row, in any column."
 
 
 def grouped(table: pd.DataFrame) -> pd.DataFrame:
-    """A row for each model, the latest first: settings that differ, folds, runs, and `digests` of its runs.
+    """A row for each model, the latest first: settings that differ, metric, folds, runs, `digests` of runs.
 
     Runs belong to one model that differ in the fold and in what only draws.
     """
@@ -90,6 +92,8 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
     folds = table["fold"].groupby(number, sort=False).nunique()
     shown = {_label(declared, name): found[name].map(partial(_told, declared, name)) for name in differ}
+    if (validated := f"vali:{METRIC}") in metrics:
+        shown[f"{METRIC}, validation"] = table[validated].groupby(number, sort=False).mean().round(4)
     return pd.DataFrame(shown).assign(folds=folds, runs=runs.map(len), digests=runs)
 
 
