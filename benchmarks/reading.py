@@ -50,8 +50,8 @@ def main() -> None:
         f"Generated text of {FEATURES} features, all listed on every line. Each reading is a process of its "
         f"own, medians of {ROUNDS} rounds by turns, of text of {LARGE // 10**9} GB and more one round. Peak: "
         "what reading takes at most beyond what libraries took before, mapped pages that were looked at "
-        f"among it. Processes that parse take {taken / 1e6:.0f} MB each beside that; here they do for files of "
-        f"any size, otherwise for those of {letor_workers.WORTHWHILE_BYTES >> 20} MiB and more."
+        f"among it. Processes that parse take {taken / 1e6:.0f} MB each beside that; here they do for files "
+        f"of any size, otherwise for those of {letor_workers.WORTHWHILE_BYTES >> 20} MiB and more."
     ]
     report.write("reading", "Reading LETOR text", pd.DataFrame(rows), notes)
 
