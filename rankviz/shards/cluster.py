@@ -6,19 +6,24 @@ documents on. Nothing is kept by actors. Import this module only where `rankviz[
 
 from __future__ import annotations
 
+import atexit
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, ClassVar
 
 import dask
 import numpy as np
 from distributed import Client, Future, LocalCluster, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
+from distributed.comm.addressing import get_address_host_port
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
+from distributed.utils import LoopRunner
+from tornado.ioloop import IOLoop
 
 import rankviz
 from rankviz.common.errors import SettingError
@@ -72,13 +77,18 @@ class OnCluster:
         self.address, self._shards = address, shards
         self._documents: dict[str, Future[Any]] = {}  # sent last, by digest
         try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
+            get_address_host_port(address)  # else a client would be left half made
+            self._client = Client(address, loop=_loop(), timeout=PATIENCE, set_as_default=False)
+        except (OSError, OverflowError, ValueError) as error:
             raise ClusterLost(
                 f"no Dask scheduler answers at {address} ({_first_line(error)}); check the address, and that "
                 "it runs: dask scheduler"
             ) from error
-        self._check_workers()
+        try:
+            self._check_workers()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> OnCluster:
         return self
@@ -238,8 +248,6 @@ class OnCluster:
         with self._answering():
             found = self._client.run(_version, on_error="return") if self.workers else {}
         wrong = [f"{address} ({said})" for address, said in found.items() if said != rankviz.__version__]
-        if not found or wrong:
-            self.close()
         if not found:
             raise SettingError(f"the Dask scheduler at {self.address} has no worker; start some: dask worker")
         if wrong:
@@ -268,6 +276,16 @@ def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
         ) as cluster,
     ):
         yield str(cluster.scheduler_address)
+
+
+@cache
+def _loop() -> IOLoop:
+    """What all clients of this process run on: each would leave a thread behind where nobody answers it."""
+    runner = LoopRunner()
+    runner.start()
+    atexit.register(runner.stop)
+    loop: IOLoop = runner.loop
+    return loop
 
 
 def same(argument: Any) -> Any:
