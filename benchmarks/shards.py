@@ -137,8 +137,8 @@ def main() -> None:
     notes = [
         f"{N_FEATURES} features mapped from a file, 60 to 180 documents to a query, grades in the shares of "
         f"MSLR-WEB30K, C = 2^-11, γ = 2^-6; medians, m = 2,000 once. {free_memory() / 1e9:.0f} GB free at "
-        "the end. local:1 and local:2 are one and two worker processes of a Dask cluster on this machine, whose "
-        "memory is not in the peak. Peak: of the process, file pages among them."
+        "the end. local:1 and local:2 are one and two worker processes of a Dask cluster on this machine, "
+        "whose memory is not in the peak. Peak: of the process, file pages among them."
     ]
     report.write("shards", "Fits in shards", pd.DataFrame(rows), notes)
 
