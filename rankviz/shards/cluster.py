@@ -52,6 +52,9 @@ MOST_SENT = 4 << 30
 """Bytes of documents that are sent where workers do not see their file; the scheduler holds them."""
 
 
+MOST_PORT = 65_535
+
+
 class ClusterLost(SettingError):  # noqa: N818 - it says what happened
     """The cluster that was to do the work does not answer, or its workers die of it."""
 
@@ -77,9 +80,9 @@ class OnCluster:
         self.address, self._shards = address, shards
         self._documents: dict[str, Future[Any]] = {}  # sent last, by digest
         try:
-            get_address_host_port(address)  # else a client would be left half made
+            _check_address(address)
             self._client = Client(address, loop=_loop(), timeout=PATIENCE, set_as_default=False)
-        except (OSError, OverflowError, ValueError) as error:
+        except (OSError, ValueError) as error:
             raise ClusterLost(
                 f"no Dask scheduler answers at {address} ({_first_line(error)}); check the address, and that "
                 "it runs: dask scheduler"
@@ -286,6 +289,13 @@ def _loop() -> IOLoop:
     atexit.register(runner.stop)
     loop: IOLoop = runner.loop
     return loop
+
+
+def _check_address(address: str) -> None:
+    """ValueError for what is none: a client would be left half made, which may hang whoever makes the next."""
+    _, port = get_address_host_port(address)
+    if not 0 < port <= MOST_PORT:
+        raise ValueError(f"port {port} is none of 1 to {MOST_PORT}")
 
 
 def same(argument: Any) -> Any:
