@@ -292,7 +292,7 @@ def _loop() -> IOLoop:
 
 
 def _check_address(address: str) -> None:
-    """ValueError for what is none: a client would be left half made, which may hang whoever makes the next."""
+    """ValueError for what is none: it would leave a client half made, on which the next one may hang."""
     _, port = get_address_host_port(address)
     if not 0 < port <= MOST_PORT:
         raise ValueError(f"port {port} is none of 1 to {MOST_PORT}")
