@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,3 +89,13 @@ def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
 
 def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:
     assert components(open_page("weights", map="random Fourier", kernel="polynomial"))
+
+
+def test_what_is_told_is_kept_until_a_run_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two messages the second interrupts the run that the first asked for."""
+    state: dict[str, Any] = {views.KEY: {"walk": {"w": [0.0]}, "moved": None}}
+    monkeypatch.setattr(views.st, "session_state", state)
+    views._hear()
+    state[views.KEY] = {"walk": None, "moved": {"w": []}}
+    views._hear()
+    assert state[views.HEARD] == {"walk": {"w": [0.0]}, "moved": {"w": []}}

@@ -33,6 +33,8 @@ from ui.weights.packing import (
 
 KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
 """Of the component and of the steps back in the session; of the moved weights, in the address too."""
+HEARD = "weights-heard"
+"""Where the session keeps what the browser has told and no run has read."""
 LONGEST = 1500
 """Letters of moved weights that an address takes."""
 SCRIPTS = Path(__file__).parent
@@ -79,16 +81,24 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     show_answer(sentence(answer(record, names)))
     documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"
-    told = mount(
+    mount(
         SCRIPTS / "weights.js",
         key=KEY,
         data=documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
-        on_walk_change=lambda: None,
-        on_moved_change=lambda: None,
+        on_walk_change=_hear,
+        on_moved_change=_hear,
     )
-    _walk_back(told.walk, told.moved, record, train)
+    heard = st.session_state.pop(HEARD, {})
+    _walk_back(heard.get("walk"), heard.get("moved"), record, train)
     if is_on(ALONE):
         end_page()
+
+
+def _hear() -> None:
+    """Keep what the browser tells (a callback): the run that it asks for may end before it reads that."""
+    told = st.session_state[KEY]
+    news = {name: told[name] for name in ("walk", "moved") if told.get(name) is not None}
+    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | news
 
 
 def _words(train: RankingData, query: int) -> dict[str, str]:

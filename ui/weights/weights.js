@@ -98,17 +98,23 @@ class Table {
   }
 
   set(j, value) {
-    cancelAnimationFrame(this.walking);
+    this.stay();
     this.w[j] = value;
     this.draw();
     this.settle();
   }
 
   go(w) {
-    cancelAnimationFrame(this.walking);
+    this.stay();
     this.w = [...w];
     this.draw();
     this.settle();
+  }
+
+  // Walk no further: whoever moves a weight is there again.
+  stay() {
+    cancelAnimationFrame(this.walking);
+    this.back.disabled = false;
   }
 
   // Tell the weights once they rest.
@@ -122,6 +128,7 @@ class Table {
   // --- the walk back --------------------------------------------------------------------------------------
 
   ask() {
+    clearTimeout(this.resting); // where the walk ends is told, and what is told next could interrupt the answer
     this.back.disabled = true;
     this.tell("walk", { w: this.w, at: performance.now() });
   }
