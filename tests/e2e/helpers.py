@@ -139,6 +139,13 @@ def figures(page: Page) -> dict[str, list[dict[str, str]]]:
     return drawn
 
 
+def hover(page: Page, figure: Locator, x: float, y: float) -> None:
+    """Move the pointer to a point of a figure, until Plotly has noticed: a click selects what is hovered."""
+    page.mouse.move(x, y)
+    page.wait_for_timeout(300)
+    page.wait_for_function("figure => figure._hoverdata?.length > 0", arg=figure.element_handle())
+
+
 def finish_training(page: Page, seconds: float = 120) -> None:
     """Press "Train in the background" where it is offered, as on a busy machine; wait for the job's end.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, chart, place_in_list, query_of, traces
+from helpers import assert_no_errors_shown, chart, hover, place_in_list, query_of, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -28,8 +28,7 @@ def place_of(page: Page, name: str, query: int) -> tuple[float, float]:
     """Where the point of a query is on the screen, once Plotly has noticed the pointer there."""
     chart(page, name).scroll_into_view_if_needed()
     x, y = chart(page, name).evaluate(_POINT, query)
-    page.mouse.move(x, y)
-    page.wait_for_timeout(300)
+    hover(page, chart(page, name), x, y)
     return x, y
 
 
@@ -132,8 +131,7 @@ def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, pa
     )
     for marked in (True, False):
         x, y = place_in_list(page, "ranked-lists", name)
-        page.mouse.move(x, y)
-        page.wait_for_timeout(300)
+        hover(page, chart(page, "ranked-lists"), x, y)
         page.mouse.click(x, y)
         said = page.get_by_test_id("stMain").get_by_text(f"Marked: document {name}")
         expect(said).to_have_count(int(marked))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from helpers import assert_no_errors_shown, finish_training, query_of
+from helpers import assert_no_errors_shown, finish_training, hover, query_of
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -51,8 +51,7 @@ def bars_of(page: Page, measure: str) -> list[tuple[int, float, float]]:
 def click_bar(page: Page, measure: str, place: int) -> int:
     """Click a bar, counted from the left; returns how many queries it stands for."""
     n, x, y = bars_of(page, measure)[place]
-    page.mouse.move(x, y)
-    page.wait_for_timeout(300)
+    hover(page, chart(page, measure), x, y)
     page.mouse.click(x, y)
     return n
 

@@ -6,6 +6,7 @@ from helpers import (
     assert_no_errors_shown,
     choose,
     finish_training,
+    hover,
     query_of,
     sidebar,
     tile,
@@ -31,14 +32,14 @@ def click_point(page: Page, m: int) -> None:
     figure = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
     figure.scroll_into_view_if_needed()
     x, y = figure.evaluate(_PLACE, m)
-    page.mouse.move(x, y)
-    page.wait_for_timeout(300)  # Plotly selects what it shows as hovered
+    hover(page, figure, x, y)
     page.mouse.click(x, y)
     wait_settled(page)
 
 
 def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/ndcg_vs_m?upto=50&m=10&c=-3")
+    finish_training(page)
     curve = next(t for t in traces(page, "ndcg-against-m") if t["name"] == "Nyström")
     click_point(page, 50)
     page.get_by_role("button", name="Open Nyström, m = 50").click()
