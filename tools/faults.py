@@ -209,7 +209,8 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
         disk.mount_again("ro")  # which needs that nobody writes there
         with app(scratch, runs, **own) as server:
             ask(page, server)
-            yield Moment("read-only-disk", page, "runs cannot be used: it cannot be opened")
+            # cannot be opened or may not be written to, as SQLite's own files are there or not
+            yield Moment("read-only-disk", page, "runs cannot be used: it")
             upload(page, server)
             yield Moment("read-only-upload", page, "Read-only file system")
             page.context.close()
