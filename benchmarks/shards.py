@@ -23,7 +23,7 @@ from benchmarks import report
 from rankviz import RankSVM
 from rankviz.common.memory import free_memory, peak_memory
 from rankviz.datasets import RankingData
-from rankviz.shards.places import place_of
+from rankviz.shards.places import HERE, place_of
 
 QUERIES = {351: 3, 3_513: 2, 31_531: 1}
 """Sizes, and how often each is measured."""
@@ -38,7 +38,6 @@ WIDE: dict[str, dict[str, Any]] = {
     "Nyström, m = 2,000": {"feature_map": "nystroem", "n_components": 2000, "gamma": 2.0**-6, "C": 2.0**-11},
 }
 """Fits that take long at size: each once, by threads of this process."""
-HERE = "here"
 WAYS = ("one piece", HERE, "local:1", "local:2")
 
 

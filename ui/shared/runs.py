@@ -332,6 +332,6 @@ def errors_as_sentences() -> Iterator[None]:
         end_page()
     except FragmentHandledException:  # Streamlit has shown already what came out of a fragment
         raise
-    except Exception as error:  # Streamlit's own signals, such as that of st.stop, are no Exceptions
+    except Exception as error:  # Streamlit's own signals, such as that of `end_page`, are no Exceptions
         show_fault(error)
         end_page()
