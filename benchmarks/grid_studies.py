@@ -14,7 +14,8 @@ from rankviz import RunSpec
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.store import RunStore, Study
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.roster import at_work
 from rankviz.sweeps import Design, Values, powers
 from rankviz.sweeps.presets import PRESETS
 

@@ -20,8 +20,9 @@ from rankviz import RunSpec, execute_all
 from rankviz.datasets import Fold, find_datasets, make_fold, open_fold, write_letor
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
+from rankviz.store.roster import at_work
 from tools.postgres import PROGRAMS, server
 
 RUNS, ROUNDS = 1000, 3

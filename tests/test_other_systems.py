@@ -27,8 +27,9 @@ from rankviz.experiments.processes import ProcessId
 from rankviz.experiments.record import RunRecord
 from rankviz.features import row_blocks
 from rankviz.store import NoSuchStudy, RunStore, StoreError
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
+from rankviz.store.roster import at_work
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAND_IN = Path(__file__).parent / "elsewhere"

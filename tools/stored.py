@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from rankviz.experiments.processes import ProcessId
 from rankviz.store import RunStore
-from rankviz.store.execution import at_work
 from rankviz.store.job_reading import statuses
 from rankviz.store.job_status import JobStatus
+from rankviz.store.roster import at_work
 from rankviz.store.study import JOB
 from rankviz.store.tables import studies
 

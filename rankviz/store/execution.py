@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from rankviz.common.threads import cores
-from rankviz.experiments.processes import ProcessId, can_start, reap, start
+from rankviz.experiments.processes import can_start, reap, start
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
@@ -30,12 +26,11 @@ from rankviz.store.leases import (
     host,
     is_over,
     overdue,
-    process_from,
     reclaim,
 )
 from rankviz.store.places import cluster_address, default_folder, default_workers
-from rankviz.store.queue import new_name, process_of
-from rankviz.store.rows import told
+from rankviz.store.queue import process_of
+from rankviz.store.roster import announced, dead, forget_the_dead, handed_out_here, starting
 from rankviz.store.runs import RunStore
 from rankviz.store.study import HERE, QUEUED, RUNNING, SHARDS, TASKS, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers
@@ -45,8 +40,6 @@ NO_CLUSTER = "No cluster is configured here any more (RANKVIZ_CLUSTER)."
 NO_DASK = 'RANKVIZ_CLUSTER needs Dask: pip install "rankviz[dask]".'
 LOOK_SECONDS = 0.25
 """At most this often who watches also sees to it that all is worked on."""
-START_SECONDS = 60.0
-"""A worker that has not said within this that it is there is taken for gone."""
 STALE_SECONDS = LEASE_SECONDS - RENEW_SECONDS - 2.0
 """A lease that ends sooner was not renewed when it should have been."""
 
@@ -126,7 +119,7 @@ class LocalWorkers:
             reclaim(connection)
             forget_the_dead(connection)
             places = [HERE] * self._missing(connection) + self._idle(connection)
-            names = [(_announced(connection, place), place) for place in places]
+            names = [(announced(connection, place), place) for place in places]
         for name, place in names:
             self._start(name, place)
 
@@ -141,7 +134,7 @@ class LocalWorkers:
             forget_the_dead(connection)
             if handed_out_here(connection, place):
                 return
-            name = _announced(connection, place)
+            name = announced(connection, place)
         self._start(name, place)
 
     def trouble(self, place: str = HERE) -> str:
@@ -204,7 +197,7 @@ class LocalWorkers:
                 connection.execute(delete(workers).where(workers.c.id == name))
             raise StoreError(f"No worker can be started ({error.strerror or error}).") from error
         with self.store.database.writing() as connection:  # whoever looks can tell when it has died
-            row = update(workers).where(workers.c.id == name, workers.c.process == _starting())
+            row = update(workers).where(workers.c.id == name, workers.c.process == starting())
             connection.execute(row.values(process=process_of(process)))
 
 
@@ -212,12 +205,6 @@ def log_folder(store: RunStore) -> Path:
     """Where workers write what went wrong."""
     file = store.database.file
     return (default_folder() if file is None else file.parent) / "workers"
-
-
-def handed_out_here(connection: Connection, place: str) -> bool:
-    """Whether a process of this machine hands out the work of a place."""
-    here = select(workers.c.id).where(workers.c.host == host(), workers.c.place == place)
-    return connection.execute(here).first() is not None
 
 
 def families_that_wait(connection: Connection, most: int, place: str = HERE) -> list[bool]:
@@ -240,52 +227,7 @@ def families_that_wait(connection: Connection, most: int, place: str = HERE) -> 
     return list(connection.execute(asked).scalars())
 
 
-def dead(connection: Connection) -> list[str]:
-    """The workers of this machine that are known to be gone."""
-    here = select(workers.c.id, workers.c.process).where(workers.c.host == host())
-    known = [(row.id, process_from(row.process) or _starter(row.process)) for row in connection.execute(here)]
-    return [name for name, process in known if process is not None and not process.alive()]
-
-
-def _announced(connection: Connection, place: str) -> str:
-    """The name of a worker that we are about to start."""
-    name, until = new_name(), time.time() + START_SECONDS
-    noted = {"host": host(), "process": _starting(), "until": until, "place": place}
-    connection.execute(insert(workers).values(id=name, **noted))
-    return name
-
-
-def _starting() -> str:
-    """What stands for a worker that we are about to start: it will not come where we have ended."""
-    return json.dumps({"starter": asdict(ProcessId.of(os.getpid()))})
-
-
-def _starter(text: str) -> ProcessId | None:
-    """The process that was about to start a worker."""
-    return process_from(json.dumps(told(text).get("starter")))
-
-
-def forget_the_dead(connection: Connection) -> None:
-    """Strike out the workers of this machine that are known to be gone."""
-    connection.execute(delete(workers).where(workers.c.id.in_(dead(connection))))
-
-
 def probe(connection: Connection) -> None:
     """Write what changes nothing where workers do not renew their leases: perhaps nothing can be written."""
     late = families.c.worker.is_not(None), families.c.until < time.time() + STALE_SECONDS
     connection.execute(update(families).where(*late).values(waits=families.c.waits))
-
-
-def at_work(store: RunStore) -> list[ProcessId]:
-    """The worker processes of this machine, and those that hand work to a cluster."""
-    with contextlib.suppress(StoreError), store.database.reading() as connection:
-        rows = connection.execute(select(workers.c.process).where(workers.c.host == host())).all()
-        return [process for row in rows if (process := process_from(row.process)) is not None]
-    return []
-
-
-def cluster_seen(store: RunStore, place: str) -> dict[str, object]:
-    """What the process that hands out the work of a place here sees of its cluster; empty where none does."""
-    asked = select(workers.c.told).where(workers.c.host == host(), workers.c.place == place)
-    with store.database.reading() as connection:
-        return told(str(connection.execute(asked.limit(1)).scalar() or ""))

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
 from rankviz.experiments.processes import start
-from rankviz.store.execution import at_work
+from rankviz.store.roster import at_work
 from ui.shared import views
 from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG

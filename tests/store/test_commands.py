@@ -17,7 +17,7 @@ from rankviz.command.values import number, settings_of, value_of
 from rankviz.common.errors import SettingError
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import at_work
+from rankviz.store.roster import at_work
 
 Command = Callable[..., tuple[int, str, str]]
 SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)

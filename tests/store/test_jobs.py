@@ -19,11 +19,12 @@ from rankviz.experiments.processes import ProcessId, start
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, leases
 from rankviz.store import execution as execution_module
 from rankviz.store import jobs as jobs_module
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
 from rankviz.store.keeping import Keeper, TimeIsUp
 from rankviz.store.making import Making
 from rankviz.store.places import default_folder
+from rankviz.store.roster import at_work
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 Submit = Callable[..., str]

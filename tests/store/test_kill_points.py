@@ -21,10 +21,11 @@ from sqlalchemy.engine import Engine
 from rankviz import execute
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.store import RunStore, Study, execution, leases, worker
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
 from rankviz.store.making import Making
 from rankviz.store.places import FOLDER_ENVIRONMENT
+from rankviz.store.roster import at_work
 from rankviz.store.tables import families, records, runs, workers
 
 pytestmark = [

@@ -19,10 +19,11 @@ from sqlalchemy import insert
 from rankviz import RunSpec
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.store import RunStore, Study, StudyStatus, workplace
-from rankviz.store.execution import LocalWorkers, at_work, log_folder
+from rankviz.store.execution import LocalWorkers, log_folder
 from rankviz.store.jobs import Jobs
 from rankviz.store.leases import host
 from rankviz.store.places import default_niceness
+from rankviz.store.roster import at_work
 from rankviz.store.tables import workers
 from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
 
