@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 BYTES = 16 << 20
+PATIENCE = 10.0
+"""Seconds."""
 
 
 class NotAllowed(RuntimeError):  # noqa: N818 - a fact about a machine
@@ -32,8 +35,15 @@ class Disk:
         (self.path / "ballast").unlink(missing_ok=True)
 
     def mount_again(self, how: str) -> None:
-        """Mount it read-only ("ro") or as before ("rw")."""
-        _mount("-o", f"remount,{how}", str(self.path))
+        """Mount it read-only ("ro") or as before ("rw"), as soon as nobody writes there any more."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return _mount("-o", f"remount,{how}", str(self.path))
+            except NotAllowed:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
 
 
 @contextmanager

@@ -191,7 +191,7 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
     with small_disk(scratch / "disk", ROOMY) as disk:
         runs, uploads, cache = (disk.path / name for name in ("runs", "uploads", "cache"))
         own = {"RANKVIZ_CACHE": str(cache), "RANKVIZ_UPLOADS": str(uploads)}
-        page = browser.new_context(viewport=SIZE).new_page()
+        page, other = (browser.new_context(viewport=SIZE).new_page() for _ in range(2))
         with stored(runs) as store, app(scratch, runs, **own) as server:
             begin(page, server, store)
             disk.fill()
@@ -202,13 +202,15 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
             upload(page, server)
             yield Moment("full-disk-upload", page, "No space left on device")
             disk.make_room()
-            begin(page, server, store, f"{LONG}&c=-6")
+            # another visitor's: whether the job before goes on depends on when there was room
+            begin(other, server, store, f"{LONG}&c=-6")
+            other.context.close()
             upload(page, server)
             yield Moment("space-again", page, "is your own; other visitors do not see it")
             page.goto("about:blank")
         disk.mount_again("ro")  # which needs that nobody writes there
         with app(scratch, runs, **own) as server:
-            ask(page, server)
+            ask(page, server, f"{LONG}&c=-7")
             # cannot be opened or may not be written to, as SQLite's own files are there or not
             yield Moment("read-only-disk", page, "runs cannot be used: it")
             upload(page, server)

@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from rankviz.common.threads import cores
-from rankviz.experiments.processes import can_start, reap, start
+from rankviz.experiments.processes import ProcessId, can_start, reap, start
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
@@ -29,8 +29,7 @@ from rankviz.store.leases import (
     reclaim,
 )
 from rankviz.store.places import cluster_address, default_folder, default_workers
-from rankviz.store.queue import process_of
-from rankviz.store.roster import announced, dead, forget_the_dead, handed_out_here, starting
+from rankviz.store.roster import announced, dead, forget_the_dead, handed_out_here, note_process, untold
 from rankviz.store.runs import RunStore
 from rankviz.store.study import HERE, QUEUED, RUNNING, SHARDS, TASKS, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies, workers
@@ -119,9 +118,8 @@ class LocalWorkers:
             reclaim(connection)
             forget_the_dead(connection)
             places = [HERE] * self._missing(connection) + self._idle(connection)
-            names = [(announced(connection, place), place) for place in places]
-        for name, place in names:
-            self._start(name, place)
+            names = {announced(connection, place): place for place in places}
+        self._start(names)
 
     def call(self, place: str) -> None:
         """Have somebody here who hands work of a place to its cluster, before there is any."""
@@ -135,7 +133,7 @@ class LocalWorkers:
             if handed_out_here(connection, place):
                 return
             name = announced(connection, place)
-        self._start(name, place)
+        self._start({name: place})
 
     def trouble(self, place: str = HERE) -> str:
         """What keeps workers of this machine from the work of a place, as a sentence; "" for nothing."""
@@ -178,8 +176,23 @@ class LocalWorkers:
         idle = max(0, there - busy)
         return max(0, min(self.workers + spare - there, len(waiting) - idle))
 
-    def _start(self, name: str, place: str) -> None:
-        """Start a worker process; `StoreError` where the system starts none."""
+    def _start(self, names: dict[str, str]) -> None:
+        """Start workers that were announced, by name with their places; what the store does not hear is kept.
+
+        Raises `StoreError` where the system starts none, or the store cannot be told.
+        """
+        left: dict[str, ProcessId | None] = dict.fromkeys(names)
+        try:
+            for name, place in names.items():
+                process = left[name] = self._process(name, place)
+                with self.store.database.writing() as connection:
+                    note_process(connection, name, process)
+                del left[name]
+        finally:
+            untold.update(left)
+
+    def _process(self, name: str, place: str) -> ProcessId:
+        """The process of a new worker; `StoreError` where the system starts none."""
         environment = environment_of_worker(max(1, cores() // max(1, self.workers)), self.workers)
         program = ["rankviz.store.worker", name]
         if place != HERE:
@@ -191,14 +204,9 @@ class LocalWorkers:
                 raise OSError("this system starts no processes")
             log = log_folder(self.store) / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            process = start([sys.executable, "-m", *program], environment, log)
+            return start([sys.executable, "-m", *program], environment, log)
         except OSError as error:
-            with self.store.database.writing() as connection:
-                connection.execute(delete(workers).where(workers.c.id == name))
             raise StoreError(f"No worker can be started ({error.strerror or error}).") from error
-        with self.store.database.writing() as connection:  # whoever looks can tell when it has died
-            row = update(workers).where(workers.c.id == name, workers.c.process == starting())
-            connection.execute(row.values(process=process_of(process)))
 
 
 def log_folder(store: RunStore) -> Path:

@@ -59,7 +59,7 @@ def test_pages_work_without_the_store(
 
 def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr(LocalWorkers, "_start", lambda _, name, place: started.append(name))
+    monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
     run_store.look_after()
     studies = run_store.run_store().studies
     study = studies.submit(Study("me", "a sweep"), [SPEC])
@@ -83,7 +83,7 @@ def test_sweeps_go_on_where_there_is_no_room_for_what_jobs_have_left(
         raise error("There is no room.")
 
     monkeypatch.setattr(run_store, "take_over", refused)
-    monkeypatch.setattr(LocalWorkers, "_start", lambda _, name, place: started.append(name))
+    monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
     run_store.run_store().studies.submit(Study("me", "a sweep"), [SPEC])
     for _ in range(2):
         run_store.look_after()

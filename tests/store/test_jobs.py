@@ -369,7 +369,7 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     store: RunStore, specs: list[RunSpec], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = list[str]()
-    monkeypatch.setattr(LocalWorkers, "_start", lambda _, name, place: started.append(name))
+    monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
     execution = LocalWorkers(store, 1)
     store.studies.submit(Study("me", "a grid"), specs)
     process = sleeping(store, tmp_path)

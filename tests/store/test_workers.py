@@ -14,16 +14,17 @@ from pathlib import Path
 import pytest
 from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from rankviz import RunSpec
 from rankviz.experiments.processes import ProcessId, start
 from rankviz.store import RunStore, Study, StudyStatus, workplace
+from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, log_folder
 from rankviz.store.jobs import Jobs
 from rankviz.store.leases import host
 from rankviz.store.places import default_niceness
-from rankviz.store.roster import at_work
+from rankviz.store.roster import at_work, untold
 from rankviz.store.tables import workers
 from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
 
@@ -250,6 +251,47 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
         connection.execute(insert(workers).values(**noted))
     assert at_work(store) == []
     assert ended_job(jobs, submit()).state == "finished"
+
+
+@processes_alone
+def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execution, begun = LocalWorkers(store, 2), list[ProcessId]()
+    for number in range(2):
+        store.studies.submit(Study("me", "a grid"), [SPEC.but(C=1.0 + number)])
+
+    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        begun.append(start(["sleep", "60"], environment, log))
+        return begun[-1]
+
+    def full(*_: object) -> None:
+        raise StoreOutOfReach("its disk is full")
+
+    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
+    with monkeypatch.context() as patched:
+        patched.setattr("rankviz.store.execution.note_process", full)
+        with pytest.raises(StoreOutOfReach):
+            execution.see_to_it()
+    assert len(begun) == 1, "the other one of the two was not started"
+    execution.see_to_it()
+    execution.see_to_it()
+    assert len(begun) == 2, "the first one lives, and has one place"
+    begun[0].terminate()
+    wait_for(lambda: not begun[0].alive())
+    execution.see_to_it()
+    execution.see_to_it()
+    assert len(begun) == 3
+    for process in begun:
+        process.terminate()
+    wait_for(lambda: not any(process.alive() for process in begun))
+    execution.see_to_it()
+    assert not untold.keys() & set(names_of(store))
+
+
+def names_of(store: RunStore) -> list[str]:
+    with store.database.reading() as connection:
+        return list(connection.execute(select(workers.c.id)).scalars())
 
 
 def test_two_that_look_at_once_start_one_worker(
