@@ -34,6 +34,8 @@ _BLOCK_BYTES = 1 << 20
 class InFolder:
     """Keeps values in new files beside an entry, and removes all that nobody asked to be kept."""
 
+    in_place = False
+
     def __init__(self, entry: Path) -> None:
         self._entry, self._room = entry, room(entry.parent)
         self._open: dict[Path, IO[bytes]] = {}

@@ -2,8 +2,9 @@
 
 Values are put one after another into a stream, filled up with zeros where few features are left out. Where no
 document lists features in another order, as in most files, these are the rows of X, and the stream becomes X
-as it is; else X is written once more, row by row, each to its place. So there are never two of it but while
-it is written again, and one that is kept in a file takes no memory at all.
+as it is; where queries stand apart, its rows change places in memory, a few features at a time. Else X is
+written once more, row by row, each to its place. So there are two of it only while rows that leave much out
+are written again, and one that is kept in a file takes no memory at all.
 """
 
 from __future__ import annotations
@@ -25,8 +26,20 @@ CELLS_AT_ONCE = 1 << 20
 """Of X so many entries are in memory while it is written again: 8 MiB."""
 
 
+PARTS = 16
+"""So many parts of the features change places one after the other: a part is in memory a second time."""
+
+
 class Keep(Protocol):
-    """Where values and X are kept while they are read, and afterwards."""
+    """Where values and X are kept while they are read, and afterwards.
+
+    Attributes
+    ----------
+    in_place : bool
+        Whether rows of X change places where they are; else they are written again.
+    """
+
+    in_place: bool
 
     def stream(self) -> IO[bytes]:
         """A new, empty stream to write to, and to read what was written."""
@@ -46,6 +59,8 @@ class Keep(Protocol):
 
 class InMemory:
     """Keeps values in memory."""
+
+    in_place = True
 
     def stream(self) -> IO[bytes]:
         """A stream that grows in place where the system can (Linux)."""
@@ -120,8 +135,12 @@ class Rows:
         """X, its rows in file order or as `order` has them: row i is that of document order[i]."""
         assert self._stream is not None
         stream, self._stream = self._stream, None
-        if order is None and all(kept.columns is self._whole for kept in self._kept):
-            return self._keep.matrix(stream, self.n, self.width)
+        whole = all(kept.columns is self._whole for kept in self._kept)
+        if whole and (order is None or self._keep.in_place):
+            found = self._keep.matrix(stream, self.n, self.width)
+            if order is not None:
+                _change_places(found, order)
+            return found
         self._keep.take(8 * self.n * self.width)
         out = self._keep.stream()
         self._write_rows(stream, out, _places(order, self.n))
@@ -163,6 +182,12 @@ def _filled(kept: _Kept, values: FloatArray, width: int) -> FloatArray:
     else:
         rows[np.repeat(np.arange(kept.n), kept.lengths), kept.columns] = values
     return rows
+
+
+def _change_places(rows: FloatArray, order: IntArray) -> None:
+    """Have each row i be the one that was order[i]."""
+    for part in np.array_split(rows, PARTS, axis=1):
+        part[:] = part[order]
 
 
 def _places(order: IntArray | None, n: int) -> IntArray:

@@ -379,6 +379,15 @@ def test_values_that_are_no_powers_are_written_as_they_are() -> None:
     assert columns.exponents("C", columns.table).tolist() == [-2, -1]
 
 
+def test_small_tolerances_are_written_as_powers_of_ten() -> None:
+    columns = Columns(table_of(tol=[1e-6, 1e-3], n_components=[10, 100], coef0=[1.0, 1.0]))
+    assert columns.by_powers("tol", columns.table)
+    assert columns.exponents("tol", columns.table).tolist() == [-6, -3]
+    assert columns.base("tol") == 10
+    assert not columns.by_powers("n_components", columns.table)
+    assert not columns.by_powers("coef0", columns.table)
+
+
 def test_another_file_than_the_run_it_names_is_refused(
     store: RunStore, made: list[RunRecord], tmp_path: Path
 ) -> None:

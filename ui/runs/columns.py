@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.common.settings import Powers, Setting, Whole, every
+from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.models.methods import METHODS
 from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
@@ -24,6 +24,8 @@ _NORMALISED = replace(
     NORMALISATION, quiet=True, caption=lambda name: f"normalised: {NORMALISATIONS[name].label}"
 )
 PARTS = {"vali": "validation", "train": "training", "test": "test"}
+SMALL = 1e-3
+"""Of numbers below it the powers of ten tell more than the zeros after the point."""
 MOST_TOLD = 8
 """So many settings that all runs share are told, the others counted."""
 
@@ -93,21 +95,23 @@ class Columns:
 
     def by_powers(self, name: str, table: pd.DataFrame) -> bool:
         """Whether a column is offered as powers, and has only such."""
-        offer = self.setting(name).offer
-        if not isinstance(offer, Powers) or not pd.api.types.is_float_dtype(table[name]):
+        base = self.base(name)
+        if base is None or not pd.api.types.is_float_dtype(table[name]):
             return False
         found = table[name].dropna().unique()
-        return len(found) > 0 and all(_exponent(value, offer.base) is not None for value in found)
+        return len(found) > 0 and all(_exponent(value, base) is not None for value in found)
 
-    def base(self, name: str) -> int:
-        """The base of a column of powers."""
+    def base(self, name: str) -> int | None:
+        """The base of a column of powers: 10 of small numbers such as tolerances; None of other columns."""
         offer = self.setting(name).offer
-        assert isinstance(offer, Powers)
-        return offer.base
+        if isinstance(offer, Powers):
+            return offer.base
+        return 10 if isinstance(offer, Steps) and any(0 < one < SMALL for one in offer.values) else None
 
     def exponents(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
         """The exponents of a column of powers."""
         base = self.base(name)
+        assert base is not None
         by_value = {value: _exponent(value, base) for value in table[name].dropna().unique()}
         return table[name].map(by_value).astype("float")
 
