@@ -114,6 +114,7 @@ body:has([data-testid="stPopover"] button[aria-expanded="true"]:hover) [data-tes
 
 _LARGE = """
 html { font-size: 20px !important; }
+:root { --beside-plane: 18rem; }  /* the plane's buttons take two rows */
 [data-testid="stSidebar"][data-collapsed="false"] { min-width: 18rem !important; width: 18rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit !important; }
 :is(.st-key-data, .st-key-fold) [data-baseweb="select"] { font-size: 0.82rem; }
