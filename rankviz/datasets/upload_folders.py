@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 
 import platformdirs
 
@@ -25,7 +24,6 @@ STALE_SECONDS = 3600
 """A half-written upload older than this was left by a process that died."""
 KEEP_DAYS = 30
 """A visitor's uploads are removed this many days after they were last there."""
-_NAMING = Lock()
 
 
 def uploads_folder() -> Path:
@@ -116,14 +114,16 @@ def delete(path: Path) -> None:
 
 
 def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
-    """Rename to the first free name; a data set that is there already is never replaced."""
-    with _NAMING:
-        number, free = 1, name
-        while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
-            number += 1
-            free = f"{name} {number}"
-        target = root / f"{free}{suffix}"
-        source.rename(target)
+    """Rename to the first free name; a data set that is there already is never replaced.
+
+    The caller sees to it that nobody else does so meanwhile (`upload_room`).
+    """
+    number, free = 1, name
+    while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
+        number += 1
+        free = f"{name} {number}"
+    target = root / f"{free}{suffix}"
+    source.rename(target)
     return target
 
 

@@ -47,11 +47,21 @@ class Room:
 @contextmanager
 def writing(root: Path) -> Iterator[Room]:
     """The room that the visitor has whose data root this is; nobody else writes until it is left."""
+    with undisturbed():
+        clear_left()
+        yield room_of(root)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No other thread or process counts, or gives names to what it has written, until this is left.
+
+    What is renamed while somebody counts may be counted twice, or not at all.
+    """
     everyone = uploads_folder()
     everyone.mkdir(parents=True, exist_ok=True)
     with locked(everyone / LOCK):
-        clear_left()
-        yield room_of(root)
+        yield
 
 
 def room_of(root: Path) -> Room:

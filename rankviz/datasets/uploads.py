@@ -27,7 +27,7 @@ from rankviz.datasets.sizes import check_room
 from rankviz.datasets.textfile import Progress
 from rankviz.datasets.types import DataError, Fold, RankingData
 from rankviz.datasets.upload_folders import aside, moved
-from rankviz.datasets.upload_room import Room, writing
+from rankviz.datasets.upload_room import Room, undisturbed, writing
 from rankviz.datasets.write import write_letor
 
 LIMITS = Limits()
@@ -75,7 +75,8 @@ def accept(
         for number, (fold, parts) in enumerate(folds.items()):
             notes += _checked(parts, files[fold], room, _share_of(reading, number, len(folds)))
         whole = files["Fold1"].get(WHOLE)
-        folder = moved(whole or made, root, called, ".txt" if whole else "")
+        with undisturbed():
+            folder = moved(whole or made, root, called, ".txt" if whole else "")
     if left_out:
         notes.append(f"Left out: {', '.join(left_out[:5])}{' and more' if len(left_out) > 5 else ''}.")
     return Accepted(folder, tuple(notes))
@@ -93,7 +94,7 @@ def keep_fold(fold: Fold, root: Path, name: str) -> Path:
             for part, text in texts.items():
                 room.take(len(text))
                 (made / "Fold1" / f"{part}.txt").write_bytes(text)
-        return moved(made, root, _tidy(name), "")
+            return moved(made, root, _tidy(name), "")
 
 
 def _text(data: RankingData) -> bytes:

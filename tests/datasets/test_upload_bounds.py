@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 from conftest_uploads import FOLD, TEXTS, WHOLE, fold_at, send, zipped
+from filelock import FileLock, Timeout
 
 from rankviz.datasets import DataError, find_datasets
 from rankviz.datasets.members import Upload
 from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import bytes_below, remove, uploads_folder, visitor_root
-from rankviz.datasets.upload_room import room_of
+from rankviz.datasets.upload_folders import bytes_below, moved, remove, uploads_folder, visitor_root
+from rankviz.datasets.upload_room import LOCK, room_of
 from rankviz.datasets.uploads import accept, keep_fold
 
 Bounded = Callable[..., None]
@@ -78,6 +79,25 @@ def test_room_is_that_of_the_tighter_bound(bounded: Bounded) -> None:
     assert room_of(visitor_root("me")).left == 500
     assert room_of(visitor_root("other")).left == 500
     assert "of all visitors" in room_of(visitor_root("other")).found
+
+
+def test_data_sets_get_their_names_while_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is renamed while another visitor's room is counted may not be counted at all."""
+    renamed = list[str]()
+
+    def watched(source: Path, root: Path, name: str, suffix: str) -> Path:
+        with pytest.raises(Timeout):
+            FileLock(uploads_folder() / LOCK).acquire(timeout=0)
+        renamed.append(name)
+        return moved(source, root, name, suffix)
+
+    monkeypatch.setattr("rankviz.datasets.uploads.moved", watched)
+    send(visitor_root("me"), ("own.txt", WHOLE))
+    send(visitor_root("me"), ("folds.zip", zipped(fold_at("Fold1/"))))
+    keep_fold(FOLD, visitor_root("me"), "made")
+    assert renamed == ["own", "folds", "made"]
+    with FileLock(uploads_folder() / LOCK).acquire(timeout=0):
+        assert len(kept("me")) == 3
 
 
 class Meeting(io.BytesIO):
