@@ -64,7 +64,7 @@ assert execute(RunSpec("made", n_components=20), fold=fold).n_pairs > 0
 """
 HOME = """
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("router.py", default_timeout=120).run()
+app = AppTest.from_file("router.py", default_timeout=180).run()
 assert not app.exception, app.exception
 assert not app.error, [error.value for error in app.error]
 assert app.get("plotly_chart")

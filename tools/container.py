@@ -33,7 +33,7 @@ AS_HERE = ("/etc/ssl/certs", "/etc/pip.conf")
 """What a package index is reached with, where there is such a thing."""
 SUITES = {"3.11": "bookworm", "3.13": "trixie"}
 """Debian's releases by their Python."""
-START_SECONDS = 60
+START_SECONDS = 180
 MEMORY = "1g"
 KILLED = 137
 

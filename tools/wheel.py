@@ -214,7 +214,7 @@ def _try_app(ours: Path, home: Path, folder: Path) -> None:
                 raise PackageError(f"page {name or 'home'} asks {strangers}")
             page.close()
         if (REPOSITORY / DOCUMENTATION).is_dir():
-            with urllib.request.urlopen(f"{server.url}/app/static/docs/index.html", timeout=10) as answer:
+            with urllib.request.urlopen(f"{server.url}/app/static/docs/index.html", timeout=60) as answer:
                 if answer.headers.get_content_type() != "text/html":
                     raise PackageError(f"the documentation is served as {answer.headers.get_content_type()}")
         if "Traceback" in server.log() or "http://127.0.0.1:" not in server.log():

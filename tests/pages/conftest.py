@@ -95,7 +95,7 @@ def own_folders(
     yield
     for process in (process for execution in _opened() for process in at_work(execution.store)):
         process.terminate()
-        assert process.wait(10)
+        assert process.wait(60)
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..
     """
 
     def opened(page: str | None = None, **params: Any) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=60)
+        app = AppTest.from_file(str(APP), default_timeout=180)
         link = {key: str(value) for key, value in params.items()}
         app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
         if page not in (None, "home"):

@@ -29,7 +29,7 @@ def _script(page: str) -> None:
 
 def sidebar_alone(page: str = "home", **link: Any) -> AppTest:
     """The sidebar as a link to a page opens it; what it stands for is the state's `spec` and `baseline`."""
-    app = AppTest.from_function(_script, default_timeout=30, kwargs={"page": page})
+    app = AppTest.from_function(_script, default_timeout=180, kwargs={"page": page})
     app.query_params.update({key: str(value) for key, value in link.items()})
     app.run()
     assert not app.exception, app.exception

@@ -24,7 +24,7 @@ from ui.shared.watching import jobs
 Opener = Callable[..., AppTest]
 
 
-def shown_until_done(app: AppTest, seconds: float = 60) -> None:
+def shown_until_done(app: AppTest, seconds: float = 180) -> None:
     """Run the page again, as its fragment would, until its figures are there."""
     deadline = time.monotonic() + seconds
     while not figures(app) and time.monotonic() < deadline:

@@ -196,7 +196,7 @@ def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
 def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> None:
     huge = Recipe(queries=2000, largest=500, features=200).name
     for name in (huge, "somebody-elses"):
-        app = AppTest.from_file(str(APP), default_timeout=60)
+        app = AppTest.from_file(str(APP), default_timeout=180)
         app.query_params["data"] = name
         app.run()
         assert not app.exception

@@ -49,7 +49,7 @@ def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     _memory.cache_clear()
     monkeypatch.setattr("ui.shared.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
-        app = AppTest.from_file(defaults.ROUTER, default_timeout=60).switch_page(entry.script).run()
+        app = AppTest.from_file(defaults.ROUTER, default_timeout=180).switch_page(entry.script).run()
         assert not app.exception
         assert shown(app) or entry.file in OF_STORE, entry.title
     assert [one.done == one.total > 30 for one in kept()] == [True]
@@ -65,7 +65,7 @@ def test_they_are_made_where_visitors_log_in(tmp_path: Path) -> None:
     (tmp_path / "secrets.toml").write_text('[auth]\ncookie_secret = "x"')
     config.set_option("secrets.files", [str(tmp_path / "secrets.toml")])
     secrets_singleton._reset()
-    assert "Log in" in [b.label for b in AppTest.from_file(defaults.ROUTER, default_timeout=60).run().button]
+    assert "Log in" in [b.label for b in AppTest.from_file(defaults.ROUTER, default_timeout=180).run().button]
     secrets_singleton._reset()
     asked_for.cache_clear()  # it is another process that makes them
     defaults.main()

@@ -57,7 +57,7 @@ def script(kind: str, where: str) -> None:
 
 
 def shown(kind: str = "key", where: str = "outer") -> AppTest:
-    app = AppTest.from_function(script, kwargs={"kind": kind, "where": where}, default_timeout=30).run()
+    app = AppTest.from_function(script, kwargs={"kind": kind, "where": where}, default_timeout=180).run()
     assert not app.exception
     return app
 
@@ -104,7 +104,7 @@ def test_a_page_shows_its_faults_wherever_they_are(
     def broken(*_: object) -> None:
         raise RuntimeError("out of its mind")
 
-    app = AppTest.from_file(str(APP), default_timeout=60)
+    app = AppTest.from_file(str(APP), default_timeout=180)
     monkeypatch.setattr(f"ui.home.{place}", broken)
     app.run()
     assert not app.exception
@@ -125,7 +125,7 @@ def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
     def refused(*_: object) -> None:
         raise error
 
-    app = AppTest.from_file(str(APP), default_timeout=60)
+    app = AppTest.from_file(str(APP), default_timeout=180)
     monkeypatch.setattr("ui.home.views.what_is_true", refused)
     app.run()
     assert [one.value for one in app.error] == [str(error)]
@@ -146,7 +146,7 @@ def fragment_script(guarded: bool) -> None:
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_a_fragment_s_fault_is_shown_once(guarded: bool, faults: list[str]) -> None:
-    app = AppTest.from_function(fragment_script, kwargs={"guarded": guarded}, default_timeout=30).run()
+    app = AppTest.from_function(fragment_script, kwargs={"guarded": guarded}, default_timeout=180).run()
     assert len(app.error) == len(app.code) == len(faults) == int(guarded)
     assert len(app.exception) == int(not guarded), "Streamlit's own box, where nothing of ours guards it"
     faults.clear()
@@ -177,7 +177,7 @@ def test_a_sidebar_that_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch, faults
         raise OSError("no such disk")
 
     monkeypatch.setattr("ui.shared.runs.find_datasets", lambda roots: broken())
-    app = AppTest.from_file(str(APP), default_timeout=60).run()
+    app = AppTest.from_file(str(APP), default_timeout=180).run()
     assert [error.value for error in app.error] == [FAULT]
     assert "OSError: no such disk" in faults.pop()
 

@@ -78,7 +78,7 @@ def test_two_at_once_have_it_made_once() -> None:
     asked = threading.Barrier(2)
 
     def ask(_: int) -> Fold:
-        asked.wait(10)
+        asked.wait(60)
         return memory.get(key("a"), lambda: made.append("a") or fold(1))
 
     with ThreadPoolExecutor(2) as pool:

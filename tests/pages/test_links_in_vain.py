@@ -31,7 +31,7 @@ def open_whole(monkeypatch: pytest.MonkeyPatch) -> Opener:
     def opened(page: str, **link: object) -> AppTest:
         entries = sorted(navigation.ENTRIES, key=lambda one: one.file != page)
         monkeypatch.setattr(navigation, "ENTRIES", tuple(entries))
-        app = AppTest.from_file(str(APP), default_timeout=60)
+        app = AppTest.from_file(str(APP), default_timeout=180)
         app.query_params.update({key: str(value) for key, value in link.items()})
         app.run()
         assert not app.exception, app.exception

@@ -27,7 +27,7 @@ def script(text: str, names: tuple[str, ...]) -> None:
 
 def asked(spec: RunSpec, *names: str) -> AppTest:
     kwargs = {"text": spec.to_json(), "names": names}
-    app = AppTest.from_function(script, kwargs=kwargs, default_timeout=30).run()
+    app = AppTest.from_function(script, kwargs=kwargs, default_timeout=180).run()
     assert not app.exception
     return app
 

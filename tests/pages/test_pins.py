@@ -252,7 +252,7 @@ def script() -> None:
 
 
 def pinning(pins: str) -> AppTest:
-    app = AppTest.from_function(script, default_timeout=30)
+    app = AppTest.from_function(script, default_timeout=180)
     app.query_params["pins"] = pins
     app.run()
     assert not app.exception

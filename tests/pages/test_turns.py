@@ -80,14 +80,14 @@ def test_each_spec_is_trained_once_for_all_who_ask(trainings: Trainings) -> None
 
 
 def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
-    trainings._seconds = 0.5
+    trainings._seconds = 2.0
     each = [[spec] for spec in SPECS]
-    assert sorted(at_once(each, seconds=0.9), key=lambda specs: specs[0].C) == each
+    assert sorted(at_once(each, seconds=3.8), key=lambda specs: specs[0].C) == each
     assert trainings.most == 1, "the last has waited for longer than any may train"
 
 
 def test_nobody_waits_for_longer_than_they_have_patience(trainings: Trainings) -> None:
-    trainings._seconds = 0.5
+    trainings._seconds = 3.0
     got = at_once([[spec] for spec in SPECS], seconds=60.0, patience=0.2)
     assert got.count("no turn") == 2
     assert len(trainings.trained) == 1
@@ -127,7 +127,7 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
             served.append(number)
             if number == 0:
                 came.append(0)
-                first.wait(10)
+                first.wait(60)
 
     threads = []
     for number in range(5):
@@ -136,10 +136,10 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
         while number not in came:  # each is in the queue before the next one comes
             time.sleep(0.001)
     moved_on.set()
-    threads[1].join(10)
+    threads[1].join(60)
     first.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert served == [0, 2, 3, 4]
 
 
