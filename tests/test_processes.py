@@ -40,6 +40,22 @@ def test_a_number_that_once_was_a_child_s_is_another_process_now(
     sleeps = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
     assert not replace(sleeps, began=sleeps.began - 1).alive(), "an earlier process had this number"
     sleeps.terminate()
+    assert sleeps.wait(60)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what the system lists is read in /proc")
+def test_nothing_is_said_at_the_end_of_children_that_ended(tmp_path: Path) -> None:
+    code = """
+import os, sys, time
+from pathlib import Path
+from rankviz.experiments.processes import start
+child = start(["true"], dict(os.environ), Path(sys.argv[1]))
+while ") Z " not in Path(f"/proc/{child.pid}/stat").read_text():
+    time.sleep(0.01)
+"""
+    command = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "log")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stderr == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what the system lists is read in /proc")

@@ -5,6 +5,7 @@ Linux lists them in /proc, for which no library is needed; elsewhere psutil does
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -113,6 +114,8 @@ def reap() -> None:
         for _, child in _children.values():
             child.poll()
 
+
+atexit.register(reap)  # or Python would say of those that have ended that they still run
 
 _lock = Lock()
 _children: dict[int, tuple[ProcessId, subprocess.Popen[bytes]]] = {}
