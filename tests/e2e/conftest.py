@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from helpers import SIZE, forget
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tools.browser import Server, app_server, chromium
 
+expect.set_options(timeout=60_000)  # milliseconds: the machine may be busy with all the tests
 LOCAL_SCHEMES = ("data", "blob", "about")
 PROBE = re.compile(r"^/[a-z_-]+/_stcore/(health|host-config)$")
 """On an address such as /train Streamlit's page first looks for its server below /train, gets a 404 each from

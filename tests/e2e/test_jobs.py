@@ -17,15 +17,6 @@ from tools.browser import Server, app_server
 from tools.stored import Stored, stored
 
 SCRIPT = Path(__file__).with_name("jobs_app.py")
-PATIENCE = 60_000
-"""Milliseconds: a worker starts within two seconds, but not on a machine that is busy with all the tests."""
-
-
-@pytest.fixture(autouse=True)
-def slow_machines() -> Iterator[None]:
-    expect.set_options(timeout=PATIENCE)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture

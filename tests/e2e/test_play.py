@@ -13,7 +13,7 @@ def test_play_moves_to_the_last_iteration_and_the_slider_back(server: Server, pa
     last = film.locator(".js-plotly-plot").evaluate("chart => chart._transitionData._frames.length - 1")
     expect(film).to_contain_text("Iteration 0:")
     film.locator(".updatemenu-button").first.click()
-    expect(film).to_contain_text(f"Iteration {last}:", timeout=15_000)
+    expect(film).to_contain_text(f"Iteration {last}:")
     steps = film.locator(".slider-rail-touch-rect")
     box = steps.bounding_box()
     assert box is not None

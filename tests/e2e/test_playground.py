@@ -224,7 +224,7 @@ def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
     page.get_by_role("button", name="One step on").click()
     expect(words).to_contain_text("Newton step 1 of")
     page.get_by_role("button", name="Play").click()
-    expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "), timeout=15_000)
+    expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
 
 
 def test_another_map_and_another_set_are_trained_at_once(server: Server, page: Page) -> None:

@@ -67,12 +67,12 @@ def test_the_list_follows_a_weight_and_the_way_back_ends_at_the_optimum(server: 
     expect(tile(page, "Objective")).not_to_have_text(learned)
     assert order(page) != before
     page.get_by_role("button", name="Back to the optimum").click()
-    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+    expect(tile(page, "Objective")).to_have_text(learned)
     assert order(page) == before
     page.get_by_role("button", name="All to zero").click()
     expect(tile(page, "Objective")).not_to_have_text(learned)
     page.get_by_role("button", name="Back to the optimum").click()  # from elsewhere, once more
-    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+    expect(tile(page, "Objective")).to_have_text(learned)
 
 
 def test_weights_that_were_moved_are_in_the_link(server: Server, page: Page) -> None:
@@ -87,7 +87,7 @@ def test_weights_that_were_moved_are_in_the_link(server: Server, page: Page) -> 
     expect(tile(page, "Objective")).to_have_text(moved)
     expect(weight(page, 3)).to_have_value("0")
     page.get_by_role("button", name="Back to the optimum").click()
-    expect(tile(page, "Objective")).to_have_text(learned, timeout=20_000)
+    expect(tile(page, "Objective")).to_have_text(learned)
     page.wait_for_function("() => !new URLSearchParams(location.search).has('weights')")
 
 
