@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,17 @@ MOST = 2000
 """Of more runs some are drawn, evenly spaced along the axis, and always the best one."""
 
 
-def data(runs: pd.DataFrame, x: Sequence[object], metric: str, best: str) -> pd.DataFrame:
+def data(runs: pd.DataFrame, x: Sequence[object] | pd.Series[Any], metric: str, best: str) -> pd.DataFrame:
     """Columns run (digest), x, value, look, place (data set and fold), best: of runs with both values."""
     looks = runs["method"].where(runs["method"] != USUAL, runs.get("feature_map", runs["method"]))
     place = runs["dataset"] + " " + runs["fold"]
     table = pd.DataFrame(
-        {"run": runs.index, "x": list(x), "value": runs[metric].to_numpy(), "look": looks.to_numpy()}
+        {
+            "run": runs.index,
+            "x": pd.Series(x).array,
+            "value": runs[metric].to_numpy(),
+            "look": looks.to_numpy(),
+        }
     )
     table = table.assign(place=place.to_numpy()).dropna(subset=["x", "value"]).reset_index(drop=True)
     return table.assign(best=table["run"] == best)
@@ -39,7 +45,7 @@ def thinned(table: pd.DataFrame) -> pd.DataFrame:
 
 def figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
     """A point a run in the colour of its method, a ring around the best; `kind` is the type of the axis."""
-    fig = go.Figure()
+    fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))
         fig.add_trace(
@@ -48,8 +54,7 @@ def figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear"
                 y=rows["value"],
                 mode="markers",
                 name=style.name,
-                text=[harmless(place) for place in rows["place"]],
-                customdata=rows[["run"]].to_numpy(),
+                text=rows["place"].map(said),
                 marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
                 hovertemplate="%{text}<br>%{x}, " + harmless(metric) + " %{y:.4f}<extra></extra>",
             )

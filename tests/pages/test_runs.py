@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +364,24 @@ def test_a_setting_that_some_runs_do_not_have_does_not_differ_by_that() -> None:
     )
     assert columns.differing(columns.table) == ["gamma", "rank"]
     assert columns.common(columns.table) == "Laplacian kernel"
+
+
+def test_what_differs_in_a_part_is_what_differs_where_there_is_nothing_else() -> None:
+    table = table_of(
+        kernel=["laplacian", None, "laplacian", "rbf"],
+        gamma=[0.5, None, 0.25, 0.25],
+        rank=[None, 5, None, None],
+        C=[1.0, 1.0, 1.0, 2.0],
+        fold=["Fold1", "Fold1", "Fold1", "Fold1"],
+    )
+    columns, found = Columns(table), set()
+    for n in range(1, len(table) + 1):
+        for rows in combinations(range(len(table)), n):
+            part = columns.table.iloc[list(rows)]
+            assert columns.differing(part) == Columns(part).differing(part)
+            found.add(tuple(columns.differing(part)))
+    assert {(), ("gamma",)} < found
+    assert len(columns.differing(table)) == 4
 
 
 def test_costs_are_compared_as_a_whole() -> None:

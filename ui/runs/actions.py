@@ -34,7 +34,7 @@ def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
         key="runs-all",
         icon=":material/select_all:",
         on_click=choose,
-        args=([] if every else list(table.index),),
+        args=([] if every else table.index,),
         help="Choose all runs that the controls at the left let through, or none.",
     )
     starred = bool(own) and bool(table.loc[own, "star"].all())

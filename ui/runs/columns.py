@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -55,9 +56,15 @@ class Columns:
         held, named = self._known[name], isinstance(value, str)
         return next((one for one in held if named and value in one.options), held[0])
 
-    def differing(self, table: pd.DataFrame) -> list[str]:
+    @cached_property
+    def _varying(self) -> list[str]:
+        """Those that are not the same in all runs: no part of the table has others."""
+        return [name for name in self.names if self._differs(name, self.table)]
+
+    def differing(self, part: pd.DataFrame) -> list[str]:
         """Those that are not the same in all runs of a part of the table."""
-        return [name for name in self.names if self._differs(name, table)]
+        whole = len(part) == len(self.table)
+        return [name for name in self._varying if whole or self._differs(name, part)]
 
     def _differs(self, name: str, table: pd.DataFrame) -> bool:
         """Whether runs differ in a setting; one that only some have does not count."""
@@ -80,10 +87,10 @@ class Columns:
             return "none"
         return self.told(name, value).removeprefix(f"{self.setting(name, value).symbol} = ")
 
-    def common(self, table: pd.DataFrame) -> str:
-        """What all runs share, in Markdown; without what goes without saying."""
-        shared = [name for name in self.names if not self._differs(name, table)]
-        values = {name: table[name].dropna() for name in shared}
+    def common(self, part: pd.DataFrame) -> str:
+        """What all runs of a part of the table share, in Markdown; without what goes without saying."""
+        differing = self.differing(part)
+        values = {name: part[name].dropna() for name in self.names if name not in differing}
         words = [self._unless_understood(name, held.iloc[0]) for name, held in values.items() if len(held)]
         said = [escaped(text) for text in words if text]
         more = len(said) - MOST_TOLD

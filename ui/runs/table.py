@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -129,7 +129,7 @@ def chosen_of(table: pd.DataFrame) -> list[str]:
     return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
 
 
-def choose(digests: Sequence[str]) -> None:
+def choose(digests: Iterable[str]) -> None:
     """Choose runs, and draw the table anew with them (a callback)."""
     st.session_state[CHOSEN] = list(digests)
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1

@@ -124,7 +124,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         show_answer(answer)
         return
     x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
-    data = many_runs.data(found, list(x), column, best)
+    data = many_runs.data(found, x, column, best)
     drawn = many_runs.thinned(data)
     some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
     show_figure(
