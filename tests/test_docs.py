@@ -115,3 +115,96 @@ def test_what_a_style_fetches_is_found(rule: str, tmp_path: Path) -> None:
 def test_an_empty_site_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(DocumentationError, match="no pages"):
         check(tmp_path)
+
+
+ARCHITECTURE = REPOSITORY / "ARCHITECTURE.md"
+NOTES = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+DESCRIBING = [ARCHITECTURE, REPOSITORY / "CONTRIBUTING.md", *sorted((DOCS / "decisions").glob("*.md"))]
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(r"((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|js|md|toml|txt|json))(?::([\w.]+))?")
+IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*(?:\(.*\))?")
+LINK = re.compile(r"\]\((?!\w+://|#)([^)#\s]+)")
+BUILT = {
+    "workers/",
+    "rankviz/_shipped",
+    "screens/",
+    "screens/faults/",
+    "static/docs",
+    "OHSUMED/Fold1/train.txt",
+}
+"""Paths that are not under version control: outputs, and data of the reader's own."""
+
+
+def source_words() -> set[str]:
+    """Return the words of all sources, file names and settings, which texts may name."""
+    folders = ("rankviz", "ui", "pages", "tests", "tools", "benchmarks", ".streamlit")
+    sources = [path for folder in folders for path in (REPOSITORY / folder).rglob("*.*")]
+    sources += [REPOSITORY / name for name in ("app.py", "router.py", "Makefile", "pyproject.toml")]
+    texts = (path.read_text(encoding="utf-8", errors="ignore") for path in sources if path != Path(__file__))
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
+def unknown_names(text: str, words: set[str]) -> list[str]:
+    """List the files, and the names in them, that a text has in `code` and the repository has not."""
+    missing = []
+    for span in CODE_SPAN.findall(text):
+        if found := PATH.fullmatch(span):
+            path, name = REPOSITORY / found[1], found[2]
+            if "NAME" in found[1] or found[1] in BUILT:
+                continue
+            if not path.exists() or (name and not defines(path, name)):
+                missing.append(span)
+        elif IDENTIFIER.fullmatch(span):
+            parts = span.split("(")[0].split(".")
+            missing += [span] if not words.issuperset(parts) else []
+    return missing
+
+
+def defines(path: Path, name: str) -> bool:
+    """Tell whether a Python file defines a function, class, method or constant."""
+    text = path.read_text(encoding="utf-8")
+    return all(
+        re.search(rf"^\s*(?:(?:async )?def|class) {part}\b|^\s*{part}\b[^=\n]*=", text, re.MULTILINE)
+        for part in name.split(".")
+    )
+
+
+def test_every_file_and_name_in_the_architecture_and_its_decisions_exists() -> None:
+    words = source_words()
+    found = {path.name: unknown_names(path.read_text(encoding="utf-8"), words) for path in DESCRIBING}
+    assert {name: missing for name, missing in found.items() if missing} == {}
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "rankviz/no_such.py",
+        "rankviz/common/errors.py:NoSuchError",
+        "rankviz/models/ranksvm.py:RankSVM.no_such",
+        "no_such_name()",
+        "no_such/",
+    ],
+)
+def test_a_name_that_does_not_exist_is_noticed(span: str) -> None:
+    assert unknown_names(f"See `{span}` and `rankviz/common/errors.py:DataError`.", source_words()) == [span]
+
+
+def test_links_of_the_architecture_and_its_decisions_lead_somewhere() -> None:
+    links = [(path, link) for path in DESCRIBING for link in LINK.findall(path.read_text(encoding="utf-8"))]
+    assert len(links) > len(NOTES) > 0
+    assert [(path.name, link) for path, link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_index_has_every_decision_once() -> None:
+    rows = re.findall(
+        r"^\| \[(\d+)\]\((\S+)\) \|", (DOCS / "decisions" / "index.md").read_text(), re.MULTILINE
+    )
+    assert rows == [(str(number), path.name) for number, path in enumerate(NOTES, 1)]
+    for number, path in enumerate(NOTES, 1):
+        text = path.read_text(encoding="utf-8")
+        assert path.name.startswith(f"{number:04}-")
+        assert re.search(rf"\A# {number}\. .+\n\nDate: 20\d\d-\d\d-\d\d", text), path.name
+
+
+def test_the_architecture_is_read_in_ten_minutes() -> None:
+    assert len(ARCHITECTURE.read_text(encoding="utf-8").split()) <= 1500
