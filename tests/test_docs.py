@@ -206,5 +206,16 @@ def test_the_index_has_every_decision_once() -> None:
         assert re.search(rf"\A# {number}\. .+\n\nDate: 20\d\d-\d\d-\d\d", text), path.name
 
 
+def test_docstrings_link_to_decisions_that_exist() -> None:
+    sources = [path for folder in ("rankviz", "ui") for path in (REPOSITORY / folder).rglob("*.py")]
+    linked = [
+        name
+        for path in sources
+        for name in re.findall(r"docs/decisions/\S+?\.md", path.read_text(encoding="utf-8"))
+    ]
+    assert linked
+    assert [name for name in linked if not (REPOSITORY / name).is_file()] == []
+
+
 def test_the_architecture_is_read_in_ten_minutes() -> None:
     assert len(ARCHITECTURE.read_text(encoding="utf-8").split()) <= 1500

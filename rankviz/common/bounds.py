@@ -3,6 +3,8 @@
 RANKVIZ_BOUNDS names them: nothing for one person's own machine, "class" for a class on one machine, or a
 TOML file whose keys are the fields of `Bounds` (what it leaves out is as on one's own machine, or as in the
 set that its key `like` names).
+
+See docs/decisions/0020-bounds-and-uploads.md.
 """
 
 from __future__ import annotations

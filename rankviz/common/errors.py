@@ -1,4 +1,7 @@
-"""Errors and warnings about data and settings, with what to do about them."""
+"""Errors and warnings about data and settings, with what to do about them.
+
+See docs/decisions/0003-two-errors-for-users.md.
+"""
 
 from __future__ import annotations
 

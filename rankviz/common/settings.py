@@ -4,6 +4,8 @@ A `Setting` is declared beside what it belongs to. Constructor checks, run specs
 pins, captions and the documentation's tables all read it. What may be chosen (a feature map, a kernel, a
 solver, …) declares in `settings` what it reads itself, so that `active` finds which settings a run has:
 those of its method, then those of what is chosen there, and so on.
+
+See docs/decisions/0002-declare-do-not-guess.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 In a checkout they stand at its top, beside the package; setup.py puts them into the package when it is
 built, in the same order below one folder: a package called `ui` or `pages` must not lie beside rankviz.
+
+See docs/decisions/0028-the-wheel-is-the-product.md.
 """
 
 from __future__ import annotations

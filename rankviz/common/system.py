@@ -1,4 +1,7 @@
-"""What kind of system this is, as far as anything depends on it; the standard library only."""
+"""What kind of system this is, as far as anything depends on it; the standard library only.
+
+See docs/decisions/0027-what-systems-differ-in.md.
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ the data is among that. X is not read when it is opened, so no checksum of all o
 the time of its last change and a digest of samples (of all of it, up to 1 MiB) must be what they were when it
 had been brought to the disk. That finds what was cut short, exchanged or written to; a few bytes between the
 samples that the disk gives back wrong it does not find.
+
+See docs/decisions/0026-reading-data.md.
 """
 
 from __future__ import annotations

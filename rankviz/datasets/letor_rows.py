@@ -5,6 +5,8 @@ document lists features in another order, as in most files, these are the rows o
 as it is; where queries stand apart, its rows change places in memory, a few features at a time. Else X is
 written once more, row by row, each to its place. So there are two of it only while rows that leave much out
 are written again, and one that is kept in a file takes no memory at all.
+
+See docs/decisions/0026-reading-data.md.
 """
 
 from __future__ import annotations

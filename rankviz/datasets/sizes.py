@@ -2,6 +2,8 @@
 
 Files list features one by one, so a few bytes may name feature 100,000: what is allocated is bounded by the
 values that are listed, by the memory that is free, and in an upload by what all of it may take together.
+
+See docs/decisions/0026-reading-data.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Processes by number and start time, so that a number given to another process is not mistaken for it.
 
 Linux lists them in /proc, for which no library is needed; elsewhere psutil does. In a browser there are none.
+
+See docs/decisions/0027-what-systems-differ-in.md.
 """
 
 from __future__ import annotations

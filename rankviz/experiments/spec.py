@@ -1,4 +1,7 @@
-"""RunSpec: everything that decides what a run computes, as a frozen value that is also JSON."""
+"""RunSpec: everything that decides what a run computes, as a frozen value that is also JSON.
+
+See docs/decisions/0013-a-run-is-a-value.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs that share features: which ones do, in what order they are made, and what is computed once for all."""
+"""Runs that share features: which ones do, in what order they are made, and what is computed once for all.
+
+See docs/decisions/0013-a-run-is-a-value.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 To add one: a frozen dataclass derived from `BlockKernel`, and one entry in `KERNELS` of
 `rankviz.features.kernels`.
+
+See docs/decisions/0031-contracts-of-extensions.md.
 """
 
 from __future__ import annotations

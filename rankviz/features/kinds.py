@@ -2,6 +2,8 @@
 
 Everything else asks here rather than for a map by its name: whether there is a kernel, whether m features
 approximate it, whether anything is drawn.
+
+See docs/decisions/0002-declare-do-not-guess.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Linear features store Φ itself (T = I), random Fourier features the cosines (T = √(2/m) I). The Nyström map
 stores the kernel matrix B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product
 that forms Φ. All but U Σ^-1/2 are nested: the map for fewer columns is B[:, :k] with a T of its own.
+
+See docs/decisions/0006-features-are-an-operator.md.
 """
 
 from __future__ import annotations

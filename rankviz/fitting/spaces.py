@@ -1,6 +1,8 @@
 """Where the weights of neighbouring fits live: in the features of one draw, or in the kernel's own space.
 
 A space makes the objective of a task and keeps what tasks share: the base of features, or the kernel matrix.
+
+See docs/decisions/0009-the-exact-kernel-in-coefficients.md.
 """
 
 from __future__ import annotations

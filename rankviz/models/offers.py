@@ -1,4 +1,7 @@
-"""What fitted models offer beside scores, declared by each method and never guessed from its name."""
+"""What fitted models offer beside scores, declared by each method and never guessed from its name.
+
+See docs/decisions/0002-declare-do-not-guess.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What every ranker has: scikit-learn's conventions around training and scores, and what runs keep of it."""
+"""What every ranker has: scikit-learn's conventions around training and scores, and what runs keep of it.
+
+See docs/decisions/0031-contracts-of-extensions.md.
+"""
 
 from __future__ import annotations
 

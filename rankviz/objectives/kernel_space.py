@@ -4,6 +4,8 @@ A vector of this objective is two rows (2, n): coefficients β and their image K
 images along, so the inner product ⟨a, b⟩ = a[0]·b[1], which is αᵀKβ, costs no product with K, and a CG
 iteration takes a single one. The Newton system is S δ = −(β + C ∂risk) with S = I + C R K, self-adjoint
 and positive in ⟨·, ·⟩.
+
+See docs/decisions/0009-the-exact-kernel-in-coefficients.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Values and gradients of an objective are always in double precision. Hessian products and preconditioners
 only choose directions; in single precision they take half the time, most of it spent reading Φ.
+
+See docs/decisions/0006-features-are-an-operator.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Which of the two ways to compute a risk."""
+"""Which of the two ways to compute a risk.
+
+See docs/decisions/0004-two-forms-of-a-risk.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The interface of a risk, whichever way it is computed."""
+"""The interface of a risk, whichever way it is computed.
+
+See docs/decisions/0004-two-forms-of-a-risk.md.
+"""
 
 from __future__ import annotations
 

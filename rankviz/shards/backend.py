@@ -1,4 +1,7 @@
-"""Where shards are worked on: lists whose entries stay where they are, and work on entry after entry."""
+"""Where shards are worked on: lists whose entries stay where they are, and work on entry after entry.
+
+See docs/decisions/0012-backends-and-dask-futures.md.
+"""
 
 from __future__ import annotations
 

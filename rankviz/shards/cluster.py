@@ -2,6 +2,8 @@
 
 A worker that dies takes its shards along; the scheduler has others make them, from the task that opened the
 documents on. Nothing is kept by actors. Import this module only where `rankviz[dask]` is installed.
+
+See docs/decisions/0012-backends-and-dask-futures.md.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ A base K_nm of a Nyström map must not be rounded, for T = L^-T makes its errors
 kept in single precision is Φ = K_nm T itself, whose errors nothing multiplies. It is a product in double
 precision with T as a matrix: that errs by 10^-16 ‖T‖, where solves with L would err less, but are slower, and
 SciPy's let no other thread of the process work meanwhile.
+
+See docs/decisions/0011-fits-in-shards.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 With Φ = B T a shard holds its rows of the stored features B; it is sent T w and gives Bᵀ r. Each call is one
 round: everything that has a number for each document stays with the shards.
+
+See docs/decisions/0011-fits-in-shards.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Truncated Newton: directions by preconditioned conjugate gradients, steps by exact line search."""
+"""Truncated Newton: directions by preconditioned conjugate gradients, steps by exact line search.
+
+See docs/decisions/0008-conjugate-gradients-not-direct-newton.md.
+"""
 
 from __future__ import annotations
 

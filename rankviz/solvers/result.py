@@ -1,4 +1,7 @@
-"""Results of solvers: weights, how it ended, and one record per iteration. A solver never prints."""
+"""Results of solvers: weights, how it ended, and one record per iteration. A solver never prints.
+
+See docs/decisions/0005-every-trace-row-has-a-proof.md.
+"""
 
 from __future__ import annotations
 

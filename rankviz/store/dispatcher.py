@@ -2,6 +2,8 @@
 
 A process of its own, for a cluster's client takes memory and a thread that the app should not have. While the
 cluster does not answer it goes on asking, and notes why in the store, where pages find it.
+
+See docs/decisions/0017-workers-stay.md.
 """
 
 from __future__ import annotations

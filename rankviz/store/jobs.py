@@ -1,4 +1,7 @@
-"""Jobs: studies that somebody waits for on a page, bounded in number and in time."""
+"""Jobs: studies that somebody waits for on a page, bounded in number and in time.
+
+See docs/decisions/0016-jobs-are-studies.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How leases end: by time, with the process that held them, or because nobody wants the runs any more."""
+"""How leases end: by time, with the process that held them, or because nobody wants the runs any more.
+
+See docs/decisions/0015-the-run-store.md.
+"""
 
 from __future__ import annotations
 

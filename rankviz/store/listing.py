@@ -1,4 +1,7 @@
-"""All runs that a visitor may see, as a table; what never changes of a run is read once."""
+"""All runs that a visitor may see, as a table; what never changes of a run is read once.
+
+See docs/decisions/0018-tables-of-runs.md.
+"""
 
 from __future__ import annotations
 

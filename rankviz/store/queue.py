@@ -3,6 +3,8 @@
 A worker takes one family at a time, the one of the visitor for whom the fewest are being made. Its lease ends
 unless it is renewed; a family whose lease has ended, or whose worker is known to be dead, goes to the next
 worker. Every step is one transaction that tells by the rows it changed whether it came in time.
+
+See docs/decisions/0015-the-run-store.md.
 """
 
 from __future__ import annotations

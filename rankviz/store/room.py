@@ -1,6 +1,8 @@
 """Room in a run store: records are bounded in bytes, and what was deleted goes for good after a while.
 
 Nobody's runs of the last day make room for another's: then nothing new is asked for instead.
+
+See docs/decisions/0020-bounds-and-uploads.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 It takes one family after the other, and ends when there has been nothing to do for a while, when it has made
 much or taken much memory, when the code has changed, and when nobody reaches the store for long.
+
+See docs/decisions/0017-workers-stay.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Design: which runs a sweep makes, as a frozen value that is also JSON."""
+"""Design: which runs a sweep makes, as a frozen value that is also JSON.
+
+See docs/decisions/0014-a-sweep-is-a-value.md.
+"""
 
 from __future__ import annotations
 

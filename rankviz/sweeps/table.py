@@ -2,6 +2,8 @@
 
 A table of runs has one row a run, indexed by the digest of its spec: columns "dataset", "fold", "method",
 "seconds", every setting by its name, and means over queries as "vali:MAP", "test:NDCG@10".
+
+See docs/decisions/0014-a-sweep-is-a-value.md.
 """
 
 from __future__ import annotations

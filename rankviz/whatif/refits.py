@@ -4,6 +4,8 @@ What changes is what was asked: γ stays the number it was, landmarks and freque
 model (of a feature that is switched off, the landmarks lose it too), and so does all that is computed from
 them: the base, its factor and the curvature that preconditions. The exact kernel has its documents for
 landmarks: new ones are added, which takes a factor or a kernel matrix of their own.
+
+See docs/decisions/0010-refits.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What the server does beside what Streamlit does: it counts uploads and lets go what nobody uses."""
+"""What the server does beside what Streamlit does: it counts uploads and lets go what nobody uses.
+
+See docs/decisions/0021-uploads-in-memory.md.
+"""
 
 from __future__ import annotations
 

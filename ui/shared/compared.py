@@ -2,6 +2,8 @@
 
 Any page's present model is sent there from the sidebar: its run on the fold that is set, and those on other
 folds and with other seeds that the visitor has in the run store.
+
+See docs/decisions/0025-state-shared-by-pages.md.
 """
 
 from __future__ import annotations

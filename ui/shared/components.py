@@ -6,6 +6,8 @@ the theme have changed, always with the same parent, and may import other files 
 style sheet of the same name stands beside it. Scripts are files of our own server, for the policy of pages
 (`ui/shared/headers.py`) lets no browser run code made of text. Streamlit serves such files to installed
 packages only; so the folder is declared to it here as if it were one.
+
+See docs/decisions/0023-own-code-in-the-browser.md.
 """
 
 from __future__ import annotations

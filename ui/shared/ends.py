@@ -1,4 +1,7 @@
-"""The end of a page's run where there is no more to show."""
+"""The end of a page's run where there is no more to show.
+
+See docs/decisions/0003-two-errors-for-users.md.
+"""
 
 from __future__ import annotations
 

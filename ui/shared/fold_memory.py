@@ -1,4 +1,7 @@
-"""The folds that were opened latest, as read and as normalised: as many as a bound of bytes allows."""
+"""The folds that were opened latest, as read and as normalised: as many as a bound of bytes allows.
+
+See docs/decisions/0021-uploads-in-memory.md.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ Streamlit reads most texts as Markdown: a name of a data set could have the brow
 another host, or look like a link of ours. `escaped` is the one way for such a text into one of ours;
 `describe` and `data_words` are those of `rankviz.experiments.description` with the names in them escaped, and
 a test sees to it that pages use these.
+
+See docs/decisions/0022-security-in-the-browser.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Streamlit sets none of its own and lets an app add them (`app.py`). They are checked by the browser, so that
 even a text that a page shows by mistake as HTML can fetch nothing.
+
+See docs/decisions/0022-security-in-the-browser.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The runs a page needs: remembered, made while the visitor waits, or made by a job that the page watches."""
+"""The runs a page needs: remembered, made while the visitor waits, or made by a job that the page watches.
+
+See docs/decisions/0019-live-or-in-the-background.md.
+"""
 
 from __future__ import annotations
 

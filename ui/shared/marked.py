@@ -2,6 +2,8 @@
 
 A chart of documents is drawn under another key after each change of what is marked: the browser tells of a
 click only where it differs from the last one that it told of.
+
+See docs/decisions/0025-state-shared-by-pages.md.
 """
 
 from __future__ import annotations

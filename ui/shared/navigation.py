@@ -1,4 +1,7 @@
-"""The pages of the app, and what every page begins with."""
+"""The pages of the app, and what every page begins with.
+
+See docs/decisions/0032-how-a-page-is-built.md.
+"""
 
 from __future__ import annotations
 

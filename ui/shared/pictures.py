@@ -2,6 +2,8 @@
 
 Every size is a canvas on which letters have the pixels of figures on the page, drawn larger or smaller as a
 whole: lines, marks and letters keep their proportions, and letters have the size that the place asks for.
+
+See docs/decisions/0023-own-code-in-the-browser.md.
 """
 
 from __future__ import annotations

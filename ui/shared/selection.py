@@ -7,6 +7,8 @@ keeps its key while it is itself the one that changes the selection, and so its 
 
 A selection belongs to a data set, fold and part: numbers of queries mean others elsewhere. On other data it
 is put aside, and taken up again when they come back.
+
+See docs/decisions/0030-streamlit-traps.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Every widget is bound to the URL under the key of its setting, so the address of a page is its whole state. A
 value equal to its default is left out of the URL; `v` there says which set of defaults is meant.
+
+See docs/decisions/0024-the-address-is-the-state.md.
 """
 
 from __future__ import annotations

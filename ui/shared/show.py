@@ -1,4 +1,7 @@
-"""How figures and captions are put on a page: the same way everywhere, with their data to take away."""
+"""How figures and captions are put on a page: the same way everywhere, with their data to take away.
+
+See docs/decisions/0032-how-a-page-is-built.md.
+"""
 
 from __future__ import annotations
 

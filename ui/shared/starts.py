@@ -2,6 +2,8 @@
 
 The place that a widget starts from depends on the data set alone, not on its fold, so that an address which
 names nothing else always shows the same. Another data set sets what it has settings of its own for.
+
+See docs/decisions/0024-the-address-is-the-state.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Streamlit collects all garbage after every run of a script, and with the libraries in memory that takes longer
 than many a run. They stay until the server ends, so nothing is lost where the collector passes them over.
+
+See docs/decisions/0030-streamlit-traps.md.
 """
 
 from __future__ import annotations

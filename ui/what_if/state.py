@@ -1,6 +1,8 @@
 """The list of changes: kept in the session and in the address, with what it was before for undoing.
 
 Changes belong to a data set and fold: on other data they are put aside, and taken up when these come back.
+
+See docs/decisions/0025-state-shared-by-pages.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """From what pairs give documents to scores: f = G c with the Gram matrix G of documents, never formed.
 
 Dual variables α give each document c_i = Σ_j α_ij − Σ_j α_ji; then w = Σ c_i φ(x_i), f = G c and ‖w‖² = cᵀf.
+
+See docs/decisions/0007-low-rank-models-solve-the-dual.md.
 """
 
 from __future__ import annotations

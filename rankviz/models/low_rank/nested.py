@@ -7,6 +7,8 @@ that sum to zero over the copies of a column, α grows by exactly s·EEᵀ at V 
 with b = ½tr(Eᵀ(T + Tᵀ)E). T + Tᵀ has zeros in its diagonal, hence a negative eigenvalue unless it is zero:
 more factors lower the objective as soon as a pair whose margin is not 1 has factors between zero and the
 ceiling at both ends. Mostly by very little.
+
+See docs/decisions/0007-low-rank-models-solve-the-dual.md.
 """
 
 from __future__ import annotations
