@@ -1,6 +1,6 @@
 """What every ranker has: scikit-learn's conventions around training and scores, and what runs keep of it.
 
-See docs/decisions/0031-contracts-of-extensions.md.
+See docs/decisions/0033-contracts-of-rankers-and-designs.md.
 """
 
 from __future__ import annotations
