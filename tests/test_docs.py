@@ -16,6 +16,9 @@ from tools.docs import DocumentationError, check
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCS = REPOSITORY / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SHOWN = re.compile(r"^```python\n(?:(?!```)[^\n]*\n)*```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
+"""The output that a page shows: a text block directly below a Python block."""
+
 NAMED = re.compile(r"^\.\. auto\w+:: (\w+)$", re.MULTILINE)
 
 PAGES = [REPOSITORY / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -57,14 +60,23 @@ def test_the_examples_of_a_page_run_one_after_the_other(tmp_path: Path) -> None:
         check=True,
     )
     assert ran.stderr == ""
-    for script in scripts:
-        assert (script.parent / "out.txt").read_text().strip(), f"{script.parent.name} prints nothing"
+    for script, path in zip(scripts, WITH_EXAMPLES, strict=True):
+        printed = (script.parent / "out.txt").read_text("utf-8")
+        assert printed.strip(), f"{script.parent.name} prints nothing"
+        for shown in SHOWN.findall(path.read_text(encoding="utf-8")):
+            assert shown in printed, f"{path.name} shows {shown!r}, but its examples print {printed!r}"
 
 
 def test_there_are_pages_with_examples() -> None:
-    assert {"README", "index", "bring-data", "choose-c-and-gamma", "add-a-loss"} <= {
+    assert {"README", "index", "python", "bring-data", "choose-c-and-gamma", "add-a-loss"} <= {
         p.stem for p in WITH_EXAMPLES
     }
+
+
+def test_the_readme_is_short_and_shows_its_output() -> None:
+    readme = PAGES[0].read_text(encoding="utf-8")
+    assert len(readme.split()) <= 700
+    assert len(SHOWN.findall(readme)) == len(BLOCK.findall(readme)) == 1
 
 
 def test_every_public_name_stands_in_the_interface_once() -> None:

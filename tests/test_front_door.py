@@ -24,18 +24,18 @@ def test_every_public_name_is_there() -> None:
     assert set(rankviz.__all__) <= set(scope)
 
 
-def names_in_the_readme() -> list[str]:
-    """The dotted names below rankviz that README's Python section spells."""
-    section = (REPOSITORY / "README.md").read_text().partition("## Use from Python")[2].partition("\n## ")[0]
-    return sorted(set(re.findall(r"\brankviz(?:\.[A-Za-z_]\w*)+", section)))
+def names_in_the_guide() -> list[str]:
+    """Return the dotted names below rankviz in docs/python.md."""
+    guide = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+    return sorted(set(re.findall(r"\brankviz(?:\.[A-Za-z_]\w*)+", guide)))
 
 
 PACKAGES = sorted(path.parent.name for path in (REPOSITORY / "rankviz").glob("*/__init__.py"))
-FROM_README = names_in_the_readme()
+FROM_GUIDE = names_in_the_guide()
 
 
 NAMES = [
-    *FROM_README,
+    *FROM_GUIDE,
     *(f"rankviz.{package}" for package in PACKAGES),
     "rankviz.plots.metric_curve.figure",
     "rankviz.datasets.uploads",
@@ -67,8 +67,8 @@ def test_names_are_found_after_importing_the_package_alone() -> None:
     assert done.stdout == ""
 
 
-def test_the_readme_spells_some() -> None:
-    assert len(FROM_README) >= 4
+def test_the_guide_has_dotted_names() -> None:
+    assert len(FROM_GUIDE) >= 4
 
 
 def test_packages_and_modules_are_listed() -> None:

@@ -1,4 +1,4 @@
-"""The pages are declared once: the menu, Home and README's table name the same ones."""
+"""Each page is declared once: the menu, Home, README and docs/pages.md name the same pages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,23 @@ def test_every_page_is_declared_once() -> None:
     assert len({entry.title for entry in ENTRIES}) == len({entry.icon for entry in ENTRIES}) == len(ENTRIES)
 
 
-def test_the_readme_has_a_row_for_each() -> None:
-    lines = (APP.parent / "README.md").read_text(encoding="utf-8").splitlines()
-    start = lines.index("| page | what it answers |") + 2
-    rows = lines[start : lines.index("", start)]
-    assert [row.split("|")[1].strip() for row in rows] == [entry.title for entry in ENTRIES]
+def rows_below(header: str, path: Path) -> list[list[str]]:
+    """Return the cells of the table with this header, row by row."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index(header) + 2
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in lines[start : lines.index("", start)]]
+
+
+def test_the_readme_groups_all_pages() -> None:
+    rows = rows_below("| group | pages |", APP.parent / "README.md")
+    named = [title for _, titles in rows for title in titles.split(", ")]
+    assert sorted(named) == sorted(entry.title for entry in ENTRIES)
+
+
+def test_the_documentation_has_a_row_for_each_page() -> None:
+    rows = rows_below("| page | what it shows |", APP.parent / "docs" / "pages.md")
+    assert sorted(title for title, _ in rows) == sorted(entry.title for entry in ENTRIES)
+    assert all(text.endswith(".") for _, text in rows)
 
 
 def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTest]) -> None:
