@@ -17,6 +17,9 @@ from typing import Any, Protocol
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import power_of_two
 
+LARGEST = 2**63 - 1
+"""The largest whole number that arrays hold."""
+
 
 class Domain(Protocol):
     """The values that a setting may have."""
@@ -46,7 +49,7 @@ class Positive:
         """Raise `SettingError` unless value is one of them."""
         if (isinstance(value, str) and value in self.names) or (value is None and self.optional):
             return
-        if not 0 < _as_float(value) < math.inf:
+        if not 0 < as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
@@ -68,7 +71,7 @@ class Real:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        if not self.low <= _as_float(value) < math.inf or _as_float(value) == -math.inf:
+        if not self.low <= as_float(value) < math.inf or as_float(value) == -math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
@@ -89,7 +92,7 @@ class Share:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        number = _as_float(value)
+        number = as_float(value)
         if not 0 <= number <= 1 or (self.positive and number == 0):
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
@@ -119,6 +122,8 @@ class Whole:
         most = math.inf if self.most is None else self.most
         if not whole or not self.least <= int(value) <= most:  # type: ignore[call-overload]
             raise SettingError(f"{name}={value!r} must be {self.words}")
+        if int(value) > LARGEST:  # type: ignore[call-overload]
+            raise SettingError(f"{name} is too large a number; it must be {self.words}, below 2⁶³")
 
     def plain(self, value: Any) -> int | None:
         """An int, or None."""
@@ -131,7 +136,7 @@ class Whole:
         return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
 
 
-def _as_float(value: object) -> float:
+def as_float(value: object) -> float:
     """A number as a float; NaN for what is none, or has too many digits for one."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan
@@ -333,6 +338,19 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
     names = tuple(allowed)
     if not isinstance(value, str) or value not in names:
         raise SettingError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}")
+
+
+def instance(name: str, value: object, kind: type[Any], what: str) -> None:
+    """Raise `SettingError` unless value is of this kind, which `what` names: "a ranker of rankviz"."""
+    if not isinstance(value, kind):
+        raise SettingError(f"{name} is of type {type(value).__name__}; it must be {what}")
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """Return the values of a list or any other iterable; `SettingError` for a single value or a text."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise SettingError(f"{name} is of type {type(values).__name__}; it must be a list of values")
+    return list(values)
 
 
 LARGEST_SEED = 2**31 - 1

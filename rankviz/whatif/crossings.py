@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.settings import as_float
 from rankviz.common.threads import single_blas
 from rankviz.models.inputs import check_width, features_of
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.documents import check_feature, one_pair
+from rankviz.whatif.documents import check_feature, column_of, fitted, one_pair
 from rankviz.whatif.lines import lines_of
 from rankviz.whatif.looks import Line, Look, Margin
 
@@ -80,10 +81,10 @@ class Swaps:
 
 def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values: ArrayLike) -> FloatArray:
     """f(A with each of these values of a feature) − f(B): documents (d,), values (s,) -> (s,)."""
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
-    return lines_of(model, a, b)(feature).margin(np.asarray(values, np.float64))
+    return lines_of(model, a, b)(feature).margin(column_of(values))
 
 
 def crossings(
@@ -111,12 +112,13 @@ def crossings_seen(
     model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, within: tuple[float, float]
 ) -> Crossings:
     """The same, and whether these are all."""
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
-    low, high = map(float, within)
-    if not low <= high or not np.isfinite([low, high]).all():
-        raise SettingError(f"within=({low:g}, {high:g}) must be two finite numbers, the smaller one first")
+    ends = [as_float(end) for end in within] if isinstance(within, Sequence | np.ndarray) else []
+    if len(ends) != 2 or not -math.inf < ends[0] <= ends[1] < math.inf:
+        raise SettingError(f"within={within!r} must be two finite numbers, the smaller one first")
+    low, high = ends
     with single_blas():  # its products here are small: threads would wait for each other
         line = lines_of(model, a, b)(feature)
         look = line.look(low, high)
@@ -128,7 +130,7 @@ def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
 
     Features stay within their range over documents X (n, d), and changes are in their spreads there.
     """
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     a, b = one_pair(model, A, B)
     data = features_of(X)
     check_width(model, data)
