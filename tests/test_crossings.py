@@ -204,15 +204,26 @@ def test_no_value_of_a_grid_swaps_with_a_smaller_change(feature_map: str, kernel
 
 def test_a_bump_between_two_values_of_a_scan_is_found() -> None:
     """At γ = 10⁴ a landmark's bump is 0.01 wide: the scan of old stepped over it in a range of 10."""
-    X = np.array([[0.0, 0.0], [5.0213, 0.0], [10.0, 0.3], [9.0, 0.3], [8.0, 0.3]])
+    X = np.array([[0.0, 0.0], [5.0477, 0.0], [10.0, 0.3], [9.0, 0.3], [8.0, 0.3]])
     model = RankSVM("exact", gamma=1e4, C=10.0).fit(X, [1, 2, 0, 0, 0], qid=[1] * 5)
-    found = crossings(model, [5.02, 0.0], X[0], 0, (1.0, 10.0))
+    found = crossings(model, [5.04, 0.0], X[0], 0, (1.0, 10.0))
     assert len(found) == 2
-    np.testing.assert_allclose(found, 5.0213, atol=0.02)
+    np.testing.assert_allclose(found, 5.0477, atol=0.02)
     best = smallest_swap(model, [4.5, 0.0], X[0], X)
     assert best is not None
     assert best.step == 0.0
     assert best.value == pytest.approx(found[0], rel=1e-9)
+
+
+def test_both_crossings_of_a_valley_between_two_landmarks_are_found() -> None:
+    """Sums of tents turn between their centres, too."""
+    model = RankSVM("exact", kernel="laplacian", gamma=5.0, C=10.0)
+    model.fit([[0.0], [1.0], [10.0], [-9.0]], [2, 1, 0, 0], qid=[1] * 4)
+    dense = np.linspace(0.1, 0.9, 8001)
+    bottom = dense[model.predict(dense[:, None]).argmin()]
+    assert 0.5 < bottom < 0.85  # nearer to the smaller of the two
+    found = crossings(model, [0.0], [bottom + 0.01], 0, (0.0, 1.0))
+    np.testing.assert_allclose(found, [bottom - 0.01, bottom + 0.01], atol=1e-3)
 
 
 def test_what_is_scanned_says_how_finely() -> None:
@@ -280,7 +291,7 @@ def test_what_cannot_be_crossed_is_refused() -> None:
     model = RankSVM().fit_data(DATA)
     a, b = DATA.X[:2]
     for feature in (-1, 5):
-        with pytest.raises(SettingError, match="from 0 to 4"):
+        with pytest.raises(SettingError, match="at least 0 and at most 4"):
             crossings(model, a, b, feature, WITHIN)
     for within in ((1.0, 0.0), (0.0, np.nan), (0.0, np.inf)):
         with pytest.raises(SettingError, match="the smaller one first"):
