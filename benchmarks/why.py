@@ -48,7 +48,7 @@ def main() -> None:
         f"{PAIRS} documents, each and the next. Milliseconds are medians of {REPETITIONS} repetitions in one "
         "process, or the least of them, with the scores of both documents; the model is there already. "
         "Rest: what the shares leave of the margin, over the range of the query's scores. Swaps: the nearest "
-        "value along every feature at which the first two swap, 200 values scanned each.",
+        "value along every feature at which the first two swap.",
     ]
     notes += [] if root else ["RANKVIZ_LETOR is not set: OHSUMED is left out."]
     report.write("why", "Why one document stands above another", pd.DataFrame(rows), notes)

@@ -12,7 +12,7 @@ from rankviz.common.lazy import names_of, submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
     from rankviz.analysis.model_duals import duals
-    from rankviz.common.errors import SettingWarning
+    from rankviz.common.errors import SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_demo, load_fold
@@ -54,6 +54,7 @@ __all__ = [
     "RegularizedRankSVM",
     "RunRecord",
     "RunSpec",
+    "SettingError",
     "SettingWarning",
     "StopRequested",
     "crossings",
@@ -95,7 +96,7 @@ _HOMES = {
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
-    "rankviz.common.errors": ("SettingWarning",),
+    "rankviz.common.errors": ("SettingError", "SettingWarning"),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),

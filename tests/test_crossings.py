@@ -15,8 +15,9 @@ from rankviz.common.progress import silent
 from rankviz.datasets import make_data
 from rankviz.features import exact
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.crossings import POINTS, margin_along, swaps
+from rankviz.whatif.crossings import crossings_seen, margin_along, swaps
 from rankviz.whatif.landmarks import alike_together, landmark_shares
+from rankviz.whatif.looks import POINTS
 
 DATA = make_data(n_queries=8, documents_per_query=(6, 9), n_features=5, seed=3)
 DATA_OF_THREE = make_data(n_queries=2, documents_per_query=(6, 9), n_features=3, seed=4)
@@ -123,6 +124,132 @@ def test_equal_scores_over_a_stretch_are_one_crossing_in_its_middle() -> None:
     np.testing.assert_allclose(found, [0.0], atol=1e-12)
 
 
+KERNEL_MAPS = [
+    ("nystroem", "rbf"),
+    ("nystroem", "laplacian"),
+    ("fourier", "rbf"),
+    ("fourier", "laplacian"),
+    ("exact", "rbf"),
+    ("exact", "laplacian"),
+]
+
+
+def narrow_problem(feature_map: str, kernel: str, gamma: float) -> tuple[RankSVM, np.ndarray]:
+    """A model of few documents in a square, whose kernel is as narrow as γ makes it; and its documents."""
+    rng = np.random.default_rng([round(gamma), len(feature_map), len(kernel)])
+    X = np.column_stack((rng.uniform(size=30), rng.integers(0, 3, size=30) / 2))  # on three lines
+    size = {} if feature_map == "exact" else {"n_components": 15, "random_state": 1}
+    model = RankSVM(feature_map, kernel=kernel, gamma=gamma, C=4.0, **size)
+    return model.fit(X, rng.integers(0, 3, size=30), qid=np.repeat([1, 2, 3], 10)), X
+
+
+def scores_along(
+    model: RankSVM, a: np.ndarray, b: np.ndarray, feature: int, values: np.ndarray
+) -> np.ndarray:
+    rows = np.repeat(a[None], len(values), axis=0)
+    rows[:, feature] = values
+    return model.predict(rows) - model.predict(b[None])
+
+
+@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
+def test_a_grid_of_many_values_finds_no_other_crossing(feature_map: str, kernel: str, gamma: float) -> None:
+    """Where the sign changes between two values of the grid an odd number is ours, elsewhere an even one."""
+    model, X = narrow_problem(feature_map, kernel, gamma)
+    dense = np.linspace(0.0, 1.0, 40_001)
+    for i, j in ((0, 1), (5, 12), (7, 7), (29, 3)):
+        for feature in (0, 1):
+            margin = scores_along(model, X[i], X[j], feature, dense)
+            rounding = 1e-9 * np.abs(model.predict(X)).max()
+            turned = np.sign(margin[:-1]) != np.sign(margin[1:])
+            clear = np.minimum(np.abs(margin[:-1]), np.abs(margin[1:])) > rounding
+            seen = crossings_seen(model, X[i], X[j], feature, (0.0, 1.0))
+            assert (np.diff(seen.values) > 0).all()
+            if seen.step == 0.0:
+                counts = np.histogram(seen.values, dense)[0]
+                np.testing.assert_array_equal(counts[clear] % 2, turned[clear])
+                assert (turned & clear).sum() <= len(seen.values)
+            else:  # so many waves that it says so
+                assert (feature_map, kernel) == ("fourier", "laplacian")
+                assert gamma >= 1e3
+                assert seen.step < 1e-3
+
+
+@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
+def test_no_value_of_a_grid_swaps_with_a_smaller_change(feature_map: str, kernel: str, gamma: float) -> None:
+    model, X = narrow_problem(feature_map, kernel, gamma)
+    nearest = []
+    for i, j in ((0, 1), (5, 12), (29, 3), (14, 22)):
+        best = smallest_swap(model, X[i], X[j], X)
+        smallest = np.inf
+        for feature in (0, 1):
+            dense = np.linspace(X[:, feature].min(), X[:, feature].max(), 40_001)
+            margin = scores_along(model, X[i], X[j], feature, dense)
+            rounding = 1e-9 * np.abs(model.predict(X)).max()
+            side = np.sign(scores_along(model, X[i], X[j], feature, X[i, [feature]]))
+            other = dense[(np.sign(margin) != side) & (np.abs(margin) > rounding)]
+            if len(other):
+                smallest = min(smallest, np.abs(other - X[i, feature]).min() / X[:, feature].std())
+        nearest.append(smallest)
+        if best is None:
+            assert smallest == np.inf
+        else:
+            assert best.spreads <= smallest
+            assert best.step == 0.0
+            at = scores_along(model, X[i], X[j], best.feature, np.array([best.value]))
+            assert abs(at[0]) < 1e-8 * np.abs(model.predict(X)).max()
+    assert np.isfinite(nearest).any()
+
+
+def test_a_bump_between_two_values_of_a_scan_is_found() -> None:
+    """At γ = 10⁴ a landmark's bump is 0.01 wide: the scan of old stepped over it in a range of 10."""
+    X = np.array([[0.0, 0.0], [5.0477, 0.0], [10.0, 0.3], [9.0, 0.3], [8.0, 0.3]])
+    model = RankSVM("exact", gamma=1e4, C=10.0).fit(X, [1, 2, 0, 0, 0], qid=[1] * 5)
+    found = crossings(model, [5.04, 0.0], X[0], 0, (1.0, 10.0))
+    assert len(found) == 2
+    np.testing.assert_allclose(found, 5.0477, atol=0.02)
+    best = smallest_swap(model, [4.5, 0.0], X[0], X)
+    assert best is not None
+    assert best.step == 0.0
+    assert best.value == pytest.approx(found[0], rel=1e-9)
+
+
+def test_both_crossings_of_a_valley_between_two_landmarks_are_found() -> None:
+    """Sums of tents turn between their centres, too."""
+    model = RankSVM("exact", kernel="laplacian", gamma=5.0, C=10.0)
+    model.fit([[0.0], [1.0], [10.0], [-9.0]], [2, 1, 0, 0], qid=[1] * 4)
+    dense = np.linspace(0.1, 0.9, 8001)
+    bottom = dense[model.predict(dense[:, None]).argmin()]
+    assert 0.5 < bottom < 0.85  # nearer to the smaller of the two
+    found = crossings(model, [0.0], [bottom + 0.01], 0, (0.0, 1.0))
+    np.testing.assert_allclose(found, [bottom - 0.01, bottom + 0.01], atol=1e-3)
+
+
+def test_what_is_scanned_says_how_finely() -> None:
+    a, b = DATA.X[:2]
+    stranger = FeatureMean().fit_data(DATA)
+    assert crossings_seen(stranger, a, b, 0, (0.0, 1.0)).step == pytest.approx(1 / (POINTS - 1))
+    spread = DATA.X.std(axis=0)
+    widest = (np.ptp(DATA.X, axis=0) / spread).max() / (POINTS - 1)
+    found = swaps(stranger, a, b, DATA.X)
+    assert found.step == pytest.approx(widest)
+    assert [swap.step for swap in found.found] == [found.step] * len(found.found)
+    for model in (RankSVM(), RankSVM("exact", kernel="linear"), RankSVM("nystroem", n_components=9)):
+        assert swaps(model.fit_data(DATA), a, b, DATA.X).step == 0.0
+
+
+def test_the_nearest_of_very_many_waves_is_found() -> None:
+    """Frequencies of a narrow Laplacian kernel make too many waves for one look; near A they are seen."""
+    model, X = narrow_problem("fourier", "laplacian", 1e4)
+    assert crossings_seen(model, X[0], X[1], 0, (0.0, 1.0)).step > 0
+    best = smallest_swap(model, X[0], X[1], X)
+    assert best is not None
+    assert best.step == 0.0
+    near = X[0, best.feature] + np.linspace(-1, 1, 40_001) * abs(best.change) * 0.999
+    assert len(set(np.sign(scores_along(model, X[0], X[1], best.feature, near)))) == 1
+
+
 def test_a_feature_that_says_nothing_crosses_nowhere() -> None:
     model = Sine().fit_data(DATA)
     model.k = 0.0
@@ -146,7 +273,7 @@ def test_the_smallest_change_is_in_spreads_and_of_all_features() -> None:
     change = -model.coef_ @ (a - b) / model.coef_
     inside = (a + change >= X.min(axis=0)) & (a + change <= X.max(axis=0))
     spreads = np.where(inside, np.abs(change) / X.std(axis=0), np.inf)
-    found = swaps(model, a, b, X)
+    found = swaps(model, a, b, X).found
     assert [swap.feature for swap in found] == list(np.argsort(spreads)[: inside.sum()])
     best = smallest_swap(model, a, b, X)
     assert best == found[0]
@@ -164,7 +291,7 @@ def test_what_cannot_be_crossed_is_refused() -> None:
     model = RankSVM().fit_data(DATA)
     a, b = DATA.X[:2]
     for feature in (-1, 5):
-        with pytest.raises(SettingError, match="from 0 to 4"):
+        with pytest.raises(SettingError, match="at least 0 and at most 4"):
             crossings(model, a, b, feature, WITHIN)
     for within in ((1.0, 0.0), (0.0, np.nan), (0.0, np.inf)):
         with pytest.raises(SettingError, match="the smaller one first"):
@@ -233,7 +360,7 @@ def test_real_lists_swap_where_a_dense_scan_says(letor_root: Path, dataset: str)
     X = fold.vali.X[fold.vali.query_slice(0)]
     a, b = X[np.argsort(-model.predict(X))[:2]]
     low, high = fold.train.X.min(axis=0), fold.train.X.max(axis=0)
-    for swap in swaps(model, a, b, fold.train.X)[:5]:
+    for swap in swaps(model, a, b, fold.train.X).found[:5]:
         dense = np.linspace(low[swap.feature], high[swap.feature], 2000)
         margin = margin_along(model, a, b, swap.feature, dense)
         places = dense[:-1][np.sign(margin[:-1]) != np.sign(margin[1:])]

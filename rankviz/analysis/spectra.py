@@ -18,6 +18,7 @@ import pandas as pd
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.settings import instance, one_of
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import DualBlock, Duals
 from rankviz.experiments.record import RunRecord
@@ -176,6 +177,8 @@ def spectra(record: RunRecord, train: RankingData, matrix: str, report: Report =
 
 def spectra_of(duals: Duals, matrix: str = "block", report: Report = silent) -> Spectra:
     """Spectra of dual variables, query by query, of the matrix that `MATRICES` has by that name."""
+    instance("duals", duals, Duals, "what rankviz.duals(model, data) gives")
+    one_of("matrix", matrix, MATRICES)
     kind, train = MATRICES[matrix], duals.train
     rows, values, without_pairs, zero = [], [], 0, 0
     for query, block in enumerate(duals):

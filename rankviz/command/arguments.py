@@ -52,7 +52,11 @@ def _train(parser: ArgumentParser) -> None:
     _common(parser, "train")
     _model(parser)
     parser.add_argument("--where", metavar="PLACE", help=PLACE)
-    parser.add_argument("--shards", type=int, help="parts of whole queries; by default as many as suit")
+    parser.add_argument(
+        "--shards",
+        type=int,
+        help="parts of whole queries, at most one for each query; by default as many as suit",
+    )
 
 
 def _sweep(parser: ArgumentParser) -> None:

@@ -73,7 +73,17 @@ class DataWarning(UserWarning):
 
 
 class SettingError(ValueError):
-    """A setting that is not known, out of its range, or does not go with another; it says what would do."""
+    """A setting that is not known, out of its range, or does not go with another; it says what would do.
+
+    Examples
+    --------
+    >>> from rankviz import RunSpec, SettingError
+    >>> try:
+    ...     RunSpec("synthetic-demo", C=-1.0)
+    ... except SettingError as error:
+    ...     print(error)
+    C=-1.0 must be a positive finite number
+    """
 
 
 class SettingWarning(UserWarning):

@@ -49,6 +49,8 @@ def percent(share: float, decimals: int = 0) -> str:
 
 def megabytes(size: float) -> str:
     """A size in MB or GB."""
+    if size >= 1e24:  # a whole number may be too large for a float
+        return "more than 10¹⁵ GB"
     return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 
 
 class StopRequested(Exception):  # noqa: N818 - a request, not an error
@@ -84,6 +85,8 @@ def reporter(callback: Callback | None) -> Report:
     """Turn a user's callback into a report that raises `StopRequested` when the callback returns True."""
     if callback is None:
         return silent
+    if not callable(callback):
+        raise SettingError(f"callback={callback!r} must be a function that takes a Progress")
 
     def report(progress: Progress) -> None:
         if callback(progress) is True:

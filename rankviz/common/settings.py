@@ -48,7 +48,7 @@ class Positive:
         """Raise `SettingError` unless value is one of them."""
         if (isinstance(value, str) and value in self.names) or (value is None and self.optional):
             return
-        if not 0 < _as_float(value) < math.inf:
+        if not 0 < as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
@@ -70,7 +70,7 @@ class Real:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        if not self.low <= _as_float(value) < math.inf or _as_float(value) == -math.inf:
+        if not self.low <= as_float(value) < math.inf or as_float(value) == -math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
@@ -91,7 +91,7 @@ class Share:
 
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` unless value is one of them."""
-        number = _as_float(value)
+        number = as_float(value)
         if not 0 <= number <= 1 or (self.positive and number == 0):
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
@@ -133,7 +133,7 @@ class Whole:
         return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
 
 
-def _as_float(value: object) -> float:
+def as_float(value: object) -> float:
     """A number as a float; NaN for what is none, or has too many digits for one."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan
@@ -335,6 +335,19 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
     names = tuple(allowed)
     if not isinstance(value, str) or value not in names:
         raise SettingError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}")
+
+
+def instance(name: str, value: object, kind: type[Any], what: str) -> None:
+    """Raise `SettingError` unless value is of this kind, which `what` names: "a ranker of rankviz"."""
+    if not isinstance(value, kind):
+        raise SettingError(f"{name} is of type {type(value).__name__}; it must be {what}")
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """Return the values of a list or any other iterable; `SettingError` for a single value or a text."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise SettingError(f"{name} is of type {type(values).__name__}; it must be a list of values")
+    return list(values)
 
 
 LARGEST_SEED = 2**31 - 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from rankviz.common.settings import listed
 from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
@@ -65,7 +66,7 @@ def find_datasets(roots: Iterable[str | os.PathLike[str]] | None = None) -> dict
     exist.
     """
     found: dict[str, Dataset] = {}
-    for root in data_roots() if roots is None else [Path(r) for r in roots]:
+    for root in data_roots() if roots is None else [Path(r) for r in listed("roots", roots)]:
         if not root.is_dir():
             raise _no_root(root)
         for dataset in scan(root):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import SettingError
-from rankviz.datasets.types import Fold, RankingData
+from rankviz.datasets.types import Fold, RankingData, require_data
 
 BLOCK = 2_000_000
 """Features scaled at a time: 16 MB."""
@@ -53,7 +53,9 @@ def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
     A fold learns from its train part; a part on its own learns from itself. Raises `SettingError` for a name
     that is not known.
     """
-    if how not in NORMALISATIONS:
+    if not isinstance(data, Fold):
+        require_data(data, "Give a Fold, or RankingData.from_arrays(X, y, qid).")
+    if not isinstance(how, str) or how not in NORMALISATIONS:
         raise SettingError(f"no normalisation is called {how!r}; there are {', '.join(NORMALISATIONS)}")
     learn = NORMALISATIONS[how].learn
     if isinstance(data, Fold):

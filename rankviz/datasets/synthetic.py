@@ -23,6 +23,8 @@ from dataclasses import replace
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import SEED, Real, Share, Whole, listed
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.types import Fold, RankingData
@@ -33,6 +35,8 @@ LENGTH_SCALE = 1.6
 OWN_VARIATION = 0.7
 QUERY_SPREAD = 0.8
 GRADE_RATIO = 0.4
+MOST = 10**10
+"""Numbers of a data set at most: 80 GB."""
 
 
 def make_fold(
@@ -47,7 +51,7 @@ def make_fold(
 ) -> Fold:
     """Generate a fold: the data of :func:`make_data`, split by query into 60 % train, 20 % vali, 20 % test.
 
-    `n_queries` counts the queries of all three parts, at least 5. Raises ValueError as `make_data` does.
+    `n_queries` counts the queries of all three parts, at least 5. Raises `SettingError` as `make_data` does.
     """
     data = make_data(
         n_queries=n_queries,
@@ -88,9 +92,9 @@ def make_data(
     seed : int
         Seed of all random draws.
 
-    Raises ValueError for an argument outside these limits.
+    Raises `SettingError` for an argument outside these limits, or for more than 10¹⁰ numbers together.
     """
-    _check(n_queries, documents_per_query, n_features, n_grades, nonlinearity, noise)
+    _check(n_queries, documents_per_query, n_features, n_grades, nonlinearity, noise, seed)
     rng = np.random.default_rng(seed)
     ptr = _offsets(rng, n_queries, documents_per_query)
     mixing = rng.standard_normal((n_features, min(FACTORS, n_features)))
@@ -105,19 +109,34 @@ def make_data(
 
 
 def _check(
-    n_queries: int, sizes: tuple[int, int], n_features: int, n_grades: int, nonlinearity: float, noise: float
+    n_queries: int,
+    sizes: tuple[int, int],
+    n_features: int,
+    n_grades: int,
+    nonlinearity: float,
+    noise: float,
+    seed: int,
 ) -> None:
-    limits = {
-        "n_queries must be at least 1": n_queries >= 1,
-        "documents_per_query must be (smallest, largest), 1 ≤ smallest ≤ largest": 1 <= sizes[0] <= sizes[1],
-        "n_features must be at least 1": n_features >= 1,
-        "n_grades must be at least 2": n_grades >= 2,
-        "nonlinearity must be between 0 and 1": 0 <= nonlinearity <= 1,
-        "noise must be finite and not negative": 0 <= noise < np.inf,
-    }
-    for message, holds in limits.items():
-        if not holds:
-            raise ValueError(message)
+    """Raise `SettingError` for an argument outside its limits."""
+    count = Whole(most=MOST)
+    pair = listed("documents_per_query", sizes)
+    for size in pair:
+        count.check("documents_per_query", size)
+    if len(pair) != 2 or pair[0] > pair[1]:
+        raise SettingError(
+            f"documents_per_query={sizes!r} must be (smallest, largest), 1 ≤ smallest ≤ largest"
+        )
+    count.check("n_queries", n_queries)
+    count.check("n_features", n_features)
+    Whole(least=2, most=MOST).check("n_grades", n_grades)
+    Share().check("nonlinearity", nonlinearity)
+    Real(low=0).check("noise", noise)
+    SEED.domain.check("seed", seed)
+    if int(n_queries) * int(pair[1]) * int(n_features) > MOST:
+        raise SettingError(
+            f"{n_queries} queries of up to {pair[1]} documents with {n_features} features are more than "
+            f"{MOST:,} numbers; choose fewer"
+        )
 
 
 def _offsets(rng: np.random.Generator, n_queries: int, sizes: tuple[int, int]) -> IntArray:

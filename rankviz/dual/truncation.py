@@ -15,6 +15,7 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import DualBlock, Duals, sides
 from rankviz.features.maps import FittedMap
@@ -116,6 +117,7 @@ class Truncator:
     """
 
     def __init__(self, duals: Duals, feature_map: FittedMap, report: Report = silent) -> None:
+        instance("duals", duals, Duals, "what rankviz.duals(model, data) gives")
         self.duals, self.feature_map = duals, feature_map
         self.c = duals.document_weights()
         W, lengths = _weights(feature_map, duals.train.X, self.c[:, None], slice(0, len(self.c)), report)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import Setting, one_of
+from rankviz.common.json_text import json_object
+from rankviz.common.settings import Setting, instance, one_of
 from rankviz.experiments.flat_spec import from_flat, is_flat
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
@@ -257,15 +258,16 @@ class RunSpec:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote; ValueError names a field that is missing, unknown or mistyped."""
-        values = json.loads(text)
-        if not isinstance(values, dict):
-            raise ValueError("a run spec is a JSON object")
-        return cls.from_dict(values)
+        """Read what `to_json` wrote; ValueError names a field that is missing, unknown or mistyped.
+
+        `SettingError`, a ValueError, for a text that is no JSON object.
+        """
+        return cls.from_dict(json_object(text, "a run spec"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
+        instance("a run spec", values, Mapping, "an object with data, method and settings")
         if is_flat(values):
             return cls(**from_flat(values))
         missing = [name for name in ("data", "method", "settings") if name not in values]

@@ -13,6 +13,7 @@ import pandas as pd
 from rankviz.common.arrays import FloatArray
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.progress import Callback, Progress, Report, silent
+from rankviz.common.settings import instance, listed
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.experiments.spec import RunSpec
@@ -33,6 +34,9 @@ def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
     in the sample only, draw by draw, shares ascending.
     """
     found: dict[object, list[RunSpec]] = {}
+    specs = listed("specs", specs)
+    for spec in specs:
+        instance("a spec", spec, RunSpec, "a RunSpec")
     for spec in dict.fromkeys(specs):
         found.setdefault(_family(spec), []).append(spec)
     return [sorted(family, key=_place) for family in found.values()]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.features.courses import Course
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernels import KERNELS
 
@@ -27,9 +28,12 @@ class SumForm:
     ----------
     differences : (a, b) -> f_l(a_l) − f_l(b_l)
         Of two documents (d,) -> (d,).
+    course : l -> Course, or None
+        How f_l runs; None where that is not known.
     """
 
     differences: Callable[[FloatArray, FloatArray], FloatArray]
+    course: Callable[[int], Course] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +47,14 @@ class ProductForm:
         Of a document (d,), for a slice of the m terms -> (terms, d).
     factor : (values, l, terms) -> k_il(values)
         Of values (s,) of one feature -> (s, terms).
+    course : l -> Course, or None
+        How all k_il run along feature l; None where that is not known.
     """
 
     coefficients: NDArray[Any]
     factors: Callable[[FloatArray, slice], NDArray[Any]]
     factor: Callable[[FloatArray, int, slice], NDArray[Any]]
+    course: Callable[[int], Course] | None = None
 
 
 Form = SumForm | ProductForm
@@ -80,15 +87,21 @@ class Expansion:
                 f"the {self.kernel.label} kernel {self.kernel.formula} is neither a product nor a sum of "
                 f"functions of single features; choose kernel={able}"
             )
+        course = None if declared.course is None else self._course
         if not declared.multiplied:
-            return SumForm(self._differences)
-        return ProductForm(self.coefficients, self._factors, self._factor)
+            return SumForm(self._differences, course)
+        return ProductForm(self.coefficients, self._factors, self._factor, course)
 
     def _factors(self, x: FloatArray, terms: slice) -> FloatArray:
         return self._of_features(x, self.documents[terms])
 
     def _factor(self, values: FloatArray, feature: int, terms: slice) -> FloatArray:
         return self._of_features(values[:, None], self.documents[terms, feature])
+
+    def _course(self, feature: int) -> Course:
+        assert self.kernel.by_feature is not None
+        assert self.kernel.by_feature.course is not None
+        return self.kernel.by_feature.course(self.kernel, self.documents[:, feature])
 
     def _differences(self, a: FloatArray, b: FloatArray) -> FloatArray:
         kernels = self._of_features(a, self.documents) - self._of_features(b, self.documents)

@@ -14,6 +14,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import CosineBasis
+from rankviz.features.courses import Smooth, of_waves
 from rankviz.features.forms import ProductForm
 from rankviz.features.frequencies import FrequencyChoice, IndependentFrequencies
 from rankviz.features.kernel_base import Kernel, lacks_density, needed
@@ -74,7 +75,10 @@ class FittedFourier:
         def factor(values: FloatArray, feature: int, terms: slice) -> NDArray[np.complex128]:
             return _turned(values[:, None] * self.frequencies[feature, terms])
 
-        return ProductForm(waves, factors, factor)
+        def course(feature: int) -> Smooth:
+            return Smooth(np.abs(self.frequencies[feature]), of_waves)
+
+        return ProductForm(waves, factors, factor, course)
 
     def leading(self, m: int) -> FittedFourier:
         """The map of the first m frequencies."""

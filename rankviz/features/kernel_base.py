@@ -18,6 +18,7 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import row_blocks
+from rankviz.features.courses import Course
 
 Fill = Callable[[FloatArray, FloatArray], object]
 """What fills a block (s, m) for documents (s, d)."""
@@ -84,10 +85,13 @@ class ByFeature:
         Entry by entry, x and z being broadcast.
     multiplied : bool
         Whether they are multiplied, as in exp(−γ‖x − z‖²); else they are added, as in ⟨x, z⟩.
+    course : (kernel, z) -> Course, or None
+        How k(x, z_i) runs along x, for values z (m,) of one feature; None where that is not known.
     """
 
     function: Callable[[Any, FloatArray, FloatArray], FloatArray]
     multiplied: bool
+    course: Callable[[Any, FloatArray], Course] | None = None
 
 
 class KernelFacts(Protocol):

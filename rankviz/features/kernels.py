@@ -15,6 +15,7 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.settings import Setting
+from rankviz.features.courses import Smooth, Straight, Tents, of_bells
 from rankviz.features.distances import city_blocks, squared_blocks, squared_panels
 from rankviz.features.kernel_base import (
     BlockKernel,
@@ -54,7 +55,9 @@ class RBF(BlockKernel):
     shift_invariant: ClassVar[bool] = True
     spectrum: ClassVar[Spectrum | None] = GAUSSIAN
     by_feature: ClassVar[ByFeature | None] = ByFeature(
-        lambda kernel, x, z: np.exp(-kernel.gamma * (x - z) ** 2), multiplied=True
+        lambda kernel, x, z: np.exp(-kernel.gamma * (x - z) ** 2),
+        multiplied=True,
+        course=lambda kernel, z: Smooth(np.full(len(z), kernel.frequency_scale), of_bells),
     )
 
     @property
@@ -122,7 +125,9 @@ class Laplacian(BlockKernel):
     shift_invariant: ClassVar[bool] = True
     spectrum: ClassVar[Spectrum | None] = CAUCHY
     by_feature: ClassVar[ByFeature | None] = ByFeature(
-        lambda kernel, x, z: np.exp(-kernel.gamma * np.abs(x - z)), multiplied=True
+        lambda kernel, x, z: np.exp(-kernel.gamma * np.abs(x - z)),
+        multiplied=True,
+        course=lambda kernel, z: Tents(kernel.gamma, z),
     )
 
     @property
@@ -217,7 +222,9 @@ class LinearKernel(_OfProducts):
 
     label: ClassVar[str] = "linear"
     formula: ClassVar[str] = "⟨x, z⟩"
-    by_feature: ClassVar[ByFeature | None] = ByFeature(lambda kernel, x, z: x * z, multiplied=False)
+    by_feature: ClassVar[ByFeature | None] = ByFeature(
+        lambda kernel, x, z: x * z, multiplied=False, course=lambda kernel, z: Straight()
+    )
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
         """The arguments themselves."""

@@ -18,6 +18,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
 from rankviz.features.bases import Basis, IdentityBasis
+from rankviz.features.courses import Straight
 from rankviz.features.forms import SumForm
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.operator import FeatureOperator
@@ -116,7 +117,7 @@ class FittedLinear:
 
     def form(self, w: FloatArray) -> SumForm:
         """Σ_l w_l x_l."""
-        return SumForm(lambda a, b: w * (a - b))
+        return SumForm(lambda a, b: w * (a - b), lambda feature: Straight())
 
     def leading(self, m: int) -> FittedLinear:
         """Itself: the linear map knows no m."""

@@ -7,8 +7,9 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.settings import Whole
 from rankviz.datasets.array_checks import score_array
-from rankviz.datasets.types import RankingData
+from rankviz.datasets.types import RankingData, require_data
 
 
 def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Series[float]:
@@ -18,6 +19,7 @@ def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Se
     them tied in the one and in the other; 1 for the same order, −1 for the reverse. NaN for a query with
     one document, or whose scores are all equal. Source: kendall1945, as in `scipy.stats.kendalltau`.
     """
+    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
     left, right = (
         score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
     )
@@ -32,10 +34,10 @@ def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int =
     """Share of the k documents ranked first by one scoring that the other ranks there too: -> (Q,) in [0, 1].
 
     |A ∩ B| / min(k, n_q), A and B the first k documents of a query of n_q by decreasing score, ties in file
-    order as in `evaluate`. ValueError for k < 1.
+    order as in `evaluate`. `SettingError` for k < 1.
     """
-    if k < 1:
-        raise ValueError(f"k={k!r} must be at least 1")
+    Whole().check("k", k)
+    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
     left, right = (
         score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.array_checks import score_array
-from rankviz.datasets.types import RankingData
+from rankviz.datasets.types import RankingData, require_data
 
 TIES = 0.5
 """Count of a tied pair in the usual definition."""
@@ -22,6 +22,7 @@ def auc(scores: FloatArray, data: RankingData, *, ties: float = TIES) -> float:
 
     NaN where there is no pair. Raises ValueError for several queries or more than two grades.
     """
+    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
     scores = score_array(scores, data.n_documents, data.name)
     grades = np.unique(data.y)
     if data.n_queries > 1 or len(grades) > 2:

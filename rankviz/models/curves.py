@@ -8,6 +8,7 @@ from itertools import product
 from sklearn.base import clone
 
 from rankviz.common.progress import Callback, reporter
+from rankviz.common.settings import instance, listed
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.models.ranksvm import RankSVM
 from rankviz.solvers.result import Status
@@ -46,9 +47,11 @@ def fit_curve(
     20 0.1 the weights for m = 10
     """
     require_data(data, "Give fit_curve RankingData.from_arrays(X, y, qid).")
+    instance("model", model, RankSVM, "a RankSVM")
     base = clone(model).set_params(random_state=model.seed())
-    gammas: list[float | str] = [*sorted(gamma)] or [model.gamma]
-    ms, Cs = sorted(n_components) or [model.n_components], sorted(C) or [model.C]
+    gammas: list[float | str] = sorted(listed("gamma", gamma)) or [model.gamma]
+    ms = sorted(listed("n_components", n_components)) or [model.n_components]
+    Cs = sorted(listed("C", C)) or [model.C]
     report, keep = reporter(callback), len(gammas) > 1
     widths = [[m] for m in ms] if model.rank is not None else [ms]
     for nested in widths:

@@ -151,8 +151,8 @@ class FeatureRanker(Ranker):
     def seed(self) -> int:
         """The seed of landmarks, frequencies and pairs: `random_state`, or drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
-            if self.random_state < 0:
-                raise SettingError(f"random_state={self.random_state!r} must not be negative")
+            if isinstance(self.random_state, bool) or self.random_state < 0:
+                raise SettingError(f"random_state={self.random_state!r} must be a number from 0 up")
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -133,7 +133,7 @@ def _as_table(costs: object) -> FloatArray:
         if np.asarray(costs).dtype.kind == "c":
             raise TypeError("its numbers are complex")
         return np.asarray(costs, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise SettingError(
             f"costs={costs!r} is no table of numbers; choose one of {choices_in_words()}"
         ) from error

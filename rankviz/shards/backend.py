@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from rankviz.common.errors import SettingError
+from rankviz.common.settings import Whole
 from rankviz.common.threads import cores, single_blas
 from rankviz.fitting.memory import default_budget
 
 DOCUMENTS = 100_000
 """In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
+SHARDS = Whole(most=2**31 - 1, optional=True)
+"""How many shards, or threads, may be asked for."""
 Tell = Callable[[int, int], object]
 """Told how many shards of how many are done; what it raises ends the work."""
 POLL_SECONDS = 0.2
@@ -36,6 +38,7 @@ class Held:
         return len(self.parts)
 
 
+@runtime_checkable
 class Backend(Protocol):
     """Works on shards.
 
@@ -53,7 +56,10 @@ class Backend(Protocol):
         ...
 
     def count(self, n_documents: int) -> int:
-        """How many shards so many documents are cut into, or more where they are too large."""
+        """How many shards so many documents are cut into.
+
+        It is more where they are too large, and never more than there are queries.
+        """
         ...
 
     def budget(self) -> float:
@@ -79,7 +85,7 @@ class Here:
     Parameters
     ----------
     shards : int, optional
-        Default: as many as are worked on fastest.
+        Default: as many as are worked on fastest. There are never more shards than queries.
     threads : int, optional
         Default: all cores.
     """
@@ -87,10 +93,10 @@ class Here:
     near: ClassVar[bool] = True
 
     def __init__(self, shards: int | None = None, threads: int | None = None) -> None:
-        if shards is not None and shards < 1:
-            raise SettingError(f"shards={shards} are too few: there is at least one")
+        SHARDS.check("shards", shards)
+        SHARDS.check("threads", threads)
         self._shards = shards
-        self.threads = cores() if threads is None else max(1, threads)
+        self.threads = cores() if threads is None else threads
 
     def count(self, n_documents: int) -> int:
         """As asked for, or one for each `DOCUMENTS`, at least one for each thread."""

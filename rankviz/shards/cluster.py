@@ -31,7 +31,8 @@ import rankviz
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
-from rankviz.shards.backend import POLL_SECONDS, Held, Tell, dealt, quiet
+from rankviz.common.settings import instance
+from rankviz.shards.backend import POLL_SECONDS, SHARDS, Held, Tell, dealt, quiet
 from rankviz.shards.part import Part
 from rankviz.shards.sending import ByPath, digest, joined, opened, seen, without
 
@@ -69,7 +70,8 @@ class OnCluster:
     address : str
         Of its scheduler, as "tcp://host:8786".
     shards : int, optional
-        Default: one for each thread of the workers, and more of many documents.
+        Default: one for each thread of the workers, and more of many documents. There are never more shards
+        than queries.
 
     Raises `ClusterLost` where nobody answers, `SettingError` without workers or where one has no rankviz.
     """
@@ -77,8 +79,8 @@ class OnCluster:
     near: ClassVar[bool] = False
 
     def __init__(self, address: str, shards: int | None = None) -> None:
-        if shards is not None and shards < 1:
-            raise SettingError(f"shards={shards} are too few: there is at least one")
+        instance("address", address, str, "a text, such as 'tcp://host:8786'")
+        SHARDS.check("shards", shards)
         self.address, self._shards = address, shards
         self._documents: dict[str, Future[Any]] = {}  # sent last, by digest
         try:

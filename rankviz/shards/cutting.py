@@ -15,17 +15,21 @@ from rankviz.shards.part import Part
 
 
 def borders(ptr: IntArray, count: int) -> IntArray:
-    """Positions of queries between which to cut offsets ptr (Q + 1,) into `count` parts, (count + 1,).
+    """Return positions of queries between which to cut offsets ptr (Q + 1,), (parts + 1,).
 
-    The work of a document hardly depends on its query, so parts are even in documents as far as whole
-    queries let them; with more parts than queries some have none.
+    There are `count` parts, or as many as queries where these are fewer: every part has a query. The work of
+    a document hardly depends on its query, so parts are even in documents as far as whole queries let them.
     """
+    n_queries = len(ptr) - 1
+    count = min(count, n_queries)
     aims = np.linspace(0, ptr[-1], count + 1)
     after = np.searchsorted(ptr, aims)
     before = np.maximum(after - 1, 0)
     nearer = np.where(aims - ptr[before] < ptr[after] - aims, before, after)
-    nearer[[0, -1]] = 0, len(ptr) - 1
-    return np.asarray(np.maximum.accumulate(nearer), np.int64)
+    nearer[[0, -1]] = 0, n_queries
+    each = np.arange(count + 1)  # with it taken off, borders that rise by 1 at least need only not fall
+    rising = np.maximum.accumulate(nearer - each) + each
+    return np.asarray(np.minimum(rising, n_queries - count + each), np.int64)
 
 
 def cut(data: RankingData, count: int, loss: Loss, costs: PairCosts) -> list[Part]:

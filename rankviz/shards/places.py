@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from rankviz.common.errors import SettingError
+from rankviz.common.settings import instance
 from rankviz.shards.backend import Backend, Here
 
 HERE, LOCAL = "here", "local:"
@@ -20,6 +21,7 @@ def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
     address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` where that is none, nobody
     answers there, or Dask is not installed.
     """
+    instance("where", where, str, "a text: 'here', 'local:2' or the address of a Dask scheduler")
     if where == HERE:
         yield Here(shards)
         return
@@ -32,7 +34,7 @@ def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
             yield backend
         return
     workers = where.removeprefix(LOCAL)
-    if not (workers.isascii() and workers.isdecimal() and 1 <= int(workers) <= 1024):
+    if not (workers.isascii() and workers.isdecimal() and len(workers) <= 4 and 1 <= int(workers) <= 1024):
         raise SettingError(f"where={where!r} names no number of workers from 1 to 1,024, as local:2 does")
     with local_cluster(int(workers)) as address, OnCluster(address, shards) as backend:
         yield backend

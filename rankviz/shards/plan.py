@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
+from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, largest_fitting
 from rankviz.risk import risk_sizes
@@ -63,18 +64,20 @@ def plan_for(
     Raises `SettingError` for a map whose weights are coefficients of all documents; `DataError` where no way
     fits, saying what would do.
     """
+    instance("where", backend, Backend, "a place to train, such as rankviz.shards.Here()")
     pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
     refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
     ways = list(keepings) if sizes.base_bytes else [AsComputed()]
-    found = [_plan(sizes, keeping, backend, budget) for keeping in ways]
+    found = [_plan(sizes, keeping, backend, data.n_queries, budget) for keeping in ways]
     for plan in found:
         if plan.left >= 0:
             return plan
     need = min(plan.need for plan in found)
     fits = largest_fitting(
-        sizes, lambda less: any(_plan(less, keeping, backend, budget).left >= 0 for keeping in ways)
+        sizes,
+        lambda less: any(_plan(less, keeping, backend, data.n_queries, budget).left >= 0 for keeping in ways),
     )
     listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
     raise DataError(
@@ -84,11 +87,11 @@ def plan_for(
     )
 
 
-def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, budget: float) -> Plan:
+def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, n_queries: int, budget: float) -> Plan:
     """With features kept that way, whether it fits or not."""
     stored = (sizes.n, sizes.width) if sizes.base_bytes else (0, 0)
     passing = keeping.passing(*stored)
-    shards = max(backend.count(sizes.n), -(-passing // PASSING))
+    shards = min(n_queries, max(backend.count(sizes.n), -(-passing // PASSING)))
     meanwhile = min(backend.threads, shards) * passing // shards
     need = sizes.bytes - sizes.base_bytes + keeping.bytes(*stored) + meanwhile
     return Plan(shards, keeping, need, budget - need)

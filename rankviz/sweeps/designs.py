@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
+from rankviz.common.json_text import json_object
 from rankviz.common.settings import SEED, Setting, every, one_of
 from rankviz.experiments.spec import RunSpec
 from rankviz.sweeps.axes import Axis, axis_from, axis_setting
@@ -155,10 +156,7 @@ class Design:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote; ValueError as `from_dict`."""
-        values = json.loads(text)
-        if not isinstance(values, dict):
-            raise ValueError("a design is a JSON object")
-        return cls.from_dict(values)
+        return cls.from_dict(json_object(text, "a design"))
 
     @property
     def hash(self) -> str:

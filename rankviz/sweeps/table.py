@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.settings import listed
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.sweeps.designs import Design
@@ -26,7 +27,11 @@ _DATA = ("dataset", "fold", "normalisation", "share", "flipped", "draw")
 
 def runs_table(runs: Iterable[tuple[RunSpec, RunRecord]]) -> pd.DataFrame:
     """The table of runs that `execute_all` gave, without those that were stopped: they are not done."""
-    rows = {spec.hash: _row(spec, record) for spec, record in runs if not record.stopped}
+    pairs = listed("runs", runs)
+    for pair in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], RunRecord)):
+            raise SettingError("runs must be pairs (RunSpec, RunRecord), as execute_all gives them")
+    rows = {spec.hash: _row(spec, record) for spec, record in pairs if not record.stopped}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

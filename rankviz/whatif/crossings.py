@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.settings import as_float
+from rankviz.common.threads import single_blas
 from rankviz.models.inputs import check_width, features_of
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.documents import check_feature, one_pair
-from rankviz.whatif.lines import Margin, lines_of
-
-POINTS = 200
-"""Values that are scanned: two crossings between neighbouring ones are not seen."""
+from rankviz.whatif.documents import check_feature, column_of, fitted, one_pair
+from rankviz.whatif.lines import lines_of
+from rankviz.whatif.looks import Line, Look, Margin
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,56 @@ class Swap:
         That value less A's.
     spreads : float
         |change| in standard deviations of the feature over the data.
+    step : float
+        0 where no smaller change swaps them. Else a smaller one may be missed: of some feature, only values
+        that are so many of its standard deviations apart were looked at.
     """
 
     feature: int
     value: float
     change: float
     spreads: float
+    step: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Values of a feature at which two documents swap.
+
+    Attributes
+    ----------
+    values : (k,) float64
+        Rising.
+    step : float
+        0 where these are all. Else two crossings between values that are so far apart may be missed.
+    """
+
+    values: FloatArray
+    step: float
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """The nearest swap along every feature that has one.
+
+    Attributes
+    ----------
+    found : list of Swap
+        Smallest change first.
+    step : float
+        As in `Swap`; it holds where nothing was found, too.
+    """
+
+    found: list[Swap]
+    step: float
 
 
 def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values: ArrayLike) -> FloatArray:
     """f(A with each of these values of a feature) − f(B): documents (d,), values (s,) -> (s,)."""
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
-    return lines_of(model, a, b)(feature)(np.asarray(values, np.float64))
+    return lines_of(model, a, b)(feature).margin(column_of(values))
 
 
 def crossings(
@@ -56,10 +92,11 @@ def crossings(
 ) -> FloatArray:
     """All values of a feature of A, rising and within (low, high), at which A and B swap.
 
-    For any ranker: the margin is scanned at `POINTS` values, and where its sign changes the value is found
-    between them, so that two crossings closer than (high − low)/(POINTS − 1) may be missed. Where scores are
-    equal over a stretch, as far as numbers tell, its middle is given. Raises `SettingError` for a feature or
-    a range that is none, `DataError` for documents that do not fit.
+    For any ranker. None is missed where scores are known as functions of single features, as with the RBF,
+    Laplacian or linear kernel on any map (see `rankviz.whatif.looks`), unless a range has very many waves;
+    of other rankers two crossings between neighbours of 200 values may be missed. `crossings_seen` says
+    which of these it is. Where scores are equal over a stretch, as far as numbers tell, its middle is given.
+    Raises `SettingError` for a feature or a range that is none, `DataError` for documents that do not fit.
 
     Examples
     --------
@@ -68,41 +105,58 @@ def crossings(
     >>> crossings(model, [0.5, 0.0], [0.25, 0.0], feature=0, within=(0.0, 1.0)).round(6).tolist()
     [0.25]
     """
-    check_is_fitted(model, "n_features_in_")
+    return crossings_seen(model, A, B, feature, within).values
+
+
+def crossings_seen(
+    model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, within: tuple[float, float]
+) -> Crossings:
+    """The same, and whether these are all."""
+    fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
-    low, high = map(float, within)
-    if not low <= high or not np.isfinite([low, high]).all():
-        raise SettingError(f"within=({low:g}, {high:g}) must be two finite numbers, the smaller one first")
-    return _crossings(lines_of(model, a, b)(feature), low, high)
+    ends = [as_float(end) for end in within] if isinstance(within, Sequence | np.ndarray) else []
+    if len(ends) != 2 or not -math.inf < ends[0] <= ends[1] < math.inf:
+        raise SettingError(f"within={within!r} must be two finite numbers, the smaller one first")
+    low, high = ends
+    with single_blas():  # its products here are small: threads would wait for each other
+        line = lines_of(model, a, b)(feature)
+        look = line.look(low, high)
+        return Crossings(_crossings(line, look), look.step)
 
 
-def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> list[Swap]:
-    """The nearest crossing along every feature that has one, smallest change first.
+def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
+    """The nearest crossing along every feature that has one, and whether a nearer one may be missed.
 
     Features stay within their range over documents X (n, d), and changes are in their spreads there.
     """
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     a, b = one_pair(model, A, B)
     data = features_of(X)
     check_width(model, data)
     if len(data) == 0:
         raise DataError("no documents", expected="data to take ranges from", remedy="Pass the data shown.")
     low, high, spread = data.min(axis=0), data.max(axis=0), data.std(axis=0)
-    found, along = list[Swap](), lines_of(model, a, b)
-    for feature in np.flatnonzero(high > low).tolist():
-        values = _crossings(along(feature), float(low[feature]), float(high[feature]))
-        if len(values):
-            value = float(values[np.abs(values - a[feature]).argmin()])
-            change = value - float(a[feature])
-            found.append(Swap(feature, value, change, abs(change) / float(spread[feature])))
-    return sorted(found, key=lambda swap: swap.spreads)
+    found, step = list[Swap](), 0.0
+    with single_blas():
+        along = lines_of(model, a, b)
+        for feature in np.flatnonzero(high > low).tolist():
+            ends = float(low[feature]), float(high[feature])
+            values, apart = _nearest(along(feature), float(a[feature]), *ends)
+            step = max(step, apart / float(spread[feature]))
+            if len(values):
+                value = float(values[np.abs(values - a[feature]).argmin()])
+                change = value - float(a[feature])
+                found.append(Swap(feature, value, change, abs(change) / float(spread[feature])))
+    found = [replace(swap, step=step) for swap in sorted(found, key=lambda swap: swap.spreads)]
+    return Swaps(found, step)
 
 
 def smallest_swap(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swap | None:
     """The smallest change of a single feature that swaps A and B, in spreads; None where no feature does.
 
-    See `swaps`.
+    Its `step` is 0 where no smaller change does. `swaps` gives the nearest swap along every feature, and says
+    where nothing was found how finely it looked. Raises as `crossings` does.
 
     Examples
     --------
@@ -113,23 +167,38 @@ def smallest_swap(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Sw
     >>> swap.feature, round(swap.value, 6)
     (0, 0.5)
     """
-    return next(iter(swaps(model, A, B, X)), None)
+    return next(iter(swaps(model, A, B, X).found), None)
 
 
-def _crossings(margin: Margin, low: float, high: float) -> FloatArray:
-    values = np.linspace(low, high, POINTS)
-    seen = margin(values)
-    signed = np.flatnonzero(seen).tolist()  # scores that are equal have no sign
-    found = []
-    for left, right in pairwise(signed):
-        if (seen[left] > 0) != (seen[right] > 0):
-            ends = {values[i]: seen[i] for i in (left, right)}
-            found.append(_between(margin, ends) if right == left + 1 else _middle(values[left + 1 : right]))
-    return np.array(found, np.float64)
+def _nearest(line: Line, own: float, low: float, high: float) -> tuple[FloatArray, float]:
+    """The crossings nearest to a value, as far as need be, and the step of the look that found them."""
+    start, reach = min(max(own, low), high), line.reach
+    while True:
+        left, right = max(low, start - reach), min(high, start + reach)
+        look = line.look(left, right)
+        found = _crossings(line, look, own)
+        if (left, right) == (low, high) or (len(found) and look.step == 0.0):
+            return found, look.step
+        reach = 4 * reach if look.step == 0.0 else math.inf
 
 
-def _middle(values: FloatArray) -> float:
-    return float((values[0] + values[-1]) / 2)
+def _crossings(line: Line, look: Look, own: float | None = None) -> FloatArray:
+    """All crossings of a look, rising; or those few among which the nearest to a value is."""
+    signed = np.flatnonzero(look.margins)  # scores that are equal have no sign
+    above = look.margins[signed] > 0
+    turned = np.flatnonzero(above[1:] != above[:-1])
+    pairs = np.column_stack((signed[turned], signed[turned + 1]))
+    if own is not None:
+        ends = look.values[pairs]
+        pairs = pairs[np.maximum(ends[:, 0] - own, own - ends[:, 1]).argsort(kind="stable")[:3]]
+    return np.array([_zero(line.margin, look, *pair) for pair in pairs.tolist()], np.float64)
+
+
+def _zero(margin: Margin, look: Look, left: int, right: int) -> float:
+    """Where the sign changes between two values of a look; the middle where all between are equal."""
+    if right > left + 1:
+        return float((look.values[left + 1] + look.values[right - 1]) / 2)
+    return _between(margin, {float(look.values[i]): float(look.margins[i]) for i in (left, right)})
 
 
 def _between(margin: Margin, ends: dict[float, float]) -> float:

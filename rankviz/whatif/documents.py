@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import DataError, SettingError
+from rankviz.common.errors import DataError
+from rankviz.common.settings import Whole, instance
 from rankviz.models.inputs import check_width, features_of
 from rankviz.models.ranker import Ranker
 
@@ -33,6 +35,17 @@ def _table(X: ArrayLike) -> ArrayLike:
     return np.reshape(X, (1, -1)) if np.ndim(X) == 1 else X
 
 
+def column_of(values: ArrayLike) -> FloatArray:
+    """Return values of one feature, (s,) float64; `DataError` where they are none."""
+    if np.ndim(values) != 1:
+        raise DataError(
+            f"values of shape {np.shape(values)}",
+            expected="a list of values of one feature",
+            remedy="Pass one-dimensional values.",
+        )
+    return features_of(np.reshape(values, (-1, 1)))[:, 0]
+
+
 def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Two documents (d,); `DataError` for tables, and as `pairs_of`."""
     if np.ndim(A) != 1 or np.ndim(B) != 1:
@@ -47,5 +60,10 @@ def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, Flo
 
 def check_feature(feature: int, d: int) -> None:
     """Raise `SettingError` for the number of no feature."""
-    if not 0 <= feature < d:
-        raise SettingError(f"feature={feature} must be from 0 to {d - 1}, a column of the data")
+    Whole(0, d - 1).check("feature", feature)
+
+
+def fitted(model: Ranker) -> None:
+    """Raise `SettingError` for what is no ranker, and scikit-learn's `NotFittedError` before training."""
+    instance("model", model, Ranker, "a ranker of rankviz, such as RankSVM")
+    check_is_fitted(model, "n_features_in_")

@@ -25,6 +25,7 @@ from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs
 from rankviz.whatif.changes import QueryOut
+from rankviz.whatif.documents import one_pair
 from rankviz.whatif.refits import RankSVMRefits, Refits
 
 
@@ -137,6 +138,7 @@ def margins_without_queries(
 
 def _estimated(refits: Refits, A: ArrayLike, B: ArrayLike) -> pd.DataFrame:
     """Queries by the size of their estimates: query, pairs, margin, estimate."""
+    one_pair(refits.before.model, A, B)
     effects, data = effects_of_queries(refits), refits.data
     table = pd.DataFrame(
         {

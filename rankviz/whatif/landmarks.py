@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.documents import one_pair
+from rankviz.whatif.documents import fitted, one_pair
 
 
 def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingData) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingDat
     (50, True)
     """
     require_data(train, "Give the data that the model was trained on.")
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     expansion = model.expansion()
     a, b = one_pair(model, A, B)
     near = expansion.kernel.matrix(np.stack((a, b)), expansion.documents)

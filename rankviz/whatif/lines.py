@@ -16,32 +16,37 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import silent
-from rankviz.features.forms import ProductForm
+from rankviz.features.courses import Smooth, Straight, Tents
+from rankviz.features.forms import Form, ProductForm
 from rankviz.models.ranker import Ranker
+from rankviz.whatif.looks import Line, Margin, of_smooth, of_tents, scanned, straight
 
-Margin = Callable[[FloatArray], FloatArray]
-"""Of values (s,) of a feature -> (s,)."""
 ENTRIES = 500_000
 """Factors that stand in memory at a time: values · terms."""
 
 
-def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Margin]:
-    """What gives the margin of documents a and b (d,) along a feature of a, for any fitted ranker."""
-    other, form = float(model.scores(b[None], silent)[0]), _products_of(model)
-    if form is None:
-        return lambda feature: _by_scores(model, a, other, feature)
-    with np.errstate(under="ignore"):
-        factors = form.factors(a, slice(None))
-    return lambda feature: _by_products(form, factors, other, feature)
+def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Line]:
+    """Return what gives the line of documents a and b (d,) along a feature of a, for any fitted ranker."""
+    other, form = float(model.scores(b[None], silent)[0]), _form_of(model)
+    if isinstance(form, ProductForm):
+        with np.errstate(under="ignore"):
+            factors = form.factors(a, slice(None))
+        return lambda feature: _by_products(form, factors, other, feature)
+
+    def by_scores(feature: int) -> Line:
+        course = None if form is None or form.course is None else form.course(feature)
+        make = straight if isinstance(course, Straight) else scanned
+        return make(_by_scores(model, a, other, feature))
+
+    return by_scores
 
 
-def _products_of(model: Ranker) -> ProductForm | None:
-    """The scores as sums of products; None of a model that has none."""
+def _form_of(model: Ranker) -> Form | None:
+    """The scores as functions of single features; None of a model that has no such form."""
     try:
-        form = model.form()
+        return model.form()
     except SettingError:
         return None
-    return form if isinstance(form, ProductForm) else None
 
 
 def _by_scores(model: Ranker, a: FloatArray, other: float, feature: int) -> Margin:
@@ -54,16 +59,29 @@ def _by_scores(model: Ranker, a: FloatArray, other: float, feature: int) -> Marg
     return margin
 
 
-def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: int) -> Margin:
+def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: int) -> Line:
     """Factors (m, d) are those of a; the one of the feature is left out, for a division would fail at 0."""
     with np.errstate(under="ignore"):
         weights = form.coefficients * np.delete(factors, feature, axis=1).prod(axis=1)
 
-    def margin(values: FloatArray) -> FloatArray:
-        found, step = np.full(len(values), -other), max(1, ENTRIES // max(len(values), 1))
+    def sums(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found, sizes = np.full(len(values), -other), np.full(len(values), abs(other))
+        step = max(1, ENTRIES // max(len(values), 1))
         for start in range(0, len(weights), step):
             terms = slice(start, start + step)
-            found += (form.factor(values, feature, terms) @ weights[terms]).real
-        return found
+            kernels = form.factor(values, feature, terms)
+            found += (kernels @ weights[terms]).real
+            largest = np.abs(weights[terms])  # of waves, whose sizes are 1
+            sizes += largest.sum() if np.iscomplexobj(kernels) else np.abs(kernels) @ largest
+        return found, sizes
 
-    return margin
+    def margin(values: FloatArray) -> FloatArray:
+        return sums(values)[0]
+
+    match None if form.course is None else form.course(feature):
+        case Smooth() as course:
+            return of_smooth(sums, weights, course, other)
+        case Tents() as course:
+            return of_tents(margin, weights, course, other)
+        case _:
+            return scanned(margin)

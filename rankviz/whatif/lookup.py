@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from rankviz.datasets.types import RankingData
 
 def place_of_query(data: RankingData, query: object) -> int | None:
     """Where a query stands in `data.ptr`, by its id or name; None where it is not there."""
+    if isinstance(query, Sequence | np.ndarray) and not isinstance(query, str):
+        return None
     found = np.flatnonzero(data.query_labels == query)
     return int(found[0]) if len(found) else None
 
@@ -51,14 +55,14 @@ def index_of_document(data: RankingData, query: object, document: int) -> int:
 
 def feature_checked(data: RankingData, feature: int) -> int:
     """A feature that there is, counted from 0, or `DataError`."""
-    if not 0 <= feature < data.n_features:
+    if not isinstance(feature, Integral) or isinstance(feature, bool) or not 0 <= feature < data.n_features:
         raise DataError(
-            f"no feature {feature}",
+            f"no feature {feature!r}",
             expected=f"a feature from 0 to {data.n_features - 1}",
             remedy="Count features from 0.",
             path=data.name or None,
         )
-    return feature
+    return int(feature)
 
 
 def take_documents(data: RankingData, kept: IntArray) -> RankingData:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Callback, Progress, reporter, silent
 from rankviz.common.threads import single_blas
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.documents import pairs_of
+from rankviz.whatif.documents import fitted, pairs_of
 from rankviz.whatif.products import shapley_values
 
 
@@ -61,7 +60,7 @@ def explain_margin(
     >>> bool(abs(why.values.sum() - why.margin) < 1e-9), bool(why.margin > 0)
     (True, True)
     """
-    check_is_fitted(model, "n_features_in_")
+    fitted(model)
     form = model.form()
     a, b = pairs_of(model, A, B)
     report, values = reporter(callback), np.empty(a.shape)

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, reporter, silent
+from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
@@ -106,6 +107,7 @@ def refits_of(model: Ranker, data: RankingData) -> Refits:
     1
     """
     require_data(data, "Give the RankingData that the model was fitted on.")
+    instance("model", model, Ranker, "a ranker of rankviz, such as RankSVM")
     return RankSVMRefits(model, data) if isinstance(model, RankSVM) else PlainRefits(model, data)
 
 
@@ -225,7 +227,7 @@ def with_only(model: Ranker, data: RankingData, queries: Iterable[object]) -> Ra
     >>> len(few.predict(train.X)) == train.n_documents
     True
     """
-    return refits_of(model, data).refit([OnlyQueries(tuple(queries))]).model
+    return refits_of(model, data).refit([OnlyQueries(tuple(listed("queries", queries)))]).model
 
 
 def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, int], int]) -> Ranker:
@@ -241,6 +243,7 @@ def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, 
     >>> bool(better.predict(train.X)[0] >= with_grades(model, train, {(query, row): 0}).predict(train.X)[0])
     True
     """
+    instance("grades", grades, Mapping, "a dict of (query, number in `rows`) -> grade")
     changes = [GradeSet(query, document, grade) for (query, document), grade in grades.items()]
     return refits_of(model, data).refit(changes).model
 

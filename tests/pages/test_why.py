@@ -146,7 +146,7 @@ def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -
 def test_a_feature_is_moved_to_where_they_swap(open_page: Opener) -> None:
     app = open_page("why", view="Move a feature", **pair())
     a, b = rows(0, 3)
-    best = turn_at(model(), a, b, fold().train.X)
+    best = turn_at(model(), a, b, fold().train.X).found
     assert app.selectbox(key="move").value == str(best[0].feature + 1)
     every = [f"feature {number}" for number in range(1, 21)]
     assert named_swap(best[0], every, a[best[0].feature]) in words(app)

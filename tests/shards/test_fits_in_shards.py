@@ -131,10 +131,18 @@ def test_the_exact_kernel_of_many_documents_is_refused() -> None:
         RankSVM("exact").fit_in_shards(data, Here())
 
 
-@pytest.mark.parametrize("shards", [0, -1])
-def test_there_is_at_least_one_shard(shards: int) -> None:
-    with pytest.raises(SettingError, match="at least one"):
+@pytest.mark.parametrize("shards", [0, -1, True, 1.5, "2"])
+def test_there_is_at_least_one_shard(shards: Any) -> None:
+    with pytest.raises(SettingError, match="a whole number of at least 1"):
         Here(shards)
+
+
+def test_there_are_no_more_shards_than_queries() -> None:
+    """A million of them never came to an end."""
+    model, many = RankSVM(C=0.5), Here(10**6, threads=2)
+    assert model.shard_plan(DATA, many).words.startswith(f"{DATA.n_queries} shards")
+    found = model.fit_in_shards(DATA, many)
+    np.testing.assert_allclose(found.coef_, RankSVM(C=0.5).fit_data(DATA).coef_, atol=1e-4)
 
 
 def test_memory_decides_how_features_are_kept_and_says_so_before() -> None:

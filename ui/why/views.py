@@ -73,7 +73,8 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     """The margin as one feature of A moves, and the smallest change that swaps the two."""
-    nearest = work.nearest(pair)
+    found = work.nearest(pair)
+    nearest = found.found
     best = nearest[0].feature if nearest else int(table.iloc[0]["number"]) - 1
     feature = _feature(names, best)
     grid, margin, crossings = work.curve(pair, feature)
@@ -85,17 +86,17 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
             names[feature],
             (now, float(work.explained(pair).margin)),
             float(pair.b[feature]),
-            crossings,
+            crossings.values,
         ),
         margin_curve.data(grid, margin),
         answer=sentence(words.along(names[feature], crossings, now)),
         key="why-curve",
         alt=f"The margin against {names[feature]} of A, with ticks where both documents swap.",
         caption=f"All other features of A, and all of B, as they are; {len(grid)} values over the range of "
-        "the training part. Above 0 A stands first. Ticks are found to rounding, between values where the "
-        f"sign changes. {_about(pair)}",
+        "the training part. Above 0 A stands first. Ticks are exact to rounding. "
+        f"{words.looked(crossings.step)} {_about(pair)}",
     )
-    st.markdown(f"{words.smallest(nearest, names, pair)}.")
+    st.markdown(f"{words.smallest(found, names, pair)}.")
     if nearest:
         with st.expander(words.swaps(len(nearest), len(names))):
             rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import counted, percent, with_minus
-from rankviz.whatif.crossings import Swap
+from rankviz.whatif.crossings import Crossings, Swap, Swaps
 from ui.shared.foreign import escaped
 from ui.why.choices import Pair
 
@@ -86,22 +85,34 @@ def swaps(n: int, of: int) -> str:
     return f"The nearest swap along each feature that has one ({n} of {of})"
 
 
-def smallest(found: Sequence[Swap], names: Sequence[str], pair: Pair) -> str:
-    """The smallest change over all features."""
-    if not found:
-        return "No single feature of A swaps them, wherever it is moved within its range in training"
-    best = found[0]
-    return (
-        f"The smallest single change of A that swaps them is {named_swap(best, names, pair.a[best.feature])}"
-    )
+def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
+    """The smallest change over all features, and how finely it was looked for where that matters."""
+    about = (
+        f". Only values up to {found.step:.2g} standard deviations apart were looked at: "
+        "a smaller change may be missed"
+    ) * (found.step > 0)
+    if not found.found:
+        return f"No single feature of A swaps them, wherever it is moved within its range in training{about}"
+    best = found.found[0]
+    swap = named_swap(best, names, pair.a[best.feature])
+    return f"The smallest single change of A that swaps them is {swap}{about}"
 
 
-def along(name: str, crossings: FloatArray, value: float) -> str:
+def looked(step: float) -> str:
+    """Whether all values at which they swap were found."""
+    if step == 0:
+        return "None is missed."
+    return f"Only values {step:.2g} apart were looked at: two ticks closer to each other may be missed."
+
+
+def along(name: str, crossings: Crossings, value: float) -> str:
     """At which values of one feature they swap."""
-    if len(crossings) == 0:
-        return f"Along {escaped(name)} they never swap, with all else as it is"
-    told = [with_minus(x, ".4g") for x in crossings[:5]]
-    more = f" and {len(crossings) - 5} more" if len(crossings) > 5 else ""
+    at = crossings.values
+    if len(at) == 0:
+        seen = "they never swap" if crossings.step == 0 else "no swap was found"
+        return f"Along {escaped(name)} {seen}, with all else as it is"
+    told = [with_minus(x, ".4g") for x in at[:5]]
+    more = f" and {len(at) - 5} more" if len(at) > 5 else ""
     return (
         f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')} "
         "of it now"

@@ -12,8 +12,9 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import model_from
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.crossings import POINTS, Swap, crossings, margin_along, swaps
+from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
 from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.looks import POINTS
 from rankviz.whatif.margins import MarginExplanation, explain_margin
 from ui.shared.runs import normalised
 from ui.what_if.fitted import asked
@@ -54,24 +55,24 @@ def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> Ma
     return explain_margin(model_of(_pair.record), X[:-1], X[1:])
 
 
-def nearest(pair: Pair) -> list[Swap]:
+def nearest(pair: Pair) -> Swaps:
     """The smallest change of every feature that swaps the two documents."""
     return _nearest(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for the values at which they swap …")
-def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> list[Swap]:
+def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> Swaps:
     return swaps(model_of(_pair.record), _pair.a, _pair.b, normalised(spec).train.X)
 
 
-def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
     """Values of a feature over its range in training, the margins there, and all values of A that swap."""
     column = normalised(pair.record.spec).train.X[:, feature]
     ends = [float(column.min()), float(column.max()), float(pair.a[feature]), float(pair.b[feature])]
     low, high = min(ends), max(ends)
     model, values = model_of(pair.record), np.linspace(low, high, POINTS)
     margin = margin_along(model, pair.a, pair.b, feature, values)
-    return values, margin, crossings(model, pair.a, pair.b, feature, (low, high))
+    return values, margin, crossings_seen(model, pair.a, pair.b, feature, (low, high))
 
 
 def landmarks(pair: Pair) -> pd.DataFrame:
