@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -58,7 +59,7 @@ def _parser() -> ArgumentParser:
     )
     app.add_argument(
         "--port",
-        type=int,
+        type=_port,
         help="where the app answers on this machine; 8501 or the next free one unless given",
     )
     add_commands(commands)
@@ -72,6 +73,12 @@ def _done(chosen: Namespace) -> int:
         status: int = import_module(f"rankviz.command.{name}").run(chosen)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except UnicodeEncodeError:
+        sys.stderr.write("rankviz: an argument is no text: type it in the encoding of the terminal\n")
+        return 2
     except (DataError, SettingError) as error:
         sys.stderr.write(f"rankviz: {error}\n")
         return 2
@@ -85,8 +92,16 @@ def _done(chosen: Namespace) -> int:
     return status
 
 
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text[:9]) < 1 << 16:
+        raise ArgumentTypeError(f"{text!r} is no port: they go from 1 to 65535")
+    return int(text)
+
+
 def _folder(path: str) -> str:
     """A folder that is there: else the app would start with the bundled data alone."""
+    if not path:
+        raise ArgumentTypeError("'' names no folder: name the one that holds the data sets")
     folder = Path(path).expanduser()
     if folder.is_dir():
         return path

@@ -1,4 +1,4 @@
-"""A loss, a kernel, a feature map, a solver and two rankers that exist nowhere in the project.
+"""A loss, a kernel, a feature map, a solver and three rankers that exist nowhere in the project.
 
 Tests enter them where the project's own are, one file and one entry each, and see what becomes of them.
 """
@@ -18,6 +18,7 @@ from scipy.special import log_softmax, softmax
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Progress, Report, reporter, silent
+from rankviz.common.settings import Positive, Setting, Steps
 from rankviz.datasets import RankingData
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.distances import squared_blocks
@@ -179,6 +180,43 @@ class FeatureMean(Ranker):
 
 
 RANKER = Method("feature mean", FeatureMean, ())
+
+POWER = Setting(
+    name="power",
+    symbol="p",
+    label="Power",
+    domain=Positive(),
+    default=1.0,
+    help="Features are raised to it before their mean is taken.",
+    key="power",
+    offer=Steps((0.5, 1.0, 2.0)),
+    named=True,
+)
+
+
+class ScaledMean(Ranker):
+    """Scores are means of features times a scale that is learned: nothing else."""
+
+    def __init__(self, power: float = 1.0) -> None:
+        self.power = power
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """The scale that comes nearest to the grades."""
+        reporter(callback)(Progress("features", 0.5))
+        self.n_features_in_, means = data.n_features, self._means(data.X)
+        self.scale_ = float(means @ data.y) / max(float(means @ means), 1e-300)
+        return self
+
+    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+        """Scale times mean."""
+        return self.scale_ * self._means(X)
+
+    def _means(self, X: FloatArray) -> FloatArray:
+        return (np.abs(X) ** self.power).mean(axis=1)
+
+
+SCALED_MEAN = Method("scaled mean", ScaledMean, (POWER,))
+"""It has a setting to vary, and neither C nor a feature map."""
 
 
 class ListNet(Ranker):

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+import strangers
 
 import rankviz
 from rankviz import Fold, RunRecord, RunSpec, execute
@@ -28,6 +29,9 @@ from rankviz.whatif.refits import PlainRefits, refits_of
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
 """Estimators are linear where nothing is said, and have scikit-learn's γ; runs start from the paper's map."""
 
+STRANGERS = {"mean": strangers.RANKER, "scaled": strangers.SCALED_MEAN, "listnet": strangers.LISTNET}
+"""Methods without C, without a feature map, or without either: what is true of all methods is of these."""
+
 ON_MAPS = [name for name, method in METHODS.items() if FEATURE_MAP in method.settings]
 COMBINATIONS = list(itertools.product(ON_MAPS, FEATURE_MAPS))
 each = pytest.mark.parametrize(("method", "feature_map"), COMBINATIONS)
@@ -43,10 +47,20 @@ def records(fold: Fold) -> dict[tuple[str, str], RunRecord]:
     return {pair: execute(spec_of(*pair), fold=fold) for pair in COMBINATIONS}
 
 
-def spec_of(method: str, feature_map: str, **settings: object) -> RunSpec:
-    spec = RunSpec("demo", method=method, feature_map=feature_map, C=0.05)
-    few = {"n_components": 12} if "n_components" in spec else {}
-    return spec.but(**few, **settings)
+@pytest.fixture(autouse=True)
+def entered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter the strangers where the project's own methods are."""
+    for name, method in STRANGERS.items():
+        monkeypatch.setitem(METHODS, name, method)
+
+
+def spec_of(method: str, feature_map: str = "", **settings: object) -> RunSpec:
+    """A small run of a method, with those of these settings that it has."""
+    spec = RunSpec("demo", method=method)
+    if feature_map:
+        spec = spec.but(feature_map=feature_map)
+    usual = {"C": 0.05, "n_components": 12}
+    return spec.but(**{name: value for name, value in usual.items() if name in spec}, **settings)
 
 
 @each
@@ -126,9 +140,9 @@ def test_an_expansion_is_offered_for_kernels_with_documents_behind_them(
     assert offers.expansion == any(hasattr(fitted, name) for name in ("landmarks", "documents"))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *STRANGERS])
 def test_queries_have_weights_and_refits_go_on_where_that_is_offered(method: str, fold: Fold) -> None:
-    spec = spec_of(method, "linear")
+    spec = spec_of(method)
     weights = np.full(fold.train.n_queries, 2.0)
     if spec.offers.query_weights:
         model_of(spec).fit_weighted(fold.train, weights)
@@ -145,7 +159,7 @@ def test_every_offer_has_words_and_none_is_the_default() -> None:
     assert Offers(trace=True, duals=True).lacks("duals", "trace", "weights") == ["weights"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *STRANGERS])
 def test_defaults_of_settings_are_those_of_the_estimator(method: str) -> None:
     parameters = inspect.signature(METHODS[method].make).parameters
     settings = [s for s in every(METHODS[method].settings) if s not in METHODS[method].left_out]
@@ -192,7 +206,7 @@ def test_the_usual_method_is_the_first() -> None:
     assert all(method.label for method in METHODS.values())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *STRANGERS])
 def test_what_is_not_known_is_refused_by_name(method: str) -> None:
     spec = RunSpec("demo", method=method)
     with pytest.raises(SettingError, match=r"method='x' is not known; choose one of 'ranksvm', 'factorized'"):

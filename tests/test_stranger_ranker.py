@@ -5,69 +5,33 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import pandas as pd
 import pytest
+from strangers import SCALED_MEAN, ScaledMean
 
 import rankviz
-from rankviz import Fold, Progress, RunRecord, RunSpec, StopRequested, execute, execute_all
+from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
-from rankviz.common.progress import Callback, Report, reporter
-from rankviz.common.settings import Positive, Setting, Steps
-from rankviz.datasets import RankingData, find_datasets, make_fold, open_fold
+from rankviz.datasets import find_datasets, make_fold, open_fold
 from rankviz.experiments.description import describe, in_a_sentence, method_label
 from rankviz.experiments.estimate import check_budget, estimate, total_in_words, total_seconds
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.record import training_seconds
 from rankviz.experiments.run import model_from, model_of
 from rankviz.experiments.sweep import families
-from rankviz.models.methods import METHODS, Method
+from rankviz.models.methods import METHODS
 from rankviz.models.offers import Offers
-from rankviz.models.ranker import Ranker
 from rankviz.store import RunStore, Study
 from rankviz.store.making import Making
-
-POWER = Setting(
-    name="power",
-    symbol="p",
-    label="Power",
-    domain=Positive(),
-    default=1.0,
-    help="Features are raised to it before their mean is taken.",
-    key="power",
-    offer=Steps((0.5, 1.0, 2.0)),
-    named=True,
-)
-
-
-class ScaledMean(Ranker):
-    """Scores are means of features times a scale that is learned: nothing else."""
-
-    def __init__(self, power: float = 1.0) -> None:
-        self.power = power
-
-    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """The scale that comes nearest to the grades."""
-        reporter(callback)(Progress("features", 0.5))
-        self.n_features_in_, means = data.n_features, self._means(data.X)
-        self.scale_ = float(means @ data.y) / max(float(means @ means), 1e-300)
-        return self
-
-    def scores(self, X: np.ndarray, report: Report) -> np.ndarray:
-        """Scale times mean."""
-        return self.scale_ * self._means(X)
-
-    def _means(self, X: np.ndarray) -> np.ndarray:
-        return (np.abs(X) ** self.power).mean(axis=1)
 
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry, where the project's own methods are."""
-    monkeypatch.setitem(METHODS, "mean", Method("scaled mean", ScaledMean, (POWER,)))
+    monkeypatch.setitem(METHODS, "mean", SCALED_MEAN)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 PLACE = "train in shards: here, by local:2 worker processes, or on a Dask cluster, tcp://host:8786"
 WORKERS_AT = "who makes the runs: here, or the workers of a Dask cluster, local:2 or tcp://host:8786"
-RESUME = "go on with a sweep that was stopped or paused, by its id"
+RESUME = "go on with a sweep that was stopped or paused, by its id; it keeps what it was started with"
 WHERE = "only runs with this value of a setting, such as feature_map=nystroem or C=2^-7; may be repeated"
 
 
@@ -37,8 +37,8 @@ def _model(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data-dir", action="append", default=[], metavar="FOLDER", help="a folder that holds data sets"
     )
-    parser.add_argument("--normalisation", default="none", help="none, or as the sidebar's menu has it")
-    parser.add_argument("--method", default="ranksvm", help="such as ranksvm or factorized")
+    parser.add_argument("--normalisation", help="none (the default), or as the sidebar's menu has it")
+    parser.add_argument("--method", help="such as factorized; default ranksvm")
     parser.add_argument(
         "--set",
         action="append",
@@ -67,20 +67,20 @@ def _sweep(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUES",
-        help="2^-12..2^6 (all powers between) or 0.1,1,10; with --points a range, 0.1..10; may be repeated",
+        help="2^-12..2^6 (all powers between) or 0.1,1,10; of drawn cells a range, 0.1..10; may be repeated",
     )
-    parser.add_argument("--kind", default="grid", help="grid, random or sobol")
-    parser.add_argument("--points", type=int, default=0, help="how many cells random and sobol draw")
+    parser.add_argument("--kind", help="grid (the default), random or sobol")
+    parser.add_argument("--points", type=int, help="how many cells random and sobol draw")
     parser.add_argument("--seed", action="append", type=int, default=[], help="every cell with each")
     parser.add_argument("--preset", help="a paper's design: its name in place of axes")
-    parser.add_argument("--metric", default="MAP", help="what to choose by, on validation parts; default MAP")
+    parser.add_argument("--metric", help="what to choose by, on validation parts; default MAP")
     parser.add_argument(
         "--rule",
-        default="best",
-        help="how to choose: best, or the simplest within one_standard_error or one_paired_error of it",
+        help="how to choose: best (the default), or the simplest within one_standard_error or "
+        "one_paired_error of it",
     )
     parser.add_argument("--per-fold", action="store_true", help="choose for each fold by itself")
-    parser.add_argument("--title", default="", help="what to call it in the app")
+    parser.add_argument("--title", help="what to call it in the app")
     parser.add_argument("--workers", type=int, help="processes at once; default half the cores, at least 2")
     parser.add_argument("--where", metavar="PLACE", help=WORKERS_AT)
     parser.add_argument("--plan", action="store_true", help="say what it would cost, and make nothing")

@@ -11,7 +11,12 @@ from rankviz.store import RunStore
 
 
 def runs_named(store: RunStore, chosen: Namespace) -> list[str]:
-    """The digests of all runs that are named, each once; `SettingError` where a name is not one run's."""
+    """The digests of all runs that are named, each once; `SettingError` where a name is not one run's.
+
+    Raises `NoSuchStudy` where an id is no study's.
+    """
+    for study in chosen.study:
+        store.studies.status(study)  # which says where there is none
     table = store.listing.every()
     found = [digest for study in chosen.study for digest in store.listing.of_studies([study]).index]
     found = [*(one_run(table, text) for text in chosen.run), *found]

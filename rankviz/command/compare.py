@@ -30,9 +30,8 @@ def run(chosen: Namespace) -> int:
     try:
         digests = runs_named(store, chosen)
         table = store.listing.every()
-        specs = store.listing.specs(
-            [*digests, *([one_run(table, chosen.baseline)] if chosen.baseline else [])]
-        )
+        first = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
+        specs = store.listing.specs(list(dict.fromkeys([*digests, first])))
         records = store.records.find(specs)
     finally:
         store.close()
@@ -42,8 +41,9 @@ def run(chosen: Namespace) -> int:
     found = contestants(records.values(), chosen.part)
     if len(found) < 2:
         raise SettingError("these runs are of one model: name runs of two at least")
-    first = specs[-1] if chosen.baseline else specs[0]
-    baseline = next(one for one in found if any(run.spec == first for run in one.runs))
+    baseline = next((one for one in found if any(run.spec.hash == first for run in one.runs)), None)
+    if baseline is None:
+        raise SettingError(f"the run {first} has no record to compare with: name another --baseline")
     result = compare(found, chosen.metric or METRICS, baseline.label)
     if chosen.json:
         say_json(

@@ -18,6 +18,8 @@ METRICS = ("vali:NDCG@10", "vali:MAP")
 
 def run(chosen: Namespace) -> int:
     """List runs, or studies."""
+    if chosen.limit < 0:
+        raise SettingError(f"--limit {chosen.limit}: give a number of rows, or 0 for all")
     store = RunStore()
     try:
         if chosen.studies:
@@ -52,12 +54,14 @@ def _studies(store: RunStore, *, as_json: bool) -> None:
 
 
 def _runs(store: RunStore, chosen: Namespace) -> None:
-    table = store.listing.of_studies([chosen.study]) if chosen.study else store.listing.every()
+    if chosen.study is not None:
+        store.studies.status(chosen.study)  # which says where there is none
+    table = store.listing.every() if chosen.study is None else store.listing.of_studies([chosen.study])
     table = selected(table, chosen.where, chosen.data)
     if chosen.sort:
         table = table.sort_values(known(table, chosen.sort), ascending=False, kind="stable", key=_numbers)
     total = len(table)
-    table = table.head(chosen.limit) if chosen.limit > 0 else table
+    table = table.head(chosen.limit) if chosen.limit else table
     if chosen.json:
         say_json(rows(table.drop(columns=["own", "star", "note", "shared", "tags"]).reset_index()))
         return

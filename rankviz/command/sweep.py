@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
 from typing import Any, cast
 
 import pandas as pd
 
 from rankviz.command.output import OWNER, Bar, note, rows, say, say_json, say_table
-from rankviz.command.values import axes_typed, base_of, pinned, roots_of
+from rankviz.command.resume import asked_choice, checked_to_resume, design_of
+from rankviz.command.values import axes_typed, base_of, pinned, roots_of, settings_of
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.common.threads import cores
@@ -22,7 +25,8 @@ from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus
 from rankviz.store.study import HERE as THIS_MACHINE
-from rankviz.sweeps import RULES, Design, cost, select
+from rankviz.sweeps import Design, cost, select
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
 
@@ -31,38 +35,45 @@ LOOK_SECONDS = 0.5
 
 def run(chosen: Namespace) -> int:
     """Make the runs, or say what they cost; 1 where some cannot be made, 130 after Ctrl-C."""
-    one_of("rule", chosen.rule, RULES)  # before hours of runs, not after
+    _check_how(chosen)
     store = RunStore()
     try:
-        if chosen.resume:
-            study = chosen.resume
-            status = store.studies.status(study)
-            store.studies.move(study, status.study.owner, _place(chosen))
-            store.studies.resume(study, status.study.owner)
-        else:
-            design = _design(chosen)
-            if chosen.plan:
-                return _plan(design, chosen)
-            study = _asked(store, design, chosen)
-        if chosen.detach and chosen.where not in (None, HERE):
-            raise SettingError("--detach with --where: a cluster is handed work while somebody waits for it")
-        if chosen.detach:
-            LocalWorkers(store, chosen.workers).see_to_it()
-            say_json({"study": study}) if chosen.json else say(study)
-            return 0
-        return _waited(store, study, chosen)
+        if chosen.resume is not None:
+            status = checked_to_resume(store, chosen)
+            return _made(store, chosen, partial(_gone_on, store, status, chosen))
+        design = _design(chosen)
+        asked_choice(chosen).check(design)  # before hours of runs, not after
+        if chosen.plan:
+            return _plan(design, chosen)
+        return _made(store, chosen, partial(_asked, store, design, chosen))
     finally:
         store.close()
 
 
+def _check_how(chosen: Namespace) -> None:
+    """Raise `SettingError` for a way to work that there is not, before anything is asked for."""
+    if chosen.detach and chosen.where not in (None, HERE):
+        raise SettingError("--detach with --where: a cluster is handed work while somebody waits for it")
+    if chosen.workers is not None and chosen.workers < 1:
+        raise SettingError(f"--workers {chosen.workers}: it takes one worker process at least")
+
+
 def _design(chosen: Namespace) -> Design:
     base, folds = base_of(chosen)
-    if chosen.preset:
+    if chosen.preset is not None:
         one_of("preset", chosen.preset, PRESETS)
+        if chosen.axis or chosen.kind is not None or chosen.points is not None:
+            raise SettingError("--preset has axes of its own: leave --axis, --kind and --points out")
         return PRESETS[chosen.preset].first(base, folds, tuple(chosen.seed))
-    one_of("kind", chosen.kind, KINDS)
-    axes = tuple(axes_typed(chosen.axis, chosen.method, drawn=chosen.points > 0))
-    return Design(base, axes, chosen.kind, folds, tuple(chosen.seed), points=chosen.points)
+    kind = "grid" if chosen.kind is None else chosen.kind
+    one_of("kind", kind, [name for name in KINDS if name != "given"])
+    axes = tuple(axes_typed(chosen.axis, base.method, drawn=kind != "grid"))
+    if not axes:
+        raise SettingError(
+            "no axes: give --axis NAME=VALUES, once or several times, "
+            f"with one of {', '.join(settings_of(base.method)) or 'the settings of another method'}"
+        )
+    return Design(base, axes, kind, folds, tuple(chosen.seed), points=chosen.points or 0)
 
 
 def _plan(design: Design, chosen: Namespace) -> int:
@@ -84,7 +95,7 @@ def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
     study = Study(
         OWNER,
         title,
-        design=design.to_dict(),
+        design=asked_choice(chosen).beside(design),
         roots=tuple(map(str, roots_of(chosen))),
         threads=max(1, cores() // LocalWorkers(store, chosen.workers).workers),
         shared=True,
@@ -98,10 +109,21 @@ def _place(chosen: Namespace) -> str:
     return THIS_MACHINE if chosen.where in (None, HERE) else TASKS
 
 
-def _waited(store: RunStore, study: str, chosen: Namespace) -> int:
-    """Watch until all runs have ended; Ctrl-C pauses the study."""
-    with _execution(store, chosen) as execution:
-        return _watched(execution, store, study, chosen)
+def _gone_on(store: RunStore, status: StudyStatus, chosen: Namespace) -> str:
+    store.studies.move(status.id, status.study.owner, _place(chosen))
+    store.studies.resume(status.id, status.study.owner)
+    return status.id
+
+
+def _made(store: RunStore, chosen: Namespace, ask: Callable[[], str]) -> int:
+    """Find who makes the runs, ask for them, and watch until all have ended; Ctrl-C pauses the study."""
+    with _execution(store, chosen) as execution:  # first: where nobody answers, nothing is asked for
+        study = ask()
+        if not chosen.detach:
+            return _watched(execution, store, study, chosen)
+        LocalWorkers(store, chosen.workers).see_to_it()
+    say_json({"study": study}) if chosen.json else say(study)
+    return 0
 
 
 @contextmanager
@@ -127,7 +149,8 @@ def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespac
     except KeyboardInterrupt:
         store.studies.pause(study, status.study.owner)
         bar.end()
-        note(f"Paused. Go on with: rankviz sweep --resume {study}")
+        where = "" if chosen.where is None else f" --where {chosen.where}"
+        note(f"Paused. Go on with: rankviz sweep --resume {study}{where}")
         return 130
     bar.tell(status.total)
     bar.end()
@@ -137,19 +160,20 @@ def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespac
         note(f"{digest}: {why}")
     failed = status.counts.get(FAILED, 0) + status.counts.get(LOST, 0)
     if failed < status.total:
-        _tell(table, status, chosen)
+        _tell(table, status, as_json=chosen.json)
     return 1 if failed else 0
 
 
-def _tell(table: pd.DataFrame, status: StudyStatus, chosen: Namespace) -> None:
+def _tell(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) -> None:
     """Say which cell is chosen, and what the test part says of it."""
-    design = Design.from_dict(dict(status.study.design))
-    found = select(design, table, chosen.metric, per_fold=chosen.per_fold, rule=chosen.rule)
-    if chosen.json:
+    choice = Choice.of_study(status.study.design) or Choice()
+    found = select(design_of(status), table, choice.metric, per_fold=choice.per_fold, rule=choice.rule)
+    if as_json:
         say_json(
             {
                 "study": status.id,
                 "runs": dict(status.counts),
+                "choice": asdict(choice),
                 "settings": found.settings,
                 "validation": found.validation,
                 "chosen": rows(found.chosen.reset_index()),
@@ -158,7 +182,7 @@ def _tell(table: pd.DataFrame, status: StudyStatus, chosen: Namespace) -> None:
             }
         )
         return
-    say(f"Study {status.id}. By validation {found.metric}:")
+    say(f"Study {status.id}. By {choice}:")
     for fold, cell in found.settings.items():
         say(f"{fold}: " + ", ".join(f"{name} = {value}" for name, value in cell.items()))
     say_table(found.chosen)

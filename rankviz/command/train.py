@@ -16,7 +16,7 @@ from rankviz.experiments.in_shards import plan_in_shards
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute, open_named
 from rankviz.experiments.spec import RunSpec
-from rankviz.shards.backend import Backend
+from rankviz.shards.backend import Backend, Here
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore
 
@@ -26,15 +26,18 @@ METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")
 def run(chosen: Namespace) -> int:
     """Train, say the metrics of every part, and keep the runs in the store."""
     base, folds = base_of(chosen)
+    base.kind.check(base.values)
     specs = pinned([base.but(fold=fold) for fold in folds], chosen)
     store = RunStore()
     made = store.records.find(specs)
     bar = Bar(len(specs))
     with _place(chosen) as where:
         for number, spec in enumerate(specs):
-            if spec not in made:
-                made[spec] = _trained(spec, chosen, bar, number, where)
-                store.records.keep([made[spec]], OWNER)
+            if spec in made:
+                note(f"{spec.fold}: this run was made before; nothing is trained.")
+                continue
+            made[spec] = _trained(spec, chosen, bar, number, where)
+            store.records.keep([made[spec]], OWNER)
     bar.tell(len(specs))
     bar.end()
     digests = [spec.hash for spec in specs]
@@ -49,7 +52,7 @@ def _place(chosen: Namespace) -> AbstractContextManager[Backend | None]:
     """Where to train: None for one piece in this process."""
     if chosen.where is None and chosen.shards is None:
         return nullcontext()
-    return place_of(chosen.where or HERE, chosen.shards)
+    return place_of(HERE if chosen.where is None else chosen.where, chosen.shards)
 
 
 def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Backend | None) -> RunRecord:
@@ -65,7 +68,8 @@ def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Bac
 
 def _say_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
     """How it will be done, before it is."""
-    note(f"{spec.fold}: {plan_in_shards(spec, fold, where).words}")
+    threads = " Threads of this process train them." if isinstance(where, Here) else ""
+    note(f"{spec.fold}: {plan_in_shards(spec, fold, where).words}{threads}")
 
 
 def means(records: list[RunRecord]) -> pd.DataFrame:

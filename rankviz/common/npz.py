@@ -8,8 +8,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
-from rankviz.common.files import replace, sync
+from rankviz.common.files import appearing
 
 MAX_BYTES = 4 * 2**30
 """The arrays of a file may not claim more than this together."""
@@ -34,18 +32,8 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     Raises ValueError for an array of Python objects, which NumPy would pickle.
     """
     content = npz_bytes(meta, arrays)
-    try:
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:  # it names the temporary file, which nobody asked for
-        raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            sync(file)
-        replace(Path(aside), path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise
+    with appearing(path) as file:
+        file.write(content)
     return path
 
 

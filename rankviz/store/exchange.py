@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rankviz.common.errors import DataError
+from rankviz.common.files import appearing
 from rankviz.common.npz import MAX_BYTES
 from rankviz.experiments.record import RunRecord
 from rankviz.store.marks import TAG_LENGTH
@@ -29,9 +30,10 @@ TOGETHER = 50
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
     """Write the runs to a file that a visitor may see, of those that were made; how many.
 
-    Raises `DataError` where there are none, or the record of one cannot be read; OSError where the file
-    cannot be written.
+    The file appears whole or not at all. Raises `DataError` where there are no such runs, the record of one
+    cannot be read, or the file cannot be written.
     """
+    path = Path(path)
     seen = store.listing.seen_by(owner)
     wanted = seen.loc[[digest for digest in dict.fromkeys(digests) if digest in seen.index]]
     wanted = wanted[wanted["state"] == "done"]
@@ -44,10 +46,18 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     ]
     for digest, *_ in rows:  # all are read once before one is written
         _check(digest, store.records.content(digest))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": about}))
-        for digest, *_ in rows:
-            archive.writestr(f"{digest}.npz", store.records.content(digest))
+    try:
+        with appearing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": about}))
+            for digest, *_ in rows:
+                archive.writestr(f"{digest}.npz", store.records.content(digest))
+    except OSError as error:
+        raise DataError(
+            f"the file cannot be written: {error.strerror or error}",
+            expected="a file in a folder that is there and has room",
+            remedy="Name another file, or free space.",
+            path=path,
+        ) from error
     return len(rows)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import Positive, Real, Setting, Share, Whole, one_of
+from rankviz.common.settings import Positive, Powers, Real, Setting, Share, Whole, one_of
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,16 @@ def axis_from(values: object) -> Axis:
 def powers(low: int, high: int, base: float = 2.0) -> tuple[float, ...]:
     """The powers of a base from one exponent to another: `powers(-12, 6)` for C as in chen2017."""
     return tuple(base**exponent for exponent in range(low, high + 1))
+
+
+def usual_axes(settings: Iterable[Setting]) -> list[Setting]:
+    """Return the settings that a sweep varies where nobody says which: those offered as powers, as C and γ.
+
+    A method that has none of these varies its first setting, one that changes what is minimised if it can.
+    """
+    offered = list(settings)
+    powers_of = [one for one in offered if isinstance(one.offer, Powers)]
+    return powers_of or sorted(offered, key=lambda one: one.how)[:1]
 
 
 def is_logarithmic(setting: Setting) -> bool:

@@ -21,6 +21,8 @@ from rankviz.sweeps.kinds import KINDS, Cell
 from rankviz.sweeps.plan import Plan, plan_of
 
 _FIELDS = ("base", "axes", "kind", "folds", "seeds", "points", "draw", "given")
+CHOICE = "choice"
+"""Where studies keep how they choose, beside the fields of their design (see `rankviz.sweeps.choice`)."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,12 @@ class Design:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build what `to_dict` gave; ValueError names a field that is missing, unknown or mistyped."""
+        """Build what `to_dict` gave; ValueError names a field that is missing, unknown or mistyped.
+
+        The choice that a study keeps beside its design is no field, and is left out.
+        """
         missing = [name for name in ("base", "axes") if name not in values]
-        unknown = sorted(set(values) - set(_FIELDS))
+        unknown = sorted(set(values) - {*_FIELDS, CHOICE})
         if missing or unknown:
             raise ValueError(
                 f"a design has {', '.join(_FIELDS)}; base and axes are needed: {(missing + unknown)[0]!r}"

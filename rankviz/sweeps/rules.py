@@ -55,11 +55,14 @@ class Rule:
     label, help : str
     margin : (candidates, the best of them) -> Series
         How far below the best mean each may lie; NaN where that is not known.
+    least_folds : int
+        So many folds it takes to know the margin without the metric by query.
     """
 
     label: str
     help: str
     margin: Callable[[Candidates, int], pd.Series[float]]
+    least_folds: int = 1
 
 
 def _none(cells: Candidates, best: int) -> pd.Series[float]:
@@ -81,12 +84,14 @@ RULES = {
         "one standard error",
         "The simplest of the cells whose mean is at most one standard error of the best one below it.",
         _error,
+        least_folds=2,
     ),
     "one_paired_error": Rule(
         "one paired standard error",
         "The simplest of the cells that are behind the best one by at most one standard error of the "
         "differences fold by fold: what makes a fold easy or hard for all cells cancels.",
         _paired,
+        least_folds=2,
     ),
 }
 """Rules by name."""

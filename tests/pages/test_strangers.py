@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ import strangers
 from conftest_pages import APP, OF_STORE, figures, shown, words
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.models.methods import METHODS
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS
+from rankviz.solvers.settings import TOL
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -33,6 +36,7 @@ STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
     "solver": (SOLVERS, strangers.SOLVER, {"solver": "gradient descent"}),
     "ranker": (METHODS, strangers.RANKER, {"method": "feature mean"}),
     "linear ranker": (METHODS, strangers.LISTNET, {"method": "linear ListNet"}),
+    "ranker without C": (METHODS, strangers.SCALED_MEAN, {"method": "scaled mean"}),
 }
 """Where it is entered, what is entered, and the link that chooses it by its label."""
 
@@ -112,3 +116,25 @@ def test_influence_says_why_another_model_is_shown(
     assert "s of training, one fold together, each C by itself" in words(open_page("influence", **own))
     costs = words(open_page("influence", view="Influence of λ and μ", **own))
     assert "Linear ListNet has no costs of pairs, so there is nothing to show here." in costs
+
+
+@pytest.mark.parametrize(
+    ("change", "models"),
+    [
+        ({}, "3 models"),
+        ({"domain": Whole(), "default": 1, "offer": Typed(1, 8)}, "3 models"),
+        ({"domain": Whole(most=3), "default": 2, "offer": Typed(1, 3)}, "1 model "),
+    ],
+)
+def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(
+    change: dict[str, Any], models: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    power = replace(strangers.POWER, **change)
+    made = lambda power, tol: strangers.ScaledMean(power)  # noqa: E731
+    method = replace(strangers.SCALED_MEAN, settings=(TOL, power), make=made)
+    monkeypatch.setitem(METHODS, "stranger", method)
+    app = open_page("sweep", method="scaled mean")
+    assert not app.error
+    assert app.multiselect(key="axes").value == ["p"]
+    assert models in app.header[0].value
+    assert figures(app)

@@ -9,16 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import strangers
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.experiments.run import execute_all
+from rankviz.models.methods import METHODS
 from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from rankviz.sweeps import Design, select
+from rankviz.sweeps.choice import Choice
 from ui.shared import runs
 from ui.shared.run_store import forget, run_store
 
@@ -309,3 +312,45 @@ def test_a_study_that_is_no_sweep_is_a_sentence(started: AppTest, open_page: Ope
     spec = RunSpec("synthetic-demo", digest="0" * 16)
     other = run_store().studies.submit(Study(status.study.owner, "page", kind="page", shared=True), [spec])
     assert "no sweep that can be shown" in open_page("sweep", study=other).error[0].value
+
+
+def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., AppTest]) -> None:
+    """As one of the command line does; what the address says goes first."""
+    app = opened(**SMALL)
+    study = study_of(make(press(app, "start-sweep")))
+    status = run_store().studies.status(study)
+    design = design_of(study)
+    own = Choice("NDCG@1", "one_standard_error", per_fold=False)
+    run_store().studies.redesign(study, status.study.owner, own.beside(design))
+    run_store().studies.share(study, status.study.owner, True)
+    kept = opened(study=study)
+    assert kept.selectbox(key="metric").value == "NDCG@1"
+    assert kept.selectbox(key="rule").value == "one standard error"
+    chosen = select(design, table_of(app), "NDCG@1", rule="one_standard_error")
+    assert f"validation NDCG@1 {chosen.validation:.3f}" in kept.header[0].value
+    assert "within one standard error of the best" in kept.header[0].value
+    assert "validation MAP" in opened(study=study, metric="MAP").header[0].value
+    run_store().studies.redesign(study, status.study.owner, Choice(per_fold=True).beside(design))
+    assert opened(study=study).toggle(key="each").value is True
+    assert "of each fold" in opened(study=study).header[0].value
+    assert "of each fold" not in opened(study=study, each="false").header[0].value
+
+
+def test_a_ranker_without_c_is_swept_and_chosen_among(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(METHODS, "mean", strangers.SCALED_MEAN)
+    app = make(press(open_page("sweep", method="scaled mean"), "start-sweep"))
+    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    assert app.header[0].value.startswith("Best: p = ")
+    assert f"validation MAP {chosen.validation:.3f}" in app.header[0].value
+    for view in (
+        "Cells",
+        "Parallel coordinates",
+        "Validation curves",
+        "What settings are worth",
+        "Test part",
+    ):
+        app.session_state["view"] = view
+        assert figures(app.run())
+        assert not app.error

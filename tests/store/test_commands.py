@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,6 +23,7 @@ from rankviz.common.errors import SettingError
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.roster import at_work
+from tools.disks import NotAllowed, small_disk
 
 Command = Callable[..., tuple[int, str, str]]
 SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
@@ -174,26 +180,85 @@ def test_runs_travel(
     [
         (("train", "nowhere"), "nowhere"),
         (("train",), "name a data set: "),
+        (("train", ""), "dataset='' is not known"),
         (("train", "small", "--fold", "Fold7"), "Fold7"),
+        (("train", "small", "--fold", "Fold1", "--fold", "Fold1"), "--fold Fold1 stands twice"),
+        (("train", "small", "--fold", "Fold1", "--all-folds"), "give one of the two"),
+        (("train", "small", "--normalisation", "foo"), "normalisation='foo' is not known"),
+        (("train", "small", "--set", "C=2^99999"), "2^99999 is beyond the largest number"),
+        (("train", "small", "--set", "C=2^-99999"), "2^-99999 is below the smallest number above 0"),
+        (("train", "small", "--set", "C=0^-1"), "0^-1 divides by 0"),
+        (("train", "small", "--set", "C=1.2.3^4"), "'1.2.3^4' must be a positive finite number"),
+        (("train", "small", "--set", f"C=2^{'9' * 5000}"), "must be a positive finite number"),
+        (("train", "small", "--set", "C=1", "--set", "C=2"), "--set C stands twice"),
+        (("train", "small", "--set", "rank=abc"), "rank='abc' must be a whole number"),
+        (("train", "small", "--set", "costs=foo"), "costs='foo' is not known"),
+        (("train", "small", "--set", "gamma=none"), "gamma=None must be a positive"),
+        (("train", "small", "--set", "loss=hinge", "--set", "solver=lbfgs"), "choose solver='newton'"),
+        (("train", "small", "--shards", "0"), "shards=0 are too few"),
+        (("train", "small", "--where", ""), "no Dask scheduler answers"),
         (("train", "small", "--set", "C"), "NAME=VALUE"),
         (("train", "small", "--set", "C=-1"), "C=-1 must be a positive finite number"),
         (("train", "small", "--set", "Q=1"), "'Q'"),
         (("train", "small", "--set", "feature_map=linear", "--set", "gamma=1"), "gamma"),
         (("sweep", "small", "--axis", "C=0.1..1"), "powers of one number"),
-        (("sweep", "small"), "no axes"),
+        (("sweep", "small", "--axis", "C=2^0..2^2000"), "2^1024 is beyond the largest number"),
+        (("sweep", "small", "--axis", "C=2^0..2^999999999"), "more than the 20,000 runs of one sweep"),
+        (("sweep", "small", "--axis", f"n_components=1..{'9' * 5000}"), "more than the 20,000 runs"),
+        (("sweep", "small", "--axis", "C=2^6..2^-6"), "give the smaller one first"),
+        (("sweep", "small", "--axis", "feature_map=linear..exact"), "powers of one number"),
+        (
+            ("sweep", "small", "--axis", "feature_map=linear..exact", "--points", "4", "--kind", "random"),
+            "feature_map has no range",
+        ),
+        (
+            ("sweep", "small", "--axis", "gamma=scale..2", "--points", "4", "--kind", "random"),
+            "the range of gamma is 'scale' to 2.0; give two numbers",
+        ),
+        (("sweep", "small", "--axis", "C=1,,2"), "C='' must be a positive finite number"),
+        (("sweep", "small", "--axis", "C=1..2", "--kind", "random"), "points=0 must be a whole number"),
+        (("sweep", "small", "--axis", "C=1,2", "--kind", "given"), "choose one of 'grid'"),
+        (("sweep", "small", "--axis", "C=1,2", "--workers", "0"), "one worker process at least"),
+        (("sweep", "small", "--axis", "C=1,2", "--metric", "NOPE"), "metric='NOPE' is not known"),
+        (("sweep", "small", "--axis", "C=1,2", "--metric", ""), "metric='' is not known"),
+        (("sweep", "small", "--axis", "C=1,2", "--rule", "one_standard_error"), "over 2 folds at least"),
+        (("sweep", "small", "--axis", "C=1,2", "--rule", "one_paired_error"), "over 2 folds at least"),
+        (("sweep", "small", "--axis", "C=1,2", "--where", "local:0"), "names no number of workers"),
+        (("sweep", "small", "--axis", "C=1,2", "--title", "\udcff"), "an argument is no text"),
+        (("sweep", "small", "--preset", "chen2017", "--axis", "C=1"), "--preset has axes of its own"),
+        (("sweep", "--resume", ""), "no study of this id"),
+        (("sweep", "small"), "no axes: give --axis NAME=VALUES, once or several times, with one of C, "),
         (("sweep", "--resume", "0" * 32), "no study of this id"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "luck"), "choose one of 'best'"),
         (("runs", "--where", "Q=1"), "'Q' is no column"),
+        (("runs", "--where", "dataset=2^99999"), "beyond the largest number"),
+        (("runs", "--study", "nope"), "There is no study of this id; it may have been deleted."),
+        (("runs", "--study", ""), "There is no study of this id; it may have been deleted."),
+        (("runs", "--study", "\udcff"), "an argument is no text"),
+        (("runs", "--limit", "-1"), "--limit -1"),
         (("compare",), "name runs by their digests"),
+        (("compare", "--study", "nope"), "There is no study of this id; it may have been deleted."),
+        (("export", "--study", "nope", "-o", "x"), "There is no study of this id; it may have been deleted."),
+        (("export", "abc", "-o", ""), "-o names nothing"),
         (("compare", "abc"), "no runs begin with 'abc'"),
-        (("import", "nothing.rankviz"), "nothing.rankviz"),
+        (("import", "nothing.rankviz"), "there is no file 'nothing.rankviz'"),
+        (("import", ""), "there is no file ''"),
+        (("import", "/dev/zero"), "there is no file '/dev/zero'"),
     ],
 )
 @SQLITE
 def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
-    command: Command, words: tuple[str, ...], said: str
+    command: Command,
+    store: RunStore,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    said: str,
 ) -> None:
+    """It is said before anything is trained or asked for."""
+    monkeypatch.setattr("rankviz.command.train.execute", None)
+    monkeypatch.setattr(sweep.LocalWorkers, "see_to_it", None)
     status, out, err = command(*words)
+    assert store.studies.every() == []
     assert (status, out) == (2, "")
     assert said in err
     assert err.startswith("rankviz: ")
@@ -219,3 +284,72 @@ def test_what_is_no_number_is_none() -> None:
     assert number("abc") is None
     with pytest.raises(SettingError):
         value_of(settings_of("ranksvm")["C"], "abc")
+
+
+@SQLITE
+def test_shards_alone_say_where_they_are_trained(command: Command) -> None:
+    _, _, err = command("train", *MODEL, "--shards", "3")
+    assert "Fold1: 3 shards" in err
+    assert "Threads of this process train them." in err
+    _, _, err = command("train", *MODEL, "--shards", "3")
+    assert "Fold1: this run was made before; nothing is trained." in err
+
+
+@SQLITE
+def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = as_json(command("train", *MODEL, "--json"))[0]["run"]
+    out, target = tmp_path / "out", tmp_path / "out" / "some.rankviz"
+    out.mkdir()
+    target.write_text("what was there")
+    for output, why in (
+        (tmp_path / "nowhere" / "x", "No such file or directory"),
+        (target / "x", "Not a directory"),
+        (out, "this is no file"),
+        ("/dev/full", "this is no file"),
+    ):
+        status, said, err = command("export", run, "-o", str(output))
+        assert (status, said, len(err.splitlines())) == (2, "", 1)
+        assert err.startswith(f"rankviz: {output}: the file cannot be written")
+        assert why in err
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as patch:
+        patch.setattr("zipfile.ZipFile.writestr", Mock(side_effect=[None, full]))
+        status, _, err = command("export", run, "-o", str(target))
+    assert status == 2
+    assert "No space left on device" in err
+    assert [(path.name, path.read_text()) for path in out.iterdir()] == [(target.name, "what was there")]
+    assert as_json(command("export", run, "-o", str(target), "--json"))["runs"] == 1
+    assert command("import", str(target))[0] == 0
+
+
+@SQLITE
+def test_an_export_to_a_full_disk(command: Command, tmp_path: Path) -> None:
+    command("train", *MODEL)
+    (run,) = (row["run"] for row in as_json(command("runs", "--json")))
+    try:
+        with small_disk(tmp_path / "disk") as disk:
+            disk.fill()
+            before = sorted(disk.path.iterdir())
+            status, _, err = command("export", run, "-o", str(disk.path / "some.rankviz"))
+            assert status == 2
+            assert "No space left on device" in err
+            assert sorted(disk.path.iterdir()) == before
+    except NotAllowed as why:
+        pytest.skip(str(why))
+
+
+@SQLITE
+def test_a_reader_who_goes_is_no_fault(command: Command, store: RunStore) -> None:
+    """As `rankviz runs | head` does."""
+    command("train", *MODEL)
+    words = f"{sys.executable} -m rankviz runs --json | true"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+@SQLITE
+def test_whole_numbers_have_ranges_too(command: Command) -> None:
+    words = ("--axis", "n_components=5..50", "--kind", "random", "--points", "3", "--plan", "--json")
+    assert as_json(command("sweep", "small", *words))["runs"] == 3

@@ -9,17 +9,16 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.experiments.spec import RunSpec
-from rankviz.features.settings import GAMMA
 from rankviz.plots.setting_words import setting_words
-from rankviz.risk.settings import COSTS, LOSS_WEIGHT
-from rankviz.sweeps.axes import Axis, Range, Values, powers
+from rankviz.risk.settings import COSTS
+from rankviz.sweeps.axes import Axis, Range, Values, powers, usual_axes
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.texts import told
 
 AXES = "axes"
 """The key of the menu of settings that vary."""
-USUAL_EXPONENTS, USUAL_STEP = (-8, 0), 2
+USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
 EVERY = (1, 2, 3, 4)
 
 
@@ -41,7 +40,8 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
             icon=":material/info:",
         )
         end_page()
-    usual = [name for name, one in offered.items() if one in (LOSS_WEIGHT, GAMMA)]
+    begun = usual_axes(offered.values())
+    usual = [name for name, one in offered.items() if one in begun]
     if AXES in st.session_state:  # what another model has, this one may lack
         st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual
     chosen = st.multiselect(
@@ -117,13 +117,26 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
     text = st.text_input(
         f"{setting.symbol}, values",
-        "1, 2, 4",
+        USUAL_TYPED if _allowed(setting, USUAL_TYPED) else told(setting.first),
         key=key,
         bind="query-params",
         max_chars=200,
         help=f"Numbers with commas between them. {setting.help}",
     )
     try:
-        return tuple(setting.checked(int(word)) for word in text.replace(",", " ").split())
+        return _numbers(text)
     except ValueError as error:
-        raise SettingError(f"{setting.symbol}: “{text}” are no whole numbers with commas between") from error
+        raise SettingError(f"{setting.symbol}: “{text}” are no numbers with commas between") from error
+
+
+def _numbers(text: str) -> tuple[float | int, ...]:
+    return tuple(int(word) if word.isdecimal() else float(word) for word in text.replace(",", " ").split())
+
+
+def _allowed(setting: Setting, text: str) -> bool:
+    """Whether a setting may have each of the numbers."""
+    try:
+        Values(setting.name, _numbers(text)).checked(setting)
+    except SettingError:
+        return False
+    return True

@@ -11,6 +11,7 @@ import pandas as pd
 from rankviz.common.errors import DataError, SettingError
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import StudyStatus
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES, SIMPLER, Candidates, candidates, simplicity
 from rankviz.sweeps.selection import Selection, select
@@ -90,8 +91,11 @@ class Sweep:
         return next(run.spec for run in self.design.plan.runs if (run.cell, run.fold) == (cell, fold))
 
 
-def opened(study: str, metric: str = "MAP", rule: str = "best", per_fold: bool = False) -> Sweep:
-    """A sweep that this visitor may see; `StoreError` or `DataError` where there is none."""
+def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None = None) -> Sweep:
+    """A sweep that this visitor may see; `StoreError` or `DataError` where there is none.
+
+    What is not said of the choice is as the study keeps it.
+    """
     store = run_store()
     status = store.studies.status(study)
     if status.study.owner != visitor() and not status.study.shared:
@@ -101,7 +105,10 @@ def opened(study: str, metric: str = "MAP", rule: str = "best", per_fold: bool =
             remedy="Ask its owner to share it (in the list of sweeps), or start one of yours.",
         )
     design = design_of(status)
-    return Sweep(status, design, store.listing.of_study(study, visitor()), metric, rule, per_fold)
+    kept = Choice.of_study(status.study.design) or Choice()
+    each = kept.per_fold if per_fold is None else per_fold
+    table = store.listing.of_study(study, visitor())
+    return Sweep(status, design, table, metric or kept.metric, rule or kept.rule, each)
 
 
 def design_of(status: StudyStatus) -> Design:

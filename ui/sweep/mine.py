@@ -131,7 +131,7 @@ def _restore(study: str) -> None:
 def best_words(study: str, done: int, metric: str) -> str:
     """The best cell of a sweep of which so many runs are done."""
     try:
-        sweep = opened(study, metric)
+        sweep = opened(study, metric, "best", per_fold=False)
         if sweep.chosen is None:
             return ""
         design = design_of(sweep.status)

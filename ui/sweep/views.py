@@ -11,6 +11,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.plots import sweep_curves, sweep_map, sweep_places
 from rankviz.plots.setting_words import setting_words
 from rankviz.store.study import HERE, TASKS
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.rules import RULES
 from ui.ndcg_vs_m.views import METRICS
@@ -141,29 +142,33 @@ def one_sweep(study: str) -> None:
     row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
     progress.progress(sweep)
     say_what_was_refused()
-    x, y = _controls(sweep.design)
+    x, y = _controls(sweep)
     show_map(sweep, x, y)
     one_cell(sweep)
     below(sweep, x, y)
 
 
-def _how_chosen() -> tuple[str, str, bool]:
-    """What the controls below the progress say, which are drawn after it."""
+def _how_chosen() -> tuple[str, str, bool | None]:
+    """What the controls below the progress say, which are drawn after it; nothing where they say nothing."""
     state = st.session_state
     labels = {rule.label: name for name, rule in RULES.items()}
-    metric = state.get("metric", st.query_params.get("metric", "MAP"))
-    rule = labels.get(state.get("rule", st.query_params.get("rule", "")), "best")
-    each = state.get("each", st.query_params.get("each") == "true")
-    return (metric if metric in METRICS else "MAP"), rule, bool(each)
+    metric = state.get("metric", st.query_params.get("metric", ""))
+    rule = labels.get(state.get("rule", st.query_params.get("rule", "")), "")
+    each = state.get("each", st.query_params["each"] == "true" if "each" in st.query_params else None)
+    return (metric if metric in METRICS else ""), rule, each
 
 
-def _controls(design: Design) -> tuple[str, str]:
-    """Draw the controls of the metric and of the choice; returns the settings along x and y."""
+def _controls(sweep: Sweep) -> tuple[str, str]:
+    """Draw the controls of the metric and of the choice; returns the settings along x and y.
+
+    They begin with what the study keeps of its choice.
+    """
+    design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     row.selectbox(
         "Metric",
         METRICS,
-        METRICS.index("MAP"),
+        METRICS.index(kept.metric),
         key="metric",
         bind="query-params",
         width=130,
@@ -172,6 +177,7 @@ def _controls(design: Design) -> tuple[str, str]:
     row.selectbox(
         "Take",
         [rule.label for rule in RULES.values()],
+        list(RULES).index(kept.rule),
         key="rule",
         bind="query-params",
         width=240,
@@ -179,7 +185,11 @@ def _controls(design: Design) -> tuple[str, str]:
     )
     if len(design.folds) > 1:
         row.toggle(
-            "for each fold", key="each", bind="query-params", help="A choice of its own for every fold."
+            "for each fold",
+            kept.per_fold,
+            key="each",
+            bind="query-params",
+            help="A choice of its own for every fold.",
         )
     x, y = places(design)
     if len(design.names) > 2:
