@@ -98,7 +98,7 @@ def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
 def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
     """How contestants stand to the baseline in each slice.
 
-    Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired bootstrap
+    Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
     interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
     intervals of fewer than two. Intervals are not adjusted for the number of slices. Raises `SettingError`
     where no query compared is in any of the slices.
