@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import real_array
 from rankviz.metrics.max_statistic import max_statistic
 from rankviz.metrics.significance import Interval, differences_of, interval
 
@@ -129,7 +130,7 @@ def benjamini_hochberg(p: ArrayLike) -> FloatArray:
 
 
 def _checked(p: ArrayLike) -> FloatArray:
-    given = np.asarray(p, np.float64)
+    given = real_array(p, "p-values", "numbers from 0 to 1").astype(np.float64)
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
         raise ValueError("p-values are numbers from 0 to 1, in a row")
     return given

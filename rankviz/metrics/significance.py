@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from rankviz.common.arrays import FloatArray
@@ -164,20 +165,21 @@ def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
             f"Query {a.index[lonely[0]]} has a value in only one of the two: compare values that were "
             "computed by the same definition on the same data."
         )
-    return tied(np.asarray(first - second), largest(np.asarray(first), np.asarray(second)))
+    return tied(first - second, largest(first, second))
 
 
-def largest(*values: FloatArray) -> float:
+def largest(*values: NDArray[np.floating[Any]]) -> float:
     """Return the largest size among values; 0 without any that is known."""
     return max(float(np.nanmax(np.abs(one), initial=0.0)) for one in values)
 
 
-def tied(values: FloatArray, scale: float) -> FloatArray:
+def tied(values: NDArray[np.floating[Any]], scale: float | None = None) -> FloatArray:
     """Return values (n,) with those made equal that differ by rounding only, so that ties and zeros count.
 
     In order of size, a value takes the size of the one before where that is nearer than 1e-12·`scale`; the
-    smallest is compared with 0. Signs stay, and so does NaN.
+    smallest is compared with 0. Signs stay, and so does NaN. Without a `scale` it is the largest size.
     """
+    scale = largest(values) if scale is None else scale
     size = np.abs(values)
     order = np.argsort(size, kind="stable")
     apart = np.diff(size[order], prepend=0.0) > ROUNDING * scale

@@ -12,7 +12,7 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.significance import compare
+from rankviz.metrics.significance import compare, tied
 
 REGRESSION = (
     "Difficulty is told here by {judge} itself, which is compared: queries on which it had bad luck count as "
@@ -130,6 +130,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
 
 def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
     """Queries in n groups of about as many, from the lowest values on; equal values stay together."""
+    values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
     place = np.searchsorted(edges, values)  # a value on an edge belongs to the group below
     found: dict[str, pd.Index] = {}
