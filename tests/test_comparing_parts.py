@@ -195,7 +195,11 @@ def test_models_that_differ_by_rounding_are_the_same_model() -> None:
     assert found.table["p"].tolist() == [1.0]
     assert found.table["difference"].tolist() == [0.0]
     assert front(matched, "MAP").table["behind"].tolist() == [0.0, 0.0]
-    three = [single("least", base - 0.1), single("one", base, NYSTROEM), single("two", rounded, LINEAR.but(C=1.0))]
+    three = [
+        single("least", base - 0.1),
+        single("one", base, NYSTROEM),
+        single("two", rounded, LINEAR.but(C=1.0)),
+    ]
     assert best_of(Matched.of(three), "MAP", "least").label == "one"
     values = pd.Series([0.3, 0.1 + 0.2, 0.3, 0.9, 0.9, 0.9])
     assert [len(group) for group in slices._quantiles(values, 2, "{} to {}").values()] == [3, 3]
