@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,6 +90,23 @@ def test_the_table_has_a_row_for_each_share(records: list[RunRecord]) -> None:
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert table.iloc[2]["difference"] == 0
     assert not table.iloc[2]["distinguishable"]
+
+
+def test_rounding_is_no_difference_to_the_whole(records: list[RunRecord]) -> None:
+    """Values that are 1, 2, … units in the last place above those of the whole model are the same values."""
+    whole = next(record for record in records if record.spec == SPEC)
+    values = np.linspace(0.2, 0.3, 12)
+    above = values + np.arange(1, 13) * np.spacing(values)
+    parts = [whole.metrics | {"vali": pd.DataFrame({"MAP": own})} for own in (values, above)]
+    made = [
+        replace(whole, spec=spec, metrics=part)
+        for spec, part in zip((SPEC, SPEC.but(flipped=0.3)), parts, strict=True)
+    ]
+    row = sample_table(made, "vali", "MAP").iloc[1]
+    assert (above > values).all()
+    assert row["difference"] == 0.0
+    assert np.isnan(row["difference_low"])
+    assert not row["distinguishable"]
 
 
 def test_without_the_whole_there_is_nothing_to_compare_with(records: list[RunRecord]) -> None:

@@ -178,8 +178,6 @@ def plain_array(values: ArrayLike, what: str, expected: str, name: str) -> NDArr
         )
     try:
         return np.asarray(values)
-    except OverflowError as error:
-        raise _beyond_floats(what, expected, name) from error
     except (TypeError, ValueError) as error:
         raise _no_numbers(what, str(error), expected, name) from error
 
