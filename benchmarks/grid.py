@@ -75,7 +75,7 @@ def tell_choices(tried: Sequence[Tried]) -> None:
     """Write all tables of what was chosen, the figure, and every run."""
     sets = list(dict.fromkeys(one.grid.dataset for one in tried))
     found = [one for name in sets for one in outcomes([t for t in tried if t.grid.dataset == name])]
-    notes = ["Means over the test queries of all folds, with 95 % bootstrap intervals over queries."]
+    notes = ["Means over the test queries of all folds, with 95 % intervals over queries."]
     title = "chen2017's grid: what validation chooses, and its test parts"
     report.write("grid", title, test_table(found), notes)
     _write_differences(differences(found))

@@ -128,12 +128,12 @@ def test_difficulty_by_the_baseline_makes_alike_models_differ_and_that_is_said()
 
 
 def test_cutoffs_are_means_with_intervals_at_every_k() -> None:
-    metrics = {f"NDCG@{k}": BASE[:5] / k for k in (1, 2, 10)}
-    given = Matched.of([single("a", BASE[:5], **metrics), single("b", BASE[:5], NYSTROEM, **metrics)])
+    metrics = {f"NDCG@{k}": BASE[:6] / k for k in (1, 2, 10)}
+    given = Matched.of([single("a", BASE[:6], **metrics), single("b", BASE[:6], NYSTROEM, **metrics)])
     table = cutoffs(given)
     assert table["k"].tolist() == [1, 1, 2, 2, 10, 10]
     assert table["method"].tolist() == ["linear", "nystroem"] * 3
-    found = interval(BASE[:5] / 2)
+    found = interval(BASE[:6] / 2)
     assert table.loc[2, ["value", "low", "high"]].tolist() == [found.mean, found.low, found.high]
     with pytest.raises(SettingError, match="no P@k in common; they have MAP, NDCG@1"):
         cutoffs(given, "P")
@@ -182,3 +182,24 @@ def test_seconds_are_those_of_a_run_on_average() -> None:
     unknown = single("unknown", [0.1], LINEAR, seconds=math.nan)
     with pytest.raises(SettingError, match="the training seconds of unknown are not known"):
         front(Matched.of([drawn, unknown]), "MAP")
+
+
+def test_models_that_differ_by_rounding_are_the_same_model() -> None:
+    """0.1 + 0.2 and 0.3 are one value: no p-value, no order of the best and no slice may come of it."""
+    base = np.round(BASE, 2)
+    rounded = base + np.where(np.arange(len(base)) % 3 == 0, 1e-16, 0.0)
+    own = [single("base", base), single("same", rounded, NYSTROEM)]
+    matched = Matched.of(own)
+    assert (rounded != base).any()
+    found = best_of(matched, "MAP", "base")
+    assert found.table["p"].tolist() == [1.0]
+    assert found.table["difference"].tolist() == [0.0]
+    assert front(matched, "MAP").table["behind"].tolist() == [0.0, 0.0]
+    three = [
+        single("least", base - 0.1),
+        single("one", base, NYSTROEM),
+        single("two", rounded, LINEAR.but(C=1.0)),
+    ]
+    assert best_of(Matched.of(three), "MAP", "least").label == "one"
+    values = pd.Series([0.3, 0.1 + 0.2, 0.3, 0.9, 0.9, 0.9])
+    assert [len(group) for group in slices._quantiles(values, 2, "{} to {}").values()] == [3, 3]

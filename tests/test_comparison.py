@@ -108,7 +108,7 @@ def test_the_same_queries_in_several_folds_narrow_nothing() -> None:
         runs = [single(label, values, LINEAR.but(fold=f"Fold{n}")).runs[0] for n in range(folds)]
         return Contestant(label, tuple(runs))
 
-    a, b = [0.1, 0.5, 0.3, 0.8, 0.2], [0.2, 0.4, 0.4, 0.6, 0.1]
+    a, b = [0.1, 0.5, 0.3, 0.8, 0.2, 0.9], [0.2, 0.4, 0.4, 0.6, 0.1, 0.4]
     one, five = (compare([of("a", a, n), of("b", b, n)], ["MAP"], "b") for n in (1, 5))
     for name in ("queries", "low", "high"):
         assert one.deltas[name].to_numpy() == pytest.approx(five.deltas[name].to_numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,12 @@ import pandas as pd
 import pytest
 from naive_metrics import slow_evaluate
 
-from rankviz import DataError, Fold, RankingData, RankSVM, evaluate
+from rankviz import NDCG, DataError, Fold, RankingData, RankSVM, evaluate
 from rankviz.datasets import make_fold
 from rankviz.metrics import auc, kendall_tau, top_overlap
+from rankviz.metrics.max_statistic import max_statistic
+from rankviz.metrics.paired_tests import holm
+from rankviz.metrics.significance import interval
 
 RNG = np.random.default_rng(0)
 QID = RNG.permutation(np.repeat([30, 10, 20], [12, 9, 15]))
@@ -115,6 +119,14 @@ def test_ids_twice_or_in_the_wrong_place() -> None:
         (np.array([1, 1j], dtype=object), "type complex"),
         (np.ma.masked_array([1.0, 2.0], [False, True]), "masked"),
         (np.array([2**60, 2**60 + 1]), "score 1152921504606846976 for document 1, which float64 rounds"),
+        ([2**53, 2**53 + 1], "score 9007199254740993 for document 2, which float64 rounds"),
+        (np.array([2**53 + 1, 2**53]), "score 9007199254740993 for document 1, which float64 rounds"),
+        ([0.5, -(2**53) - 1], "score -9007199254740993 for document 2, which float64 rounds"),
+        ([2**70 + 1, 2**70], "score 1180591620717411303425 for document 1, which float64 rounds"),
+        (pd.array([2**53 + 1, 1], dtype="Int64"), "score 9007199254740993 for document 1"),
+        ([10**400, 1], "scores beyond the largest float64"),
+        ([0.5, 10**400], "scores beyond the largest float64"),
+        ([Fraction(10**400), 1], "scores beyond the largest float64"),
         (
             np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble),
             "for document 2, which float64 rounds",
@@ -123,8 +135,37 @@ def test_ids_twice_or_in_the_wrong_place() -> None:
     ],
 )
 def test_scores_that_would_lose_something(scores: Any, says: str) -> None:
-    with pytest.raises(DataError, match=says):
-        evaluate(scores, [0, 1], qid=[1, 1])
+    data = RankingData.from_arrays(np.zeros((2, 1)), [0, 1], [1, 1])
+    for refuses in (
+        lambda: evaluate(scores, [0, 1], qid=[1, 1]),
+        lambda: evaluate(scores, data),
+        lambda: NDCG(2)(scores, [0, 1], [1, 1]),
+        lambda: NDCG(2)(scores, data),
+        lambda: kendall_tau(scores, [0, 1], data),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(DataError, match=says):
+            refuses()
+
+
+def test_whole_numbers_that_floats_hold_are_scores() -> None:
+    assert evaluate([2**53, 2**53 - 1], [1, 0], qid=[1, 1]).mean["MAP"] == 1.0
+    assert evaluate([1e300, 2.0**60], [1, 0], qid=[1, 1]).mean["MAP"] == 1.0
+
+
+@pytest.mark.parametrize("large", [[10**400, 1, 0], [10**400, 0.5, 0]])
+def test_numbers_that_no_float_holds_are_refused_wherever_they_come(large: list[float]) -> None:
+    column = [[value] for value in large]
+    for refuses in (
+        lambda: evaluate([1, 2, 3], large, qid=[1, 1, 1]),
+        lambda: RankingData.from_arrays(column, [0, 1, 2], [1, 1, 1]),
+        lambda: RankSVM().fit(column, [0, 1, 2], qid=[1, 1, 1]),
+        lambda: NDCG(2)([1, 2, 3], [0, 1, 2], [1, 1, 1], sample_weight=large),
+        lambda: interval(large),
+        lambda: max_statistic(column),
+        lambda: holm(large),
+    ):
+        with pytest.raises(DataError):
+            refuses()
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, np.bool_, object, "Int64"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +14,19 @@ import sklearn
 from conftest_estimators import QID, X, Y
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from rankviz import MAP, NDCG, DataError, DataWarning, MeanNDCG, P, RankingData, RankSVM, evaluate, measure
+from rankviz import (
+    MAP,
+    NDCG,
+    DataError,
+    DataWarning,
+    MeanNDCG,
+    P,
+    RankingData,
+    RankSVM,
+    evaluate,
+    load_fold,
+    measure,
+)
 from rankviz.datasets.query_weights import query_weights
 from rankviz.metrics import DEFINITIONS, Measure
 
@@ -93,7 +108,8 @@ def test_a_grid_search_on_short_queries_chooses_by_the_scores() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         svm = RankSVM(C=1.0).set_fit_request(qid=True).set_score_request(qid=True)
         grid = {"kernel": ["laplacian"], "feature_map": ["exact"], "gamma": [1e3, 1e-4]}
-        search = GridSearchCV(svm, grid, cv=GroupKFold(3)).fit(x, y, qid=qid, groups=qid)
+        with pytest.warns(DataWarning, match="share a score"):  # at γ = 1000 all scores of a test part are 0
+            search = GridSearchCV(svm, grid, cv=GroupKFold(3)).fit(x, y, qid=qid, groups=qid)
     assert len(set(search.cv_results_["mean_test_score"])) == 2
     assert search.cv_results_["mean_test_score"].max() < 1.0
 
@@ -190,3 +206,67 @@ def test_a_scorer_is_passed_qid(metric: Measure) -> None:
 def test_without_metadata_routing_a_scorer_says_what_to_switch_on() -> None:
     with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
         NDCG(10).scorer()
+
+
+def tied(scores: object, y: object, qid: object, metric: Measure, **more: object) -> str:
+    """What is warned of ties; "" where nothing is."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        metric(scores, y, qid, **more)
+    return " ".join(str(one.message) for one in caught if "share a score" in str(one.message))
+
+
+@pytest.mark.parametrize(
+    "metric", [NDCG(3), NDCG(3, "letor"), NDCG(2, "mslr"), P(2), MAP(), MeanNDCG("letor")]
+)
+def test_ties_are_told_with_the_range_over_all_orders(metric: Measure) -> None:
+    """Of two queries with a tie each all orders are gone through."""
+    scores = [3, 2, 2, 2, 1, 5, 5, 4]
+    y, qid = [0, 2, 0, 1, 1, 1, 0, 2], [1] * 5 + [2] * 3
+    means = []
+    for first in itertools.permutations(range(3)):
+        for second in itertools.permutations(range(2)):
+            moved = np.array(scores, float)
+            moved[1:4] += np.array(first) / 10
+            moved[5:7] += np.array(second) / 10
+            means.append(metric(moved, y, qid))
+    told = tied(scores, y, qid, metric)
+    assert f"and {min(means):.3f} to {max(means):.3f} in others" in told
+    assert f"it is {metric(np.array(scores) - np.arange(8) / 100, y, qid):.3f} in the order given" in told
+    assert "In 2 of 2 queries" in told
+
+
+def test_ties_that_change_nothing_are_not_told() -> None:
+    y, qid = np.array([0] * 10 + [1] + [2] * 9), np.ones(20, int)
+    apart = np.arange(20.0)
+    assert tied(np.where(y == 0, 0.0, apart), y, qid, MAP()) == "", "all of one grade"
+    assert tied(np.where(apart >= 18, 3, -apart), y, qid, MAP()) == "", "all of one grade"
+    two = np.where((apart == 10) | (apart == 9), 9.5, apart)
+    assert tied(two, y, qid, MAP()) == "", "a tenth of the documents, not more"
+    assert tied(np.where(apart == 8, 9.5, two), y, qid, MAP()) != ""
+    assert tied(np.where(apart == 8, 9.5, two), y, qid, P(5)) == "", "all of them rank below the fifth"
+    weights = np.repeat([1.0, 0.0], 20)
+    doubled = [np.concatenate([one, one]) for one in (y, qid)]
+    doubled[1][20:] = 2
+    assert tied(np.concatenate([apart, two * 0]), *doubled, MAP(), sample_weight=weights) == "", "weighs 0"
+
+
+def test_score_warns_of_ties_and_evaluate_counts_them() -> None:
+    model = RankSVM(C=1.0).fit(X, Y, qid=QID)
+    model.coef_ = np.zeros_like(model.coef_)
+    with pytest.warns(DataWarning, match="NDCG@10 depends on the order of documents that share a score"):
+        model.score(X, Y, qid=QID)
+    constant = evaluate(np.zeros(len(Y)), DATA)
+    assert constant.n_tied == sum(np.ptp(Y[DATA.query_slice(k)]) > 0 for k in range(DATA.n_queries))
+    assert "share a score" in repr(constant)
+    assert "share a score" not in constant.caption
+    assert "share a score" not in repr(evaluate(SCORES, DATA))
+
+
+@pytest.mark.letor
+def test_a_constant_model_on_ohsumed_has_a_wide_range(letor_root: Path) -> None:
+    """In the order of the file NDCG@10 is 0.399, on average over orders 0.183."""
+    test = load_fold(letor_root / "OHSUMED", 1).test
+    told = NDCG(10, "letor").ties(np.zeros(test.n_documents), test)
+    _, low, high = (float(number) for number in re.findall(r"0\.\d{3}|1\.000", told))
+    assert low < 0.183 < 0.399 <= high

@@ -33,6 +33,29 @@ def test_randomisation_goes_through_all_signs_of_few_queries() -> None:
     assert found.effect == pytest.approx(values.mean() / values.std(ddof=1))
 
 
+def test_equal_differences_share_a_rank_although_they_are_rounded() -> None:
+    """0.3 − 0.2, 0.2 − 0.1 and 0.1 − 0 are one difference; whole numbers say what its rank is."""
+    a, b = np.array([3, 2, 1, 7, 2, 9, 6, 8, 4, 3, 1]), np.array([2, 1, 0, 9, 4, 4, 7, 2, 3, 6, 1])
+    exact, found = (paired_tests(pd.Series(a / k), pd.Series(b / k)) for k in (1, 10))
+    assert len(np.unique(np.abs(a / 10 - b / 10))) > len(np.unique(np.abs(a - b)))
+    assert found.wilcoxon == exact.wilcoxon == stats.wilcoxon((a - b)[a != b]).pvalue
+
+
+SCALE_FREE = ("randomisation", "wilcoxon", "t", "effect", "better", "worse", "even")
+
+
+@pytest.mark.parametrize("scale", [10.0, 1 / 3, 1e-9, 1e9])
+def test_the_scale_of_values_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(8)
+    a, b = (pd.Series(rng.integers(0, 4, 25) / 10 + rng.integers(0, 3, 25) / 7) for _ in range(2))
+    plain, scaled = paired_tests(a, b), paired_tests(scale * a, scale * b)
+    for name in SCALE_FREE:
+        assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-9), name
+    ends = (scaled.interval.low / scale, scaled.interval.high / scale)
+    assert ends == pytest.approx((plain.interval.low, plain.interval.high))
+    assert paired_tests(scale * a, scale * a * (1 + 1e-15)).even == 25
+
+
 def test_randomisation_is_that_of_scipy() -> None:
     values = np.random.default_rng(2).laplace(0.01, 0.05, size=60)
     expected = stats.permutation_test(

@@ -25,6 +25,7 @@ from rankviz.plots import (
     time_and_quality,
 )
 from rankviz.plots.style import second_tone, style_of
+from ui.compare.words import headline
 
 BASE = np.linspace(0.2, 0.7, 12)
 BETTER = BASE + 0.1 + np.linspace(-0.02, 0.02, 12)
@@ -164,3 +165,23 @@ def test_names_do_not_overlap_and_the_front_comes_first() -> None:
     points = time_and_quality.figure(table, "MAP").data[1:-1]
     named = [trace.text[0] for trace in points if "text" in trace.mode]
     assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 2", "model 3"]
+
+
+def test_figures_stand_without_intervals() -> None:
+    """Of five queries there is no interval: means and lines are drawn, bands and bars are not."""
+    few = {"NDCG@1": BASE[:5], "NDCG@2": BASE[:5]}
+    five = compare([single("a", BASE[:5], **few), single("b", LIKE[:5], NYSTROEM, **few)], ["MAP"], "a")
+    table = compared_metrics.data(five)
+    assert table[["low", "high"]].isna().all(axis=None)
+    for fig in (compared_metrics.figure(table), compared_deltas.figure(compared_deltas.data(five))):
+        assert "NaN" not in fig.to_json()
+        dots = [trace for trace in fig.data if trace.error_x.array is not None]
+        assert [tuple(trace.error_x.array) for trace in dots] == [(0.0,)] * len(dots)
+    curves = cutoffs(five.matched)
+    curves.loc[curves["label"] == "b", ["low", "high"]] = 0.1, 0.9
+    fig = metric_curve.figure(curves)
+    bands = [len(trace.x) for trace in fig.data if trace.fill == "toself"]
+    assert bands == [0, 4]
+    assert tuple(fig.layout.yaxis.range) == pytest.approx((0.0, 1.0), abs=0.11)
+    assert "too few queries for a 95 % interval" in five.sentence("b", "MAP")
+    assert "too few queries for a 95 % interval" in headline(five, "MAP")

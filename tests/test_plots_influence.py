@@ -70,3 +70,15 @@ def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
     assert at["best"].marker.line.width
     assert [note.text for note in fig.layout.annotations] == ["C = 2⁻²"]
     assert fig.layout.annotations[0].x == pytest.approx(math.log10(0.25))
+
+
+def test_without_intervals_there_is_a_line_and_no_band() -> None:
+    fold = make_fold(n_queries=25, n_features=4, seed=0)
+    few = {C: [execute(SPEC.but(C=C), fold=fold)] for C in (0.25, 1.0)}
+    table = influence.data(few, "vali", "MAP")
+    assert table["queries"].tolist() == [5, 5]
+    assert table["low"].isna().all()
+    fig = influence.figure_of_C(table.assign(beside_best="alike"), "linear", "MAP", 1.0)
+    band, line = fig.data[:2]
+    assert (len(band.x or ()), len(line.x)) == (0, 2)
+    assert line.customdata[0][0] == "too few queries for a 95 % interval"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,7 +33,7 @@ def test_with_one_draw_it_is_the_interval_over_queries() -> None:
     values = np.random.default_rng(0).random(40)
     plain, crossed = interval(values), crossed_interval(values[None])
     assert crossed.mean == pytest.approx(plain.mean)
-    assert (crossed.low, crossed.high) == pytest.approx((plain.low, plain.high), abs=0.01)
+    assert (crossed.low, crossed.high) == pytest.approx((plain.low, plain.high))
 
 
 def test_draws_that_differ_widen_it() -> None:
@@ -49,16 +51,11 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
 def test_it_covers_the_mean_about_as_often_as_it_says() -> None:
     """Draws and queries with effects of their own: 95 % intervals err on the wide side."""
     rng, hits, of = np.random.default_rng(2), 0, 200
-    for k in range(of):
+    for _ in range(of):
         values = rng.normal(0, 1, (8, 1)) + rng.normal(0, 1, 30) + rng.normal(0, 1, (8, 30))
-        low, high = _ends_seeded(values, k)
+        low, high = _ends(values)
         hits += low <= 0 <= high
     assert 0.88 * of <= hits <= of
-
-
-def _ends_seeded(values: np.ndarray, seed: int) -> tuple[float, float]:
-    found = crossed_interval(values, seed=seed)
-    return found.low, found.high
 
 
 def test_queries_left_out_are_left_out() -> None:
@@ -87,9 +84,29 @@ def test_the_table_has_a_row_for_each_share(records: list[RunRecord]) -> None:
     row = table.iloc[1]
     assert row["mean"] == pytest.approx(np.mean(half))
     assert row["difference"] == pytest.approx(np.mean(half) - whole.mean())
+    assert np.count_nonzero(np.mean(half, axis=0) != whole) == 3
+    assert np.isnan(row["difference_low"]), "three queries of twelve that differ are too few"
+    row = table.iloc[0]
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert table.iloc[2]["difference"] == 0
     assert not table.iloc[2]["distinguishable"]
+
+
+def test_rounding_is_no_difference_to_the_whole(records: list[RunRecord]) -> None:
+    """Values that are 1, 2, … units in the last place above those of the whole model are the same values."""
+    whole = next(record for record in records if not record.spec.sample.drawn)
+    values = np.linspace(0.2, 0.3, 12)
+    above = values + np.arange(1, 13) * np.spacing(values)
+    parts = [whole.metrics | {"vali": pd.DataFrame({"MAP": own})} for own in (values, above)]
+    made = [
+        replace(whole, spec=spec, metrics=part)
+        for spec, part in zip((whole.spec, whole.spec.but(flipped=0.3)), parts, strict=True)
+    ]
+    row = sample_table(made, "vali", "MAP").iloc[1]
+    assert (above > values).all()
+    assert row["difference"] == 0.0
+    assert np.isnan(row["difference_low"])
+    assert not row["distinguishable"]
 
 
 def test_without_the_whole_there_is_nothing_to_compare_with(records: list[RunRecord]) -> None:

@@ -26,65 +26,105 @@ def pair(n: int, shift: float, spread: float, seed: int = 0) -> tuple[pd.Series,
 
 
 def drawn(draw: str, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Samples of mean 0: as differences of metrics are, many of them exactly 0, or skewed."""
-    if draw == "many zeros":
-        return rng.laplace(size=n) * (rng.random(n) < 0.6)
-    return rng.exponential(size=n) - 1.0 if draw == "skewed" else rng.normal(size=n)
+    """Samples of mean 0, as metrics and their differences are: many equal to one value, or skewed."""
+    some = rng.random(n) < 0.2
+    return {
+        "normal": lambda: rng.normal(size=n),
+        "0 or 1": lambda: some - 0.2,
+        "80 % zeros": lambda: rng.random(n) * some - 0.1,
+        "skewed": lambda: rng.exponential(size=n) - 1.0,
+        "log-normal": lambda: np.exp(rng.normal(size=n)) - math.exp(0.5),
+        "differences, 70 % zeros": lambda: rng.laplace(size=n) * (rng.random(n) < 0.3),
+    }[draw]()
 
 
-@pytest.mark.parametrize("draw", ["normal", "skewed", "many zeros"])
-def test_intervals_cover_the_true_mean_about_as_often_as_they_say(draw: str) -> None:
-    covered = 0
-    for seed in range(600):
-        found = interval(drawn(draw, np.random.default_rng([7, seed]), 21), n_resamples=999)
-        covered += found.low <= 0.0 <= found.high
-    assert 0.91 < covered / 600 < 0.98
+DRAWS = ["normal", "0 or 1", "80 % zeros", "skewed", "log-normal", "differences, 70 % zeros"]
 
 
-@pytest.mark.parametrize("n", [2, 40, 300])
-def test_the_same_as_scipys_bootstrap_for_few_queries_and_for_many(n: int) -> None:
-    values = drawn("many zeros", np.random.default_rng(n), n)
-    t = stats.t.ppf(0.95, n - 1)
-    expected = stats.bootstrap(
-        (values,),
-        np.mean,
-        method="percentile",
-        confidence_level=1 - 2 * stats.norm.sf(t * math.sqrt(n / (n - 1))),
-        rng=np.random.default_rng(3),
-    ).confidence_interval
-    found = interval(values, confidence=0.9, seed=3)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0, abs=1e-15)
+@pytest.mark.parametrize("n", [8, 15, 21, 63])
+@pytest.mark.parametrize("draw", DRAWS)
+def test_intervals_cover_the_true_mean_about_as_often_as_they_say(draw: str, n: int) -> None:
+    """93 times in 100 at least, less three standard errors; a log-normal tail of few values is the limit."""
+    covered = given = 0
+    for seed in range(1000):
+        found = interval(drawn(draw, np.random.default_rng([7, seed]), n))
+        given += not math.isnan(found.low)
+        covered += found.low - 1e-12 <= 0.0 <= found.high + 1e-12
+    least = 0.91 if draw == "log-normal" and n < 21 else 0.93
+    assert covered / given > least - 3 * math.sqrt(least * (1 - least) / given)
+    assert given > 100
+
+
+def test_the_ends_by_hand() -> None:
+    """Of 0, 0, 0, 1, 2, 6: m = 1.5, s² = 5.5 and skewness 1.403 (dividing by n − 1, and by n)."""
+    values = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 6.0])
+    deviations = values - 1.5
+    error = math.sqrt(5.5 / 6)
+    reach = (1 + 1 / 6) * stats.t.ppf(0.975, 5)
+    gamma = np.mean(deviations**3) / np.mean(deviations**2) ** 1.5 / math.sqrt(5)
+    far = 3 / gamma * (1 - np.cbrt(1 - gamma * (reach + gamma / 6)))
+    found = interval(values)
+    assert (found.mean, found.low, found.high) == pytest.approx((1.5, 1.5 - error * reach, 1.5 + error * far))
+    assert far > 1.5 * reach
+    symmetric = interval([-3.0, -1.0, -0.5, 0.5, 1.0, 3.0])
+    assert symmetric.high == pytest.approx(reach * math.sqrt(20.5 / 30))
+
+
+@pytest.mark.parametrize(
+    ("scale", "shift"), [(10.0, 0.0), (1e-150, 0.0), (1e120, 0.0), (-1.0, 0.0), (3.0, 7.0)]
+)
+def test_an_interval_moves_with_the_scale_and_the_shift_of_its_values(scale: float, shift: float) -> None:
+    values = np.random.default_rng(4).beta(0.4, 3, size=15)
+    found, moved = interval(values), interval(scale * values + shift)
+    ends = sorted((found.low, found.high), key=lambda end: scale * end)
+    expected = [scale * end + shift for end in ends]
+    assert [moved.low, moved.high] == pytest.approx(expected, rel=1e-9)
+
+
+def test_too_few_queries_that_differ_have_no_interval() -> None:
+    """Resamples of 21 that miss all of three ones come up in 4 of 100 cases, of four in 1 of 100."""
+    for n, ones, known in ((21, 0, False), (21, 3, False), (21, 4, True), (21, 17, True), (21, 18, False)):
+        found = interval(np.arange(n) < ones)
+        assert found.known is known
+        assert math.isnan(found.high) is not known
+        assert found.mean == pytest.approx(ones / n)
+    assert interval(np.full(21, 0.1) + 1e-17 * np.arange(21)).known is False
+    rounded = np.where(np.arange(21) < 10, 0.1 + 0.2, 0.3)
+    assert interval(rounded).known is False, "0.1 + 0.2 and 0.3 are one value"
+    assert [interval(np.arange(float(n))).known for n in (5, 6)] == [False, True]
+    assert "too few queries for a 95 % interval" in str(interval(np.zeros(21)))
 
 
 def test_a_few_uneven_queries_are_no_evidence_however_many_are_even() -> None:
     """Four of 21, all worse: a fair coin for each does that in one of eight cases, so 95 % is not reached."""
     base = series(np.full(21, 0.5))
-    for uneven, decided in ((4, False), (5, False), (6, True), (7, True)):
+    for uneven, decided in ((3, False), (4, False), (5, False), (6, True), (7, True)):
         worse = base - np.where(np.arange(21) < uneven, 0.02 + 0.001 * np.arange(21), 0.0)
         found = compare(worse, base)
-        assert found.interval.high < 0
+        assert found.interval.known is (uneven > 3)
         assert found.n_uneven == uneven
         assert found.distinguishable is decided
         said = found.sentence("a", "b", "NDCG@10")
         assert (f"21 queries, of which {uneven} differ (" in said) is not decided
+        assert ("too few queries for a 95 % interval" in said) is not found.interval.known
     assert compare(base, base).n_uneven == 0
 
 
 def test_a_95_percent_claim_is_rarely_made_where_there_is_no_difference() -> None:
-    claims = sum(compare(*pair(8, 0.0, 0.1, seed), n_resamples=999).distinguishable for seed in range(400))
+    claims = sum(compare(*pair(8, 0.0, 0.1, seed)).distinguishable for seed in range(400))
     assert claims / 400 < 0.09
 
 
-def test_as_wide_as_students_interval_where_that_is_exact() -> None:
-    """Normal values: plain percentile intervals are about 0.78 (n = 8) and 0.95 (n = 30) times as wide."""
-    for n, tolerance in ((8, 0.04), (30, 0.015)):
+def test_little_wider_than_students_interval_where_that_is_exact() -> None:
+    """Normal values: what skewed ones need costs these 42 % with 8 queries, and 2 % with 106."""
+    for n, wider in ((8, 1.42), (21, 1.09), (106, 1.02)):
         ratios = []
-        for seed in range(40):
+        for seed in range(200):
             values = np.random.default_rng([11, seed]).normal(size=n)
             low, high = stats.t.interval(0.95, n - 1, values.mean(), stats.sem(values))
             found = interval(values)
             ratios.append((found.high - found.low) / (high - low))
-        assert np.mean(ratios) == pytest.approx(1.0, abs=tolerance)
+        assert np.mean(ratios) == pytest.approx(wider, abs=0.03)
 
 
 def test_pairing_sees_what_separate_intervals_do_not() -> None:
@@ -108,24 +148,19 @@ def test_swapping_mirrors_everything() -> None:
     ) == back.sentence("B", "A", "MAP")
 
 
-def test_the_seed_decides() -> None:
-    a, b = pair(30, 0.0, 0.1)
-    assert compare(a, b) == compare(a, b)
-    assert compare(a, b, seed=1) != compare(a, b)
-
-
 def test_more_confidence_is_wider() -> None:
     values = np.random.default_rng(0).random(50)
     narrow, wide = interval(values, confidence=0.8), interval(values, confidence=0.99)
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.1, -0.25])
-def test_a_constant_difference_has_itself_as_interval(shift: float) -> None:
+@pytest.mark.parametrize("shift", [0.1, -0.25])
+def test_a_constant_difference_does_not_say_how_far_it_reaches(shift: float) -> None:
     _, b = pair(21, 0.0, 0.0)
     found = compare(b + shift, b)
-    np.testing.assert_allclose([found.interval.low, found.difference, found.interval.high], shift, atol=1e-12)
-    assert found.distinguishable == (shift != 0)
+    assert found.difference == pytest.approx(shift)
+    assert not found.interval.known
+    assert not found.distinguishable
 
 
 def test_equal_values_are_not_distinguishable() -> None:
@@ -133,8 +168,8 @@ def test_equal_values_are_not_distinguishable() -> None:
     found = compare(a, a + 3e-16)
     assert not found.distinguishable
     assert found.sentence("Nyström", "the linear model", "MAP") == (
-        "By MAP, Nyström is not distinguishable from the linear model with 21 queries "
-        "(difference 0.000, 95 % interval [0.000, 0.000])"
+        "By MAP, Nyström is not distinguishable from the linear model with 21 queries, of which none differs "
+        "(difference 0.000, too few queries for a 95 % interval)"
     )
 
 
@@ -153,15 +188,11 @@ def test_one_query_or_none_claims_nothing() -> None:
 
 def test_no_claim_where_signs_alone_could_be_chance() -> None:
     """Five differences of one sign come up one time in 16 by coin tosses: no evidence at 95 %."""
-    five, six = (compare(series([0.5] * n), series([0.1] * n)) for n in (5, 6))
+    better = 0.5 + 0.01 * np.arange(6)
+    five, six = (compare(series(better[:n]), series([0.1] * n)) for n in (5, 6))
     assert (five.distinguishable, six.distinguishable) == (False, True)
     assert "5 queries are too few" in five.sentence("A", "B", "MAP")
     assert compare(series([0.5] * 6), series([0.1] * 6), confidence=0.99).n_needed == 8
-
-
-def test_two_queries_give_an_interval_all_the_same() -> None:
-    found = interval([0.2, 0.4])
-    assert (found.low, found.mean, found.high) == pytest.approx((0.2, 0.3, 0.4))
 
 
 def test_wording() -> None:
@@ -185,8 +216,8 @@ def test_wording() -> None:
         "(90 % interval [0.00004, 0.00020], 10,000 queries)"
     )
     assert str(Interval(0.4536, 0.4, 0.5, 0.95, 106)) == "0.454 (95 % interval [0.400, 0.500], 106 queries)"
-    assert str(interval([0.5])) == "0.500 (1 query: no interval)"
-    assert "bootstrap" in METHOD
+    assert str(interval([0.5])) == "0.500 (too few queries for a 95 % interval, 1 query)"
+    assert "Student" in METHOD
 
 
 def test_queries_are_matched_by_id_not_by_place() -> None:

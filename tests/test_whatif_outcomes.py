@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +24,7 @@ from rankviz.whatif.changes import (
     QueryWeighed,
     changed,
 )
-from rankviz.whatif.outcomes import WhatIf
+from rankviz.whatif.outcomes import Outcome, WhatIf
 from rankviz.whatif.refits import refits_of
 
 FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=5, seed=3)
@@ -173,3 +175,17 @@ def test_the_figure_does_not_blow_up_noise() -> None:
 def _table(differences: list[float]) -> pd.DataFrame:
     new = 0.5 + np.array(differences, dtype=float)
     return pd.DataFrame({"query": np.arange(len(new)), "old": np.full(len(new), 0.5), "new": new})
+
+
+def test_rounding_is_no_change_of_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rankings may have one value, summed in two ways: 0.1 + 0.2 and 0.3."""
+    values = iter([0.3, 0.1 + 0.2])
+    queries = FOLD.vali.query_labels
+    monkeypatch.setattr(
+        "rankviz.whatif.outcomes.evaluate",
+        lambda *_, **__: SimpleNamespace(per_query=pd.DataFrame({"MAP": next(values)}, index=queries)),
+    )
+    none = {"vali": np.zeros(FOLD.vali.n_documents)}
+    found = Outcome(FOLD, none, none, False, 0.0).per_query("vali", "MAP")
+    assert (found["new"] != found["old"]).all()
+    assert (found["difference"] == 0.0).all()

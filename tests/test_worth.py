@@ -56,6 +56,9 @@ def test_a_grid_with_holes_is_told_not_to_be_exact() -> None:
     assert not shares(SQUARE, table.iloc[1:], "MAP")["exact"].any()
     equal = shares(SQUARE, made_up(SQUARE, lambda s: 0.5), "MAP")
     assert equal["share"].isna().all()
+    rounded = iter(np.tile([0.3, 0.1 + 0.2, 0.3], 100))
+    alike = made_up(SQUARE, lambda s: float(next(rounded)))
+    assert shares(SQUARE, alike, "MAP")["share"].isna().all(), "0.1 + 0.2 and 0.3 are one value"
     assert shares(SQUARE, table.iloc[:2], "MAP")["share"].isna().all()  # one cell
 
 

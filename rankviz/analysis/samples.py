@@ -11,7 +11,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.crossed import crossed_interval
-from rankviz.metrics.significance import Comparison, Interval
+from rankviz.metrics.significance import Comparison, Interval, largest, tied
 from rankviz.whatif.samples import n_queries
 
 COLUMNS = [
@@ -72,4 +72,6 @@ def _compared(values: FloatArray, whole: FloatArray | None) -> Comparison:
     """Values of each draw less those of the model that learned from all, query by query."""
     if whole is None:
         return Comparison(Interval(np.nan, np.nan, np.nan, 0.95, 0))
-    return Comparison(crossed_interval(values - whole))
+    differences = (values - whole).ravel()
+    scale = largest(values, whole)
+    return Comparison(crossed_interval(tied(differences, scale).reshape(values.shape)))

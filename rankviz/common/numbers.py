@@ -42,6 +42,13 @@ def with_minus(value: float, form: str) -> str:
     return format(value, form).replace("-", "−")
 
 
+def interval_in_words(low: float, high: float, form: str = "+z.3f", level: str = "95 %") -> str:
+    """An interval for a sentence, "95 % interval [−0.013, +0.009]", or that there is none (ends of NaN)."""
+    if math.isnan(low):
+        return f"too few queries for a {level} interval"
+    return f"{level} interval [{with_minus(low, form)}, {with_minus(high, form)}]"
+
+
 def percent(share: float, decimals: int = 0) -> str:
     """A share in percent: 0.53 is "53 %", on one line."""
     return f"{100 * share:.{decimals}f}\N{NO-BREAK SPACE}%"

@@ -17,6 +17,7 @@ from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
 
 _BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
+_EXACT = 2**53  # float64 tells whole numbers apart up to here
 _MATRIX = "a numeric matrix with one row per document"
 
 
@@ -127,26 +128,33 @@ def score_array(
             remedy="Check that the model was fitted, and its settings: its scores overflow or are undefined.",
             path=name or None,
         )
-    _refuse_rounded(given, values, name)
+    _refuse_rounded(scores, given, values, name)
     return values
 
 
-def _refuse_rounded(given: NDArray[Any], values: FloatArray, name: str) -> None:
+def _refuse_rounded(scores: ArrayLike, given: NDArray[Any], values: FloatArray, name: str) -> None:
     """Refuse scores that float64 has to round, for those of different documents may then be equal."""
-    if given.dtype.kind in "iu":
-        rounded = np.abs(values) > 2.0**53
-    elif given.dtype.itemsize > values.dtype.itemsize:
+    rounded = np.zeros(len(values), np.bool_)
+    if given.dtype.itemsize > values.dtype.itemsize:
         rounded = values != given
-    else:
-        return
+    large = np.flatnonzero(np.abs(values) >= _EXACT)
+    if len(large):  # whole numbers, as they were given: among others NumPy has rounded them by now
+        objects = np.array(scores, dtype=object)
+        rounded[large] |= [_is_beyond(objects[document]) for document in large]
     if rounded.any():
         first = int(np.flatnonzero(rounded)[0])
+        shown = objects[first] if len(large) else given[first]
         raise DataError(
-            f"score {given[first]} for document {first + 1}, which float64 rounds",
+            f"score {shown} for document {first + 1}, which float64 rounds",
             expected="scores that float64 holds",
             remedy="Give scores in float64, or their ranks.",
             path=name or None,
         )
+
+
+def _is_beyond(value: object) -> bool:
+    """Whether a value is a whole number beyond those that float64 tells apart, 2^53."""
+    return isinstance(value, int | np.integer) and abs(int(value)) > _EXACT
 
 
 def document_texts(ids: ArrayLike, name: str) -> NDArray[np.str_]:
@@ -217,8 +225,20 @@ def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> N
             raise _no_numbers(what, why, expected, name, NotNumbersError)
     filled = np.where(missing, np.nan, array)
     integers = not missing.any() and all(issubclass(kind, int | np.integer) for kind in kinds)
-    found: NDArray[Any] = np.array(filled.tolist()) if integers else filled.astype(np.float64)
-    return filled.astype(np.float64) if found.dtype.kind == "O" else found.reshape(array.shape)
+    try:
+        found: NDArray[Any] = np.array(filled.tolist()) if integers else filled.astype(np.float64)
+        return filled.astype(np.float64) if found.dtype.kind == "O" else found.reshape(array.shape)
+    except OverflowError as error:
+        raise _beyond_floats(what, expected, name) from error
+
+
+def _beyond_floats(what: str, expected: str, name: str) -> DataError:
+    return DataError(
+        f"{what} beyond the largest float64, 1.8 × 10³⁰⁸",
+        expected=expected,
+        remedy="Give numbers that float64 holds.",
+        path=name or None,
+    )
 
 
 def _no_numbers(

@@ -20,6 +20,7 @@ from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.array_checks import plain_array, score_array
 from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, SHORT_QUERIES, Definition, definition_of
+from rankviz.metrics.ties import MANY, tied_shares
 
 _LARGEST_GRADE = 1000  # 2^y summed over a query must stay below the largest float64, about 2^1024
 
@@ -47,6 +48,9 @@ class Evaluation:
     n_short : int
         Queries with fewer documents than the largest k, where NDCG@k is 0 whatever the scores; 0 where the
         definition does not count them so.
+    n_tied : int
+        Queries in which more than a tenth of the documents have the score of a document of another grade, so
+        that their order in the file counts; `NDCG(10).ties` tells how much.
     """
 
     per_query: pd.DataFrame
@@ -56,10 +60,11 @@ class Evaluation:
     n_gainless: int
     n_unknown: int = 0
     n_short: int = 0
+    n_tied: int = 0
 
     def __repr__(self) -> str:
         """The means, and what they are means of."""
-        return f"{self.mean.round(4).to_string()}\n{self.caption}"
+        return f"{self.mean.round(4).to_string()}\n{self.caption}{self._tied}"
 
     @cached_property
     def mean(self) -> pd.Series[float]:
@@ -72,6 +77,14 @@ class Evaluation:
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         head = f"{self.definition.label} definition, {queries}"
         return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}{self._short}"
+
+    @property
+    def _tied(self) -> str:
+        """In how many queries ties decide; "" where in none."""
+        if self.n_tied == 0:
+            return ""
+        queries = "1 query" if self.n_tied == 1 else f"{self.n_tied:,} queries"
+        return f"; in {queries} more than a tenth of the documents share a score with another grade"
 
     @property
     def _short(self) -> str:
@@ -173,8 +186,9 @@ def evaluate(
         table[empty[0]] = np.nan
     frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
     unknown = chosen.unknown(part.y)
-    short = _too_short(part, chosen, ranks)
-    return Evaluation(frame, chosen, part.n_queries, int(empty[0].sum()), int(empty[1].sum()), unknown, short)
+    short, tied = _too_short(part, chosen, ranks), int((tied_shares(values, part) > MANY).sum())
+    n_empty, n_gainless = empty.sum(axis=1).tolist()
+    return Evaluation(frame, chosen, part.n_queries, n_empty, n_gainless, unknown, short, tied)
 
 
 def _too_short(data: RankingData, definition: Definition, ranks: IntArray) -> int:

@@ -11,16 +11,17 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataWarning, SettingError
-from rankviz.datasets.array_checks import score_array
+from rankviz.datasets.array_checks import plain_array, score_array
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.query_weights import query_weights
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.metrics.definitions import Definition, definition_of
 from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.ties import MANY, tied_shares, worst_and_best
 
 USUAL = "textbook"
 """The definition that is meant where nothing is said: in it queries of few documents count too."""
@@ -87,7 +88,10 @@ class Measure(metaclass=ABCMeta):
         return self._values(*_paired(scores, y, qid))
 
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
-        """The mean over queries of `data`, weighted by weights (Q,)."""
+        """Return the mean over queries of `data`, weighted by weights (Q,).
+
+        Warns with `DataWarning` where every ranking has this mean, and where ties decide it (see `ties`).
+        """
         ours = scores
         if weights is not None:
             counted = weights > 0
@@ -98,10 +102,31 @@ class Measure(metaclass=ABCMeta):
         if not self._tells_apart(data):
             text = f"{self!r} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
             warnings.warn(text, DataWarning, stacklevel=3)
-        there = ~np.isnan(values)
-        if not there.any():
-            return float("nan")
-        return float(np.average(values[there], weights=None if weights is None else weights[there]))
+        told = self.ties(ours, data, weights)
+        if told:
+            warnings.warn(told, DataWarning, stacklevel=3)
+        return _average(values, weights)
+
+    def ties(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> str:
+        """Say how far the mean depends on the order of documents that share a score; "" where it hardly does.
+
+        It is said where in some query more than a tenth of the documents have a score that a document of
+        another grade has too, and where their order changes the mean. The ends are exact.
+        """
+        checked = score_array(scores, data.n_documents, data.name, data.query_of)
+        many = int((tied_shares(checked, data) > MANY).sum())
+        if many == 0:
+            return ""
+        relevant_to = definition_of(self.definition).relevant_to
+        orders = (checked, *worst_and_best(checked, data, relevant_to))
+        value, low, high = (_average(self._values(one, data).to_numpy(), weights) for one in orders)
+        if not high - low > 1e-12:
+            return ""
+        return (
+            f"{self!r} depends on the order of documents that share a score: it is {value:.3f} in the order "
+            f"given, and {low:.3f} to {high:.3f} in others. In {many:,} of {data.n_queries:,} queries more "
+            "than a tenth of the documents have the score of a document of another grade."
+        )
 
     def scorer(self) -> Any:
         """A scorer for `scoring=` of `GridSearchCV` and the like, which is passed qid by metadata routing.
@@ -131,6 +156,14 @@ class Measure(metaclass=ABCMeta):
             if np.any(best > worst):
                 return True
         return False
+
+
+def _average(values: NDArray[Any], weights: FloatArray | None) -> float:
+    """Mean of the values (Q,) that there are, with weights (Q,); NaN without any."""
+    there = ~np.isnan(values)
+    if not there.any():
+        return float("nan")
+    return float(np.average(values[there], weights=None if weights is None else weights[there]))
 
 
 _WHY = (
@@ -318,8 +351,8 @@ def _paired(
             remedy="Pass qid, or a RankingData in the place of y.",
         )
     data = RankingData.from_arrays(np.zeros((len(np.atleast_1d(y)), 1)), y, qid, regroup=True)
-    given = np.asanyarray(scores)  # a masked one stays so, and is refused
-    return (given[data.rows] if given.shape == data.y.shape else given), data
+    ids = plain_array(qid, "query ids", "one for each document", "")
+    return score_array(scores, data.n_documents, "", lambda document: ids[document])[data.rows], data
 
 
 def _with_pairs(data: RankingData) -> IntArray:

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from rankviz.common.arrays import FloatArray
+from rankviz.datasets.array_checks import real_array
 from rankviz.metrics.max_statistic import max_statistic
-from rankviz.metrics.significance import ROUNDING, Interval, differences_of, interval
+from rankviz.metrics.significance import Interval, differences_of, interval
 
 Values = TypeVar("Values", "pd.Series[float]", pd.DataFrame)
 """One metric, or a column for each of several."""
@@ -32,12 +33,13 @@ class PairedTests:
     Attributes
     ----------
     interval : Interval
-        Of the mean difference: a paired bootstrap over queries.
+        Of the mean difference, see `significance.interval`.
     randomisation : float
         p of the randomisation test (smucker2007): the mean of differences whose signs are drawn anew. Of up
         to 13 queries whose values differ it is exact.
     wilcoxon : float
-        p of Wilcoxon's signed ranks; queries on which both are even are left out.
+        p of Wilcoxon's signed ranks. Queries on which both are even are left out. Differences of the same
+        size share a rank, also where rounding sets them apart.
     t : float
         p of Student's t; it takes differences for normal ones.
     effect : float
@@ -62,8 +64,8 @@ def paired_tests(
 ) -> PairedTests:
     """Test two models by one metric, query by query; values by query id as in `significance.compare`.
 
-    Where every query is even all p-values are 1; with fewer than two queries they are NaN. Raises ValueError
-    as `compare` does.
+    Where every query is even all p-values are 1; with fewer than two queries they are NaN. For 10·a and 10·b
+    all is the same but the interval. Raises ValueError as `compare` does.
 
     Examples
     --------
@@ -76,10 +78,9 @@ def paired_tests(
     """
     values = differences_of(a, b)
     values = values[~np.isnan(values)]
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    spread = 0.0 if spread < ROUNDING else spread
+    spread = float(values.std(ddof=1)) if len(values) and np.ptp(values) > 0 else 0.0
     return PairedTests(
-        interval(values, n_resamples=n_resamples, seed=seed),
+        interval(values),
         randomisation=float(max_statistic(values[:, None], n_resamples=n_resamples, seed=seed)[0]),
         wilcoxon=_p_of(values, lambda moved: float(stats.wilcoxon(moved).pvalue)),
         t=_p_of(values, lambda _: float(stats.ttest_1samp(values, 0.0).pvalue) if spread > 0 else 0.0),
@@ -129,7 +130,7 @@ def benjamini_hochberg(p: ArrayLike) -> FloatArray:
 
 
 def _checked(p: ArrayLike) -> FloatArray:
-    given = np.asarray(p, np.float64)
+    given = real_array(p, "p-values", "numbers from 0 to 1").astype(np.float64)
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
         raise ValueError("p-values are numbers from 0 to 1, in a row")
     return given

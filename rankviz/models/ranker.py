@@ -220,7 +220,8 @@ class Ranker(BaseEstimator):
         For a query of fewer documents @10 means its whole list, and queries without a relevant document are
         left out. `definition` and `at` ask for another one: LETOR 4.0's, "letor", counts queries of fewer
         than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
-        `DataWarning` where every model would have the same score, which is NaN if no query counts.
+        `DataWarning` where every model would have the same score, which is NaN if no query counts, and where
+        many documents share a score, so that their order in the file decides the mean (`NDCG.ties`).
         """
         data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
         weights = None if sample_weight is None else query_weights(sample_weight, data, data.rows)

@@ -1,4 +1,4 @@
-"""Contestants by metrics: means over queries with bootstrap intervals."""
+"""Contestants by metrics: means over queries with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def figure(table: pd.DataFrame) -> go.Figure:
     shown = table.assign(
         panel=table["metric"], value=table["mean"], full=True, reference=table["metric"].map(levels)
     )
-    ends = (table["low"].min(), table["high"].max()) if table["low"].notna().any() else (0.0, 1.0)
+    ends = table[["low", "mean"]].min().min(), table[["mean", "high"]].max().max()
+    ends = ends if table["mean"].notna().any() else (0.0, 1.0)
     return dot_intervals(
         shown,
         "mean over queries, 95 % interval",

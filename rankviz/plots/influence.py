@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import interval_in_words, power_of_two
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.plots.axes import share_range
@@ -29,7 +29,7 @@ def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[fl
 def data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
     """One row per value of a setting, whose runs are one per fold.
 
-    Columns value, mean, low, high (bootstrap interval over the queries of all folds), queries, folds, and of
+    Columns value, mean, low, high (95 % interval over the queries of all folds), queries, folds, and of
     all folds together seconds and products with the features (of the Newton steps from where each run starts;
     NaN where training does not tell them).
     """
@@ -169,10 +169,10 @@ def figure_of_cost(
 
 
 def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) -> None:
-    colour = translucent(method)
+    colour, known = translucent(method), table.dropna(subset=["low"])
     fig.add_scatter(
-        x=[*table["value"], *table["value"][::-1]],
-        y=[*table["high"], *table["low"][::-1]],
+        x=[*known["value"], *known["value"][::-1]],
+        y=[*known["high"], *known["low"][::-1]],
         fill="toself",
         fillcolor=colour,
         line={"width": 0},
@@ -186,9 +186,10 @@ def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) 
         y=table["mean"],
         name="mean over queries",
         mode="lines+markers",
-        customdata=table[["low", "high", "queries"]],
-        hovertemplate="%{x:.4g}: %{y:.4f}<br>95 % interval [%{customdata[0]:.4f}, %{customdata[1]:.4f}], "
-        "%{customdata[2]} queries<extra></extra>",
+        customdata=[
+            [interval_in_words(row["low"], row["high"], ".4f"), row["queries"]] for _, row in table.iterrows()
+        ],
+        hovertemplate="%{x:.4g}: %{y:.4f}<br>%{customdata[0]}, %{customdata[1]} queries<extra></extra>",
         **line_of(method),
         **place,
     )

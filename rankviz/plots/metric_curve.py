@@ -49,14 +49,14 @@ def figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
             hovertemplate=f"{harmless(str(label))}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
             **drawn,
         )
-    bottom, top = ("low", "high") if banded else ("value", "value")
-    low, high = (table[bottom].min(), table[top].max()) if len(table) else (0.0, 1.0)
+    shown = table[["value", "low", "high"] if banded else ["value"]]
+    low, high = (shown.min().min(), shown.max().max()) if len(table) else (0.0, 1.0)
     return finished(
         fig,
         xaxis={"title": "cut-off k (rank)", "dtick": 1},
         yaxis={
             "title": f"mean {metric}@k over queries",
-            "range": share_range(low, high),
+            "range": share_range(float(low), float(high)),
             "tickformat": ".2f",
         },
     )
@@ -75,7 +75,8 @@ def _line(look: str, place: int, alike: int) -> dict[str, Any]:
 
 
 def _band(fig: go.Figure, rows: pd.DataFrame, colour: str) -> None:
-    """From the lower ends of a model's intervals to the upper ones."""
+    """From the lower ends of a model's intervals to the upper ones, where there are intervals."""
+    rows = rows.dropna(subset=["low"])
     fig.add_scatter(
         x=[*rows["k"], *rows["k"][::-1]],
         y=[*rows["low"], *rows["high"][::-1]],

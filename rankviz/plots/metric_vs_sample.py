@@ -9,13 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.analysis.samples import model_of, sample_table
+from rankviz.common.numbers import interval_in_words, with_minus
 from rankviz.experiments.description import method_label
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import finished, line_of, look_of, translucent
-
-DIFFERENCE = ("difference", "difference_low", "difference_high")
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,15 @@ def _band(fig: go.Figure, line: pd.DataFrame, axis: Axis) -> tuple[float, float]
     return (float(low.min()), float(high.max())) if len(known) else (1.0, 0.0)
 
 
+def _told(row: pd.Series) -> list[object]:
+    """What hover texts tell beside the mean: its interval, draws, queries, and the difference where known."""
+    told: list[object] = [interval_in_words(row["low"], row["high"], ".3f"), row["draws"], row["judged_by"]]
+    if pd.isna(row["difference"]):
+        return [*told, ""]
+    ends = interval_in_words(row["difference_low"], row["difference_high"])
+    return [*told, f"<br>less that of learning from all: {with_minus(row['difference'], '+.3f')}, {ends}"]
+
+
 def _line(fig: go.Figure, line: pd.DataFrame, axis: Axis, metric: str) -> None:
     label = str(line["label"].iloc[0])
     fig.add_scatter(
@@ -110,12 +118,10 @@ def _line(fig: go.Figure, line: pd.DataFrame, axis: Axis, metric: str) -> None:
         name=label,
         legendgroup=label,
         mode="lines+markers",
-        customdata=line[["low", "high", "draws", "judged_by", *DIFFERENCE]],
+        customdata=[_told(row) for _, row in line.iterrows()],
         hovertemplate=(
-            f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, 95 % interval "
-            "[%{customdata[0]:.3f}, %{customdata[1]:.3f}]<br>%{customdata[2]} draws, "
-            "%{customdata[3]} queries<br>less that of learning from all: %{customdata[4]:+.3f} "
-            "[%{customdata[5]:+.3f}, %{customdata[6]:+.3f}]<extra></extra>"
+            f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, %{{customdata[0]}}<br>"
+            "%{customdata[1]} draws, %{customdata[2]} queries%{customdata[3]}<extra></extra>"
         ),
         **line_of(str(line["method"].iloc[0])),
     )

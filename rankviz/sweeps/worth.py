@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from rankviz.metrics.significance import tied
 from rankviz.sweeps.axes import Range
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
@@ -93,7 +95,8 @@ def _levels(design: Design, cells: pd.DataFrame, name: str) -> pd.Series[Any]:
 
 
 def _share(values: pd.Series[float], levels: pd.Series[Any], exact: bool) -> float:
-    total = float(((values - values.mean()) ** 2).sum())
+    values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
+    total = float(((values - values.mean()) ** 2).sum()) if np.ptp(values) else 0.0
     grouped = values.groupby(levels, dropna=False)
     between = float(((grouped.transform("mean") - values.mean()) ** 2).sum())
     n, k = len(values), grouped.ngroups

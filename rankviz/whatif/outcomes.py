@@ -17,7 +17,7 @@ from rankviz.common.progress import Callback, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.metrics import evaluate
-from rankviz.metrics.significance import Comparison, compare
+from rankviz.metrics.significance import Comparison, compare, differences_of
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import Change, GradeSet, QueryOut, changed
 from rankviz.whatif.estimates import margins_without_queries
@@ -59,7 +59,7 @@ class Outcome:
         return self._tables[part, metric]
 
     def comparison(self, part: str, metric: str) -> Comparison:
-        """The mean difference new − old over the queries of a part, with its paired bootstrap interval."""
+        """The mean difference new − old over the queries of a part, with its paired interval."""
         if (part, metric) not in self._comparisons:
             table = self.per_query(part, metric).set_index("query")
             self._comparisons[part, metric] = compare(table["new"], table["old"])
@@ -69,7 +69,7 @@ class Outcome:
         data, at = self.fold.parts[part], [int(metric.partition("@")[2] or 10)]
         old, new = (evaluate(scores[part], data, at=at).per_query[metric] for scores in (self.old, self.new))
         columns = {"query": data.query_ids, "old": old.to_numpy(), "new": new.to_numpy()}
-        return pd.DataFrame(columns).assign(difference=lambda table: table["new"] - table["old"])
+        return pd.DataFrame(columns | {"difference": differences_of(new, old)})
 
 
 class WhatIf:

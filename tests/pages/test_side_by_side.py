@@ -16,6 +16,7 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
+from ui.shared.show import say_if_ties_decide
 from ui.side_by_side.words import CAUTION, Pair, marked_document, one_query, reading, tau_text
 
 Opener = Callable[..., AppTest]
@@ -189,3 +190,24 @@ def test_words_of_one_query(pair: Pair) -> None:
 )
 def test_tau_is_not_rounded_to_1(tau: float, text: str) -> None:
     assert tau_text(tau) == text
+
+
+def test_few_selected_queries_have_no_interval(pair: Pair) -> None:
+    every = pair.left.metrics["vali"].index
+    few, many = (reading(pair, "vali", METRIC, list(every[:n]))[0] for n in (4, len(every) - 1))
+    assert "(too few queries for a 95 % interval)" in few
+    assert "(paired 95 % interval [" in many
+    assert "nan" not in few + many
+
+
+def test_ties_that_decide_are_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
+    told: list[str] = []
+    monkeypatch.setattr("streamlit.caption", told.append)
+    say_if_ties_decide([pair.left, pair.right], data, "vali")
+    assert told == []
+    constant = replace(pair.right, scores={"vali": np.zeros(data.n_documents)})
+    say_if_ties_decide([pair.left, constant], data, "vali")
+    assert len(told) == 1
+    assert "random Fourier" in told[0]
+    assert "depends on the order of documents that share a score" in told[0]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import strangers
 from conftest_pages import figures, words
@@ -22,8 +25,10 @@ from rankviz.store.making import Making
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from rankviz.sweeps import Design, select
 from rankviz.sweeps.choice import Choice
+from rankviz.sweeps.rules import candidates
 from ui.shared import runs
 from ui.shared.run_store import forget, run_store
+from ui.sweep.found import Sweep
 
 Opener = Callable[..., AppTest]
 SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
@@ -354,3 +359,11 @@ def test_a_ranker_without_c_is_swept_and_chosen_among(
         app.session_state["view"] = view
         assert figures(app.run())
         assert not app.error
+
+
+def test_cells_at_the_very_edge_are_near_the_best() -> None:
+    """Their mean is the best less its standard error, but for rounding."""
+    values = pd.DataFrame({"a": [0.6, 0.2 + 0.1 + 0.2 - 1e-15], "b": [0.6, 0.5]})
+    cells = candidates(values, None, pd.DataFrame(index=values.index))
+    cells = replace(cells, error=pd.Series(0.1, values.index))
+    assert Sweep.near.fget(SimpleNamespace(candidates=cells)) == 1  # type: ignore[attr-defined]

@@ -43,8 +43,9 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         key="compared-deltas",
         alt=f"Mean difference of each model to {found.baseline} by {asked.metric}, with intervals.",
         caption=f"Mean over queries of the difference in {asked.metric} to {escaped(found.baseline)}, with "
-        "paired 95 % intervals (bootstrap over queries; seeds, and folds that share a query, are averaged "
-        "first). Full: the difference holds after Holm's correction; hollow: it does not. " + about + ".",
+        "paired 95 % intervals over queries, where these are enough for one (seeds, and folds that share a "
+        "query, are averaged first). Full: the difference holds after Holm's correction; hollow: it does not"
+        f". {about}.",
         answer=words.headline(found, asked.metric),
     )
     said = [escaped(note) for note in found.notes]
@@ -73,7 +74,7 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         table,
         key="compared-alone",
         alt="Means over queries with intervals.",
-        caption=f"Means over queries with 95 % bootstrap intervals. {words.about([one], part)}.",
+        caption=f"Means over queries with 95 % intervals. {words.about([one], part)}.",
         answer=f"{escaped(one.label)} is the only model here: add another one to compare.",
     )
 
@@ -86,7 +87,7 @@ def metrics(found: Comparison, part: str) -> None:
         table,
         key="compared-metrics",
         alt="Means over queries with intervals, a panel for each metric.",
-        caption="Means over queries with 95 % bootstrap intervals; dashed: the baseline's. These intervals "
+        caption="Means over queries with 95 % intervals; dashed: the baseline's. These intervals "
         "say where a mean lies: whether two models differ is told by the paired intervals above. "
         + words.about(found.matched.contestants, part)
         + ".",
@@ -120,7 +121,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         table,
         key="compared-cutoffs",
         alt="NDCG at every cut-off, a line for each model.",
-        caption=f"Means over queries; bands, of up to {MOST_BANDS} models: 95 % bootstrap intervals of each "
+        caption=f"Means over queries; bands, of up to {MOST_BANDS} models: 95 % intervals of each "
         "mean, which overlap more than paired ones. " + words.about(found.matched.contestants, part) + ".",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.comparing.contestants import Contestant
-from rankviz.common.numbers import counted, small, with_minus
+from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.experiments.description import PART_NAMES
 from rankviz.metrics.significance import queries_in_words
 from ui.shared.foreign import escaped
@@ -45,8 +45,7 @@ def headline(comparison: Comparison, metric: str) -> str:
     row = comparison.delta(label, metric)
     if math.isnan(row[comparison.test]):
         return sentence(escaped(comparison.sentence(label, metric)))
-    low, high = (with_minus(row[name], "+.3f") for name in ("low", "high"))
-    ends = f"95 % interval [{low}, {high}]"
+    ends = interval_in_words(row["low"], row["high"])
     size, family = f"{abs(row['difference']):.3f} {metric}", comparison.family
     n = queries_in_words(int(row["queries"]))
     correction = f" after Holm's correction over {family} comparisons" if family > 1 else ""

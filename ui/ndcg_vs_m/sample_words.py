@@ -6,7 +6,8 @@ import math
 
 import pandas as pd
 
-from rankviz.metrics.significance import Comparison, Interval
+from rankviz.common.numbers import interval_in_words
+from rankviz.metrics.significance import queries_needed
 
 
 def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
@@ -59,7 +60,7 @@ def _is_worse(parts: pd.DataFrame) -> pd.Series:
 def _too_few(row: pd.Series) -> str:
     """That so many queries decide nothing; "" where they may."""
     n = int(row["judged_by"])
-    needed = Comparison(Interval(0.0, 0.0, 0.0, 0.95, n)).n_needed
+    needed = queries_needed()
     queries = "1 query is" if n == 1 else f"{n} queries are"
     return "" if n >= needed else f"{queries} too few to tell models apart (95 % takes at least {needed})"
 
@@ -72,10 +73,11 @@ def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
     """How a model that is not worse compares with the one that learned from all, with means and interval."""
     if row["distinguishable"]:
         return f"is even {_by(row)} than with {of}"
-    low, high = (f"{row[end]:+.3f}".replace("-", "−") for end in ("difference_low", "difference_high"))
+    ends = interval_in_words(row["difference_low"], row["difference_high"])
+    ends = ends.replace("interval", "interval of the difference")
     return (
         f"is not distinguishable from the same with {of} ({row['mean']:.3f} against {whole['mean']:.3f}, "
-        f"95 % interval of the difference [{low}, {high}], {int(row['judged_by']):,} queries)"
+        f"{ends}, {int(row['judged_by']):,} queries)"
     )
 
 

@@ -5,7 +5,7 @@ See docs/decisions/0032-how-a-page-is-built.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Literal
 
@@ -18,9 +18,9 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
-from rankviz.metrics import evaluate
+from rankviz.metrics import NDCG, evaluate
 from ui.shared.ends import end_page
-from ui.shared.foreign import plain
+from ui.shared.foreign import describe, escaped, plain
 from ui.shared.look import ALONE, dressed, is_on
 from ui.shared.pictures import offer
 from ui.shared.terms import papers_in, terms_in
@@ -134,6 +134,14 @@ def capital(text: str) -> str:
 def definition_caption(data: RankingData) -> str:
     """Which definition the metrics follow, over how many queries, and what empty queries count."""
     return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
+
+
+def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
+    """How far NDCG@10 of models on a part depends on the order of documents of equal score, where it does."""
+    for record in records:
+        told = NDCG(10, "letor").ties(record.scores[part], data)
+        if told:
+            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
 
 
 def say_if_nothing_was_learned(record: RunRecord) -> None:

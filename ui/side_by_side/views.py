@@ -25,6 +25,7 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import (
     definition_caption,
     say_if_nothing_was_learned,
+    say_if_ties_decide,
     show_answer,
     show_figure,
     show_table,
@@ -94,6 +95,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     """All views of the page, which share one selection of queries and one query that is shown."""
     say_if_nothing_was_learned(pair.learned)
+    say_if_ties_decide([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)

@@ -140,10 +140,9 @@ def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric:
     mean = with_minus(interval.mean, "+z.3f")
     if len(a) == 1:
         return f"On query {a.index[0]}, {minus} {mean} {metric}"
-    low, high = (with_minus(end, "+z.3f") for end in (interval.low, interval.high))
     return (
         f"Over the {len(a):,} selected of {n:,} queries, {minus} {mean} {metric} on average "
-        f"(paired 95 % interval [{low}, {high}])"
+        f"({'paired ' * interval.known}{interval.in_words()})"
     )
 
 

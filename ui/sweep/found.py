@@ -13,7 +13,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store import StudyStatus
 from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
-from rankviz.sweeps.rules import RULES, SIMPLER, Candidates, candidates, simplicity
+from rankviz.sweeps.rules import ROUNDING, RULES, SIMPLER, Candidates, candidates, simplicity
 from rankviz.sweeps.selection import Selection, select
 from rankviz.sweeps.table import by_fold, results
 from ui.shared.run_store import run_store
@@ -84,7 +84,7 @@ class Sweep:
         mean = self.candidates.mean
         best = int(mean.index[int(mean.to_numpy().argmax())])
         margin = float(RULES["one_standard_error"].margin(self.candidates, best)[best])
-        return int((mean >= mean[best] - margin).sum()) - 1 if margin == margin else 0
+        return int((mean >= mean[best] - margin - ROUNDING).sum()) - 1 if margin == margin else 0
 
     def spec(self, cell: int, fold: str) -> RunSpec:
         """The run of a cell on a fold, with the first of its seeds."""

@@ -34,6 +34,7 @@ from ui.shared.show import (
     capital,
     definition_caption,
     say_if_nothing_was_learned,
+    say_if_ties_decide,
     sentence,
     show_figure,
     show_table,
@@ -93,6 +94,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{CURVES[metric]}.",
     )
+    say_if_ties_decide(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):

@@ -38,9 +38,10 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
     """A Markdown table: the metric and its change with the interval, and the pairs that turned."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    old, new = _orders(outcome, part, query)
+    row = outcome.per_query(part, METRIC).iloc[index_of_query(data, query)]
+    old, new = float(row["old"]), float(row["new"])
     turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
-    change = with_minus(new - old, "+.4f") if new != old else "none"
+    change = with_minus(new - old, "+.4f") if row["difference"] else "none"
     rows = [("this query", f"{new:.4f}", change, _turned(turned))]
     rows += [_row(outcome, name) for name in PARTS]
     head = f"| | {METRIC} | change [95 %] | pairs turned |\n|:--|:--|:--|:--|"
@@ -70,9 +71,9 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
 def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
     found = outcome.comparison(part, METRIC)
     change = with_minus(found.difference, "+.4f")
-    if found.interval.low == found.interval.high == 0.0:
+    if found.n_uneven == 0:
         change = "none"
-    elif found.n_queries > 1:
+    elif found.interval.known:
         ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]

@@ -134,11 +134,9 @@ def _of_validation(found: Comparison) -> str:
     """What may be said of the mean over validation queries."""
     if found.n_queries < 2:
         return "There are too few validation queries to judge it by."
-    interval = found.interval
-    if interval.low == interval.high == 0.0:
+    if found.n_uneven == 0:
         return f"No validation query has another {METRIC}."
-    ends = f"{with_minus(interval.low, '+.4f')} to {with_minus(interval.high, '+.4f')}"
-    change = f"{with_minus(found.difference, '+.4f')}, 95 % interval {ends}"
+    change = f"{with_minus(found.difference, '+.4f')}, {found.interval.in_words('+.4f')}"
     if not found.distinguishable:
         few = f", of which {found.n_uneven} changed," if found.n_uneven is not None else ""
         return f"On {found.n_queries} validation queries{few} no difference can be told ({change})."

@@ -12,7 +12,7 @@ from rankviz.analysis.comparing.comparison import LEVEL
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.numbers import counted, small, with_minus
 from rankviz.metrics.max_statistic import max_statistic
-from rankviz.metrics.significance import queries_in_words
+from rankviz.metrics.significance import differences_of, queries_in_words, tied
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def best_of(matched: Matched, metric: str, baseline: str) -> Chosen:
     """
     others = [one.label for one in matched.others(baseline)]
     values = matched.by_query(metric)
-    differences = values[others].sub(values[baseline], axis=0).to_numpy()
+    differences = np.column_stack([differences_of(values[one], values[baseline]) for one in others])
     table = pd.DataFrame(
         {
             "label": others,
@@ -68,5 +68,5 @@ def best_of(matched: Matched, metric: str, baseline: str) -> Chosen:
             "p_chosen": max_statistic(differences),
         }
     )
-    best = others[int(np.argmax(table["mean"]))]
+    best = others[int(np.argmax(tied(table["mean"].to_numpy())))]
     return Chosen(best, baseline, metric, len(values), table)

@@ -13,7 +13,7 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted, small, with_minus
+from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.common.settings import one_of
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
 from rankviz.metrics.significance import interval, queries_in_words
@@ -43,7 +43,7 @@ class Comparison:
     test : str
         A name in `TESTS`: the one whose p-values are adjusted.
     standings : DataFrame
-        A row for each contestant and metric: label, metric, queries, mean, low, high (95 % bootstrap interval
+        A row for each contestant and metric: label, metric, queries, mean, low, high (95 % interval
         over queries, seeds averaged first), folds, fold_sd (standard deviation of the means of folds), seeds,
         seed_sd (of the means of seeds on the same fold, pooled over folds); NaN where there is only one.
     deltas : DataFrame
@@ -102,8 +102,8 @@ class Comparison:
         n = int(row["queries"])
         if math.isnan(row[self.test]):
             return f"By {metric}, {queries_in_words(n)} cannot tell {label} from {self.baseline}"
-        ends = (with_minus(row[name], "+.3f") for name in ("difference", "low", "high"))
-        difference = "mean difference {}, 95 % interval [{}, {}]".format(*ends)
+        ends = interval_in_words(row["low"], row["high"])
+        difference = f"mean difference {with_minus(row['difference'], '+.3f')}, {ends}"
         return (
             f"By {metric}, {label} is better than {self.baseline} on {int(row['better'])} of "
             f"{queries_in_words(n)} and worse on {int(row['worse'])} ({difference}); {self._verdict(row)}"

@@ -10,7 +10,7 @@ from rankviz.metrics.significance import interval
 
 
 def cutoffs(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
-    """Means over queries at every k, with 95 % bootstrap intervals.
+    """Means over queries at every k, with 95 % intervals.
 
     Columns method (the look), label, k, value, low, high. Raises `SettingError` where the contestants have
     the metric at no common k.

@@ -11,7 +11,7 @@ from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
-from rankviz.metrics.significance import interval
+from rankviz.metrics.significance import differences_of, interval
 
 DIGITS = 12
 """Means that differ by less are equal: two ways to sum one differ by 1e-15."""
@@ -74,7 +74,7 @@ def front(matched: Matched, metric: str) -> Front:
     table = table.sort_values(["seconds", "mean"], ascending=[True, False], ignore_index=True)
     quality = table["mean"].to_numpy().round(DIGITS)
     best = str(table["label"][quality.argmax()])
-    behind = values[best].to_numpy()[:, None] - values[list(table["label"])].to_numpy()
+    behind = np.column_stack([differences_of(values[best], values[label]) for label in table["label"]])
     table["behind"] = behind.mean(axis=0)
     table["se"] = behind.std(axis=0, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else np.nan
     table["efficient"] = efficient(table["seconds"].to_numpy(), quality)

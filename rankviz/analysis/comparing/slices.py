@@ -12,7 +12,7 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.analysis.comparing.matched import Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.significance import compare
+from rankviz.metrics.significance import compare, tied
 
 REGRESSION = (
     "Difficulty is told here by {judge} itself, which is compared: queries on which it had bad luck count as "
@@ -98,7 +98,7 @@ def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
 def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
     """How contestants stand to the baseline in each slice.
 
-    Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired bootstrap
+    Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
     interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
     intervals of fewer than two. Intervals are not adjusted for the number of slices. Raises `SettingError`
     where no query compared is in any of the slices.
@@ -130,6 +130,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
 
 def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
     """Queries in n groups of about as many, from the lowest values on; equal values stay together."""
+    values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
     place = np.searchsorted(edges, values)  # a value on an edge belongs to the group below
     found: dict[str, pd.Index] = {}
