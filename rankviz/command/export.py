@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from rankviz.command.chosen import runs_named
-from rankviz.command.output import OWNER, say, say_json
+from rankviz.command.output import OWNER, note, say, say_json
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.store import RunStore
 from rankviz.store.exchange import export_runs, import_runs
 
@@ -21,6 +22,9 @@ def run(chosen: Namespace) -> int:
             what = {"file": chosen.output, "runs": number}
         else:
             what = {"file": chosen.file, "runs": import_runs(store, chosen.file, OWNER)}
+            note(f"They are {NOT_MADE_HERE}: training one again compares its figures.")
+            for verdict in store.imports.compare(OWNER):
+                note(f"{verdict.digest}: {verdict.sentence}")
     finally:
         store.close()
     say_json(what) if chosen.json else say(f"{what['runs']} runs: {what['file']}")

@@ -21,6 +21,8 @@ READABLE = (1, 2)
 """Format 1 had flat specs."""
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run that are no part of its training."""
+NOT_MADE_HERE = "imported, not made here"
+"""What a run is called, wherever it is shown, whose record somebody brought."""
 SOLUTION = "solution_"
 RECORD = "run record"
 

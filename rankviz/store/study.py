@@ -13,8 +13,6 @@ IMPORTED = "imported"
 STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST, IMPORTED)
 """Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it;
 it was made elsewhere."""
-NOT_MADE_HERE = "imported, not made here"
-"""What an imported run is called wherever it is shown."""
 OPEN = (QUEUED, LEASED)
 JOB, COMMON = "job", "common"
 OF_PAGES = (JOB, COMMON)
