@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from ui.runs import travel
 from ui.runs.table import CHOSEN
 from ui.shared.run_store import keeper, run_store
 from ui.shared.visitors import visitor
+from ui.shared.watching import jobs
 
 Opener = Callable[..., AppTest]
 ME, YOU = "1" * 32, "2" * 32
@@ -125,6 +127,29 @@ def test_training_again_says_whether_figures_agree(
     assert sorted(set(shown["state"])) == ["done", "imported, not made here"]
     app.button(key="imported-hide").click().run()
     assert not app.warning
+
+
+def test_what_train_does_not_offer_is_trained_again_in_the_background(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
+    me = as_visitor(ME)
+    odd = replace(honest, spec=honest.spec.but(C=0.3, n_components=7))
+    digest = imported(odd)
+    app = open_page("runs")
+    app.session_state[CHOSEN] = [digest]
+    app.run()
+    app.button(key="runs-open").click().run()
+    assert "trained again in the background" in app.info[0].value
+    (job,) = jobs().of(me)
+    for _ in range(600):
+        if not jobs().status(job.id).live:
+            break
+        time.sleep(0.1)
+    app.run()
+    assert "do not agree" in app.warning[0].value
+    assert not app.info
+    states = run_store().listing.seen_by(me)["state"]
+    assert (states[odd.spec.hash], states[digest]) == ("done", "imported")
 
 
 def test_compare_calls_it_imported(

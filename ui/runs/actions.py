@@ -156,13 +156,13 @@ def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
 def _open(spec: RunSpec, brought: bool) -> None:
     """A button that sets the sidebar to a run and opens Train; or why there is none.
 
-    Of a run that was imported (`brought`) it is called what that does: train it again, here.
+    Of a run that was imported (`brought`) it has the run made here.
     """
     found, why = datasets().get(spec.dataset), ""
     try:
         state_of(spec)
     except SettingError as error:
-        why = f"Train cannot be set to it: {error}."
+        why = "" if brought else f"Train cannot be set to it: {error}."
     if found is None or spec.fold not in found.folds:
         why = "Its data are not here." if brought else "Its data are not here any more."
     elif brought and digest_of(spec) != spec.digest:
