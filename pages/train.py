@@ -15,9 +15,10 @@ spec = experiment()
 part = head_and_part("Train", spec)
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    told, figure, training = st.container(), st.container(), st.container()  # the figure stays where it is
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
+    with told:
         say_of(record)
     data = normalised(spec).parts[part]
 

@@ -157,11 +157,13 @@ def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
     theirs = _means(connection, row.metric_set, row.means)
     ours = _means(connection, row.made_set, row.made_means)
     gaps = {name: abs(value - ours[name]) for name, value in theirs.items() if name in ours}
-    worst = max(gaps, key=lambda name: gaps[name], default="")
-    if worst and gaps[worst] <= AGREE:
+    apart = [name for name, gap in gaps.items() if not gap <= AGREE]
+    if gaps and not apart:
         _take_the_place(connection, row, owner)
         words = f"agree with those of the run made here to {AGREE:g}. That run takes its place."
         return Verdict(row.digest, True, f"Imported figures {words}")
+    # told is the part that runs are judged by, where that differs
+    worst = max(apart, key=lambda name: (name.startswith("vali:"), gaps[name]), default="")
     part, _, name = worst.partition(":")
     reason = (
         f"The run made here has {PART_NAMES[part]} {name} {ours[worst]:.4f}, not {theirs[worst]:.4f}."

@@ -77,6 +77,9 @@ def test_nobody_else_sees_it(store: RunStore, lie: RunSpec) -> None:
         assert store.listing.seen_among(asked, "you") == {}
     assert store.listing.seen_by("you").empty
     assert not store.listing.seen_by("me")["shared"].any()
+    with store.database.writing() as connection:  # even if somebody had managed to share it
+        connection.execute(update(marks).values(shared=True))
+    assert store.listing.seen_by("you").empty
 
 
 @pytest.mark.parametrize("owner", ["you", "me"])
@@ -159,6 +162,10 @@ def test_one_metric_is_enough_to_disagree(store: RunStore, made: Made, tmp_path:
     store.records.keep([record], "me")
     (verdict,) = store.imports.compare("me")
     assert "test NDCG@5" in verdict.sentence
+    tables["vali"]["MAP"] = (tables["vali"]["MAP"] - 0.1).abs()
+    import_runs(store, file_of(tmp_path, [replace(record, metrics=tables)]), "me")
+    (verdict,) = store.imports.compare("me")
+    assert "validation MAP" in verdict.sentence, "of the test part nothing is told where that is enough"
 
 
 def test_a_run_may_be_imported_where_it_was_made(store: RunStore, made: Made, tmp_path: Path) -> None:
