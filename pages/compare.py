@@ -25,11 +25,11 @@ with errors_as_sentences():
         st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
     if what.notes:
         st.caption(" ".join(map(escaped, what.notes)))
-    if not what.specs:
+    if not what.every:
         empty.show()
         end_page()
     with row:
-        part = reveal.part_shown(*what.specs)
+        part = reveal.part_shown(*what.every)
     models, note = on_common_folds(opened(what, part))
     if note:
         st.caption(escaped(note))

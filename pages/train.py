@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.shared.head import head_and_part
+from ui.shared.imported import say_of
 from ui.shared.jobs import predicted, run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
@@ -14,9 +15,11 @@ spec = experiment()
 part = head_and_part("Train", spec)
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    told, figure, training = st.container(), st.container(), st.container()  # the figure stays where it is
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
+    with told:
+        say_of(record)
     data = normalised(spec).parts[part]
 
 with figure:

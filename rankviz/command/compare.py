@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.contestants import contestants
+from rankviz.analysis.comparing.contestants import Contestant, Run, contestants
 from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.command.chosen import one_run, runs_named
 from rankviz.command.output import note, rows, say, say_json, say_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.store import RunStore
+from rankviz.store.study import IMPORTED
 
 METRICS = ("NDCG@10", "MAP")
 PRINTED: dict[str, Callable[[Comparison, str], str]] = {
@@ -30,21 +31,18 @@ def run(chosen: Namespace) -> int:
     try:
         digests = runs_named(store, chosen)
         table = store.listing.every()
-        first = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
-        specs = store.listing.specs(list(dict.fromkeys([*digests, first])))
-        records = store.records.find(specs)
+        baseline = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
+        digests = list(dict.fromkeys([*digests, baseline]))
+        given = [_run(store, digest, str(table.loc[digest, "state"]), chosen.part) for digest in digests]
     finally:
         store.close()
-    missing = [spec for spec in specs if spec not in records]
-    if missing:
-        note(f"{len(missing)} of {len(specs)} runs have no record and are left out.")
-    found = contestants(records.values(), chosen.part)
+    there = [one for one in given if one is not None]
+    if len(there) < len(given):
+        note(f"{len(given) - len(there)} of {len(given)} runs have no record and are left out.")
+    found = contestants(there, chosen.part)
     if len(found) < 2:
         raise SettingError("these runs are of one model: name runs of two at least")
-    baseline = next((one for one in found if any(run.spec.hash == first for run in one.runs)), None)
-    if baseline is None:
-        raise SettingError(f"the run {first} has no record to compare with: name another --baseline")
-    result = compare(found, chosen.metric or METRICS, baseline.label)
+    result = compare(found, chosen.metric or METRICS, _holding(found, baseline).label)
     if chosen.json:
         say_json(
             {
@@ -66,3 +64,19 @@ def run(chosen: Namespace) -> int:
     for text in result.notes:
         note(text)
     return 0
+
+
+def _holding(found: Sequence[Contestant], key: str) -> Contestant:
+    """The model that has a run; `SettingError` where it has none, for that run has no record."""
+    holding = next((one for one in found if any(run.key == key for run in one.runs)), None)
+    if holding is None:
+        raise SettingError(f"run {key} has no record, so it cannot be the baseline: name another one")
+    return holding
+
+
+def _run(store: RunStore, digest: str, state: str, part: str) -> Run | None:
+    """What is compared of a run; None where it has no record. An imported one is told as such."""
+    if state == IMPORTED:
+        return Run.of(store.imports.opened(digest), part, digest)
+    record = next(iter(store.records.find(store.listing.specs([digest])).values()), None)
+    return None if record is None else Run.of(record, part)

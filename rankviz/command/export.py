@@ -6,9 +6,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from rankviz.command.chosen import runs_named
-from rankviz.command.output import OWNER, say, say_json
+from rankviz.command.output import OWNER, note, say, say_json
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.store import RunStore
 from rankviz.store.exchange import export_runs, import_runs
 
@@ -28,6 +29,9 @@ def run(chosen: Namespace) -> int:
         else:
             file = chosen.file
             number = import_runs(store, file, OWNER)
+            note(f"They are {NOT_MADE_HERE}: training one again compares its figures.")
+            for verdict in store.imports.compare(OWNER):
+                note(f"{verdict.digest}: {verdict.sentence}")
     finally:
         store.close()
     say_json({"file": file, "runs": number}) if chosen.json else say(f"{counted(number, 'run')}: {file}")

@@ -9,8 +9,10 @@ import pandas as pd
 from rankviz.command.output import rows, say, say_json, say_table
 from rankviz.command.values import number, pair
 from rankviz.common.errors import SettingError
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.store import RunStore
 from rankviz.store.listing import ABOUT, DATA
+from rankviz.store.study import IMPORTED
 
 METRICS = ("vali:NDCG@10", "vali:MAP")
 """Listed unless others are asked for; the test part is looked at once, when a choice is made."""
@@ -69,6 +71,7 @@ def _runs(store: RunStore, chosen: Namespace) -> None:
         say("No such runs: `rankviz train` makes one.")
         return
     metrics = [known(table, name) for name in chosen.metric] or [name for name in METRICS if name in table]
+    table = table.assign(state=table["state"].replace(IMPORTED, NOT_MADE_HERE))
     say_table(table[[*differing(table), *metrics]])
     if len(table) < total:
         say(f"{len(table):,} of {total:,} runs; --limit 0 lists all.")

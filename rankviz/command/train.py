@@ -43,6 +43,8 @@ def run(chosen: Namespace) -> int:
     digests = [spec.hash for spec in specs]
     store.records.claim(digests, OWNER)
     store.marks.share(OWNER, digests)
+    for verdict in store.imports.compare(OWNER):
+        note(f"{verdict.digest}: {verdict.sentence}")
     _tell([made[spec] for spec in specs], as_json=chosen.json)
     store.close()
     return 0

@@ -37,11 +37,12 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets import cache_files
 from rankviz.datasets.cache_files import ENDING, InFolder
 from rankviz.datasets.group_files import group_file
+from rankviz.datasets.known import may_be_of_a_known_set
 from rankviz.datasets.letor import read_letor, read_noting, warn_regrouped
 from rankviz.datasets.textfile import Progress, StrPath, written_aside
 from rankviz.datasets.types import RankingData
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the reader or the entries change, so that older entries are made anew."""
 STALE_SECONDS = 3600
 """A half-written file older than this was left by a process that died."""
@@ -166,7 +167,7 @@ def _stored(
 
 
 def _packed(data: RankingData) -> dict[str, Any]:
-    """All arrays but X."""
+    """Return all arrays but X, and the digests of queries where a known set may have to be recognised."""
     arrays: dict[str, Any] = {
         "y": data.y,
         "ptr": data.ptr,
@@ -177,14 +178,19 @@ def _packed(data: RankingData) -> dict[str, Any]:
         arrays["document_ids"] = data.document_ids
         with contextlib.suppress(UnicodeEncodeError):  # a quarter of the bytes where all are ASCII
             arrays["document_ids"] = data.document_ids.astype(np.bytes_)
+    if may_be_of_a_known_set(data):
+        arrays["query_digests"] = data.query_digests
     return arrays
 
 
 def _unpacked(X: FloatArray, arrays: dict[str, Any], about: dict[str, Any]) -> RankingData:
     if "document_ids" in arrays:
         arrays["document_ids"] = arrays["document_ids"].astype(np.str_)
+    digests = arrays.pop("query_digests", None)
     data = RankingData(X, **arrays, name=about["name"])
     vars(data)["digest"] = about["digest"]
+    if digests is not None:
+        vars(data)["query_digests"] = digests
     return data
 
 

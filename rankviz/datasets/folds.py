@@ -19,7 +19,7 @@ from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
 from rankviz.datasets.group_files import told_apart
-from rankviz.datasets.known import Recognition, features_of_set, recognise
+from rankviz.datasets.known import Recognition, contents_of, features_of_set, recognise
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
 from rankviz.datasets.textfile import Progress
@@ -148,10 +148,15 @@ def open_fold(
 
 
 def recognise_fold(dataset: str, fold: Fold) -> Recognition:
-    """Say which known set a fold belongs to, by its name `dataset` and the counts over its parts."""
-    ids = np.concatenate([part.query_ids for part in fold.parts.values()])
-    documents = sum(part.n_documents for part in fold.parts.values())
-    return recognise(dataset, len(np.unique(ids)), documents, fold.train.n_features)
+    """Say which known set a fold (as read) belongs to, by the counts and contents of its parts together.
+
+    `dataset` is its name. Contents are looked at where the counts are those of a known set.
+    """
+    parts = list(fold.parts.values())
+    ids = np.concatenate([part.query_ids for part in parts])
+    documents = sum(part.n_documents for part in parts)
+    counts = len(np.unique(ids)), documents, fold.train.n_features
+    return recognise(dataset, *counts, lambda: contents_of(parts))
 
 
 def _fold_key(dataset: Dataset, fold: int | str) -> str:

@@ -1,26 +1,63 @@
-"""Public LETOR collections, recognised by their counts, and the names of their features.
+"""Public LETOR collections, recognised by what is in them, and the names of their features.
 
+Counts say which set is meant. Digests of grades, features and queries say whether it is that set. Those of
+here are what `contents_of` gave for copies that had been checked; a set without a copy has none.
 Sources: qin2010 for LETOR 3.0, qin2013 for LETOR 4.0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass, replace
+
+import numpy as np
 
 from rankviz.datasets.named_features import FEATURE_LISTS, FeatureList
+from rankviz.datasets.types import DIGEST_BYTES, RankingData
 
 LETOR_4 = "LETOR 4.0"
+RAW = "before normalisation"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Digests of a whole data set, whatever the order of its queries and documents.
+
+    Attributes
+    ----------
+    queries : str
+        Of the queries and how many documents each has.
+    grades, features : str
+        Of each query's grades, and of each query's features.
+    documents : str
+        Of each query's documents, features and grade together: of all there is.
+    """
+
+    queries: str
+    grades: str
+    features: str
+    documents: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """A copy of a known set: what is in it, and what tells it from the usual copy ("" for that one)."""
+
+    contents: Contents
+    what: str = ""
 
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A public data set and its counts over all of its parts."""
+    """A public data set, its counts over all of its parts, and the copies whose contents are known here."""
 
     name: str
     release: str
     queries: int
     documents: int
     features: int
+    versions: tuple[Version, ...] = ()
 
     @property
     def title(self) -> str:
@@ -34,34 +71,138 @@ class KnownSet:
 
 
 KNOWN_SETS = (
-    KnownSet("OHSUMED", "LETOR 3.0", 106, 16_140, 45),
-    KnownSet("OHSUMED", "LETOR 2.0", 106, 16_140, 25),
+    KnownSet(
+        "OHSUMED",
+        "LETOR 3.0",
+        106,
+        16_140,
+        45,
+        (
+            Version(
+                Contents(
+                    "cc3fab9dba8f68cdbb09a0d481e8dd9e",
+                    "b358f0aa628e1bd5138837a961032e96",
+                    "15ebcc4a26ba3e7ebd38a1adc0596133",
+                    "fa96e271c32f7ba0854bb0b3c988aa18",
+                ),
+            ),
+            Version(
+                Contents(
+                    "cc3fab9dba8f68cdbb09a0d481e8dd9e",
+                    "b358f0aa628e1bd5138837a961032e96",
+                    "6efbbc31f254ce064278c7bed81d5c9b",
+                    "79943e87d1373da48f84458e63c69aac",
+                ),
+                RAW,
+            ),
+        ),
+    ),
+    KnownSet(
+        "OHSUMED",
+        "LETOR 2.0",
+        106,
+        16_140,
+        25,
+        (
+            Version(
+                Contents(
+                    "cc3fab9dba8f68cdbb09a0d481e8dd9e",
+                    "b358f0aa628e1bd5138837a961032e96",
+                    "eefdeeb4a1a642def29c540776baf91b",
+                    "088805419fa1bb8896a5b9b70969782a",
+                ),
+            ),
+        ),
+    ),
     KnownSet("TD2004", "LETOR 3.0", 75, 74_146, 64),
     KnownSet("MQ2007", LETOR_4, 1_692, 69_623, 46),
-    KnownSet("MQ2008", LETOR_4, 784, 15_211, 46),
+    KnownSet(
+        "MQ2008",
+        LETOR_4,
+        784,
+        15_211,
+        46,
+        (
+            Version(
+                Contents(
+                    "df22992c3fb2715b04d7cb3a4884f4a0",
+                    "6bdf21f7c78759e943c7ae47fee354c1",
+                    "98227a830c273c8d6f98f30f07a05142",
+                    "dd8e691a3137b870ffb7e91d75b97348",
+                ),
+            ),
+        ),
+    ),
     KnownSet("MSLR-WEB10K", "MSLR", 10_000, 1_200_192, 136),
 )
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """The known set that a data set was recognised as, or None; whether it is complete; and a sentence."""
+    """What a data set was recognised as.
+
+    Attributes
+    ----------
+    known : KnownSet or None
+        The known set whose counts or whose name it has.
+    complete : bool
+        It is that set: its documents, grades and queries were compared.
+    sentence : str
+    version : str
+        Which copy of the set it is; "" for the usual one.
+    columns : str
+        What is known of its features: "the set's" where they were compared, "unchecked" where only counts
+        are those of the set, "" otherwise.
+    """
 
     known: KnownSet | None
     complete: bool
     sentence: str
+    version: str = ""
+    columns: str = ""
 
 
-def recognise(name: str, queries: int, documents: int, features: int) -> Recognition:
-    """Say which known set this is, and that it is complete or how it deviates.
+CHECKED, UNCHECKED = "the set's", "unchecked"
 
-    Counts are over the whole data set, which is the union of the parts of one fold. Equal counts decide; else
-    a known set whose name occurs in `name` is compared with, the one with most counts in common.
+
+def may_be_of_a_known_set(data: RankingData) -> bool:
+    """Return whether data may be a part of a known set whose contents are known."""
+    return any(
+        known.versions and data.n_features == known.features and data.n_documents <= known.documents
+        for known in KNOWN_SETS
+    )
+
+
+def contents_of(parts: Iterable[RankingData]) -> Contents:
+    """Return the digests of a data set that consists of these parts, which share no query."""
+    held = list(parts)
+    ids = np.concatenate([part.query_ids for part in held])
+    sizes = np.concatenate([np.diff(part.ptr) for part in held])
+    queries = np.stack([ids, sizes], axis=1)[np.argsort(ids, kind="stable")].astype("<i8")
+    digests = np.concatenate([part.query_digests for part in held])
+    kinds = (np.ascontiguousarray(kind).view(f"S{DIGEST_BYTES}") for kind in np.moveaxis(digests, 1, 0))
+    contents = (queries.tobytes(), *(np.sort(kind, axis=None).tobytes() for kind in kinds))
+    found = (hashlib.blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in contents)
+    return Contents(*found)
+
+
+def recognise(
+    name: str,
+    queries: int,
+    documents: int,
+    features: int,
+    contents: Callable[[], Contents] | None = None,
+) -> Recognition:
+    """Say which known set this is, and whether it is complete, deviates or could not be compared.
+
+    Counts are over the whole data set, which is the union of the parts of one fold. Where they are those of a
+    known set, `contents` is called and compared with what that set has in it. Otherwise a known set whose
+    name occurs in `name` is compared with, the one with most counts in common.
     """
     counts = {"queries": queries, "documents": documents, "features": features}
     for known in KNOWN_SETS:
         if known.counts == counts:
-            return Recognition(known, True, f"This is {known.title}, complete: {_listed(counts)}.")
+            return _compared(known, contents() if contents is not None and known.versions else None)
     namesakes = [known for known in KNOWN_SETS if known.name.casefold() in name.casefold()]
     if not namesakes:
         return Recognition(None, False, f"This is none of the public sets known here: {_listed(counts)}.")
@@ -75,6 +216,35 @@ def recognise(name: str, queries: int, documents: int, features: int) -> Recogni
     return Recognition(known, False, sentence)
 
 
+def _compared(known: KnownSet, found: Contents | None) -> Recognition:
+    """Compare contents with those of a set that has the same counts; None where they are not known."""
+    counts = _listed(known.counts)
+    if found is None:
+        sentence = f"This has the counts of {known.title}; its content was not checked: {counts}."
+        return Recognition(known, False, sentence, columns=UNCHECKED)
+    for version in known.versions:
+        if version.contents == found:
+            what = f", {version.what}" if version.what else ""
+            sentence = f"This is {known.title}{what}, complete: {counts}."
+            return Recognition(known, True, sentence, version.what, CHECKED)
+    nearest = max(known.versions, key=lambda one: _in_common(one.contents, found))
+    same = nearest.contents
+    if found.queries != same.queries:
+        differ, are = "queries", "by what they are called or by how many documents they have"
+    else:
+        other = {"grades": found.grades != same.grades, "features": found.features != same.features}
+        differ = " and ".join(what for what, differs in other.items() if differs)
+        # where each query has the same grades and features, they belong to other documents
+        differ, are = (differ, "") if differ else ("grades", "they belong to other documents")
+    sentence = f"This has the counts of {known.title}, but its {differ} differ{are and f': {are}'}. {counts}."
+    columns = CHECKED if found.features == same.features else ""
+    return Recognition(known, False, sentence, columns=columns)
+
+
+def _in_common(one: Contents, other: Contents) -> int:
+    return sum(a == b for a, b in zip(astuple(one), astuple(other), strict=True))
+
+
 def feature_names(d: int) -> tuple[str, ...] | None:
     """Names of the features of LETOR 4.0 if there are d = 46 of them, else None.
 
@@ -86,11 +256,21 @@ def feature_names(d: int) -> tuple[str, ...] | None:
 
 
 def features_of_set(recognition: Recognition, features: int) -> FeatureList | None:
-    """The feature names of a set that was recognised, with their source; None where there are none."""
-    if recognition.known is None:
+    """Return the feature names of a set whose features were recognised, with their source; None for none.
+
+    Where only the counts are those of a known set, the source says so.
+    """
+    if recognition.known is None or not recognition.columns:
         return None
     found = FEATURE_LISTS.get((recognition.known.name, recognition.known.release))
-    return found if found is not None and len(found.names) == features else None
+    if found is None or len(found.names) != features:
+        return None
+    if recognition.columns == CHECKED:
+        return found
+    title = recognition.known.title
+    return replace(
+        found, source=f"{found.source} The counts are those of {title}; its features were not checked."
+    )
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -27,7 +27,7 @@ def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = No
     sizes = np.diff(data.ptr)[queries]
     ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     documents = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
-    return replace(
+    taken = replace(
         data,
         X=data.X[documents],
         y=data.y[documents],
@@ -38,6 +38,9 @@ def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = No
         rows=data.rows[documents],
         name=data.name if name is None else name,
     )
+    if "query_digests" in vars(data):  # those of each query are what they were
+        vars(taken)["query_digests"] = data.query_digests[queries]
+    return taken
 
 
 def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEED, name: str = "") -> Fold:

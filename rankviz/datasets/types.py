@@ -17,6 +17,9 @@ from rankviz.datasets.query_ids import Names, group_queries, number_queries, ref
 
 __all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries", "require_data"]
 
+DIGEST_BYTES = 16
+"""Of the digest of a query."""
+
 
 @dataclass(frozen=True, eq=False)
 class RankingData:
@@ -166,20 +169,28 @@ class RankingData:
         """Hexadecimal digest of features, grades and queries: equal exactly when the values are."""
         return digest_of(self, [np.ascontiguousarray(self.X).data])
 
+    @cached_property
+    def query_digests(self) -> NDArray[np.uint8]:
+        """Digests of each query's grades, of its features, and of both document by document; (Q, 3, 16).
+
+        Each also depends on what the query is called. None depends on the order of its documents, on document
+        ids, or on features that are zero at the end of every row.
+        """
+        return query_digests_of(self)
+
     def renamed(
         self, name: str | None = None, *, feature_names: tuple[str, ...] | None = None
     ) -> RankingData:
         """Return the same data under another name or with other feature names; None keeps what there is.
 
-        A digest already known is kept too, for names are not part of it.
+        Digests already known are kept too, for names are not part of them.
         """
         other = replace(
             self,
             name=self.name if name is None else name,
             feature_names=self.feature_names if feature_names is None else feature_names,
         )
-        if "digest" in vars(self):
-            vars(other)["digest"] = self.digest
+        vars(other).update({name: vars(self)[name] for name in _DIGESTS if name in vars(self)})
         return other
 
     def query_slice(self, index: int) -> slice:
@@ -197,6 +208,29 @@ def digest_of(data: RankingData, X: Iterable[bytes | memoryview]) -> str:
     if data.query_names is not None:
         h.update(repr(data.query_names).encode())
     return h.hexdigest()
+
+
+_DIGESTS = ("digest", "query_digests")
+
+
+def query_digests_of(data: RankingData) -> NDArray[np.uint8]:
+    """Return the digests of all queries, as `RankingData.query_digests` describes them."""
+    found = np.empty((data.n_queries, 3, DIGEST_BYTES), np.uint8)
+    grades = [b"%d " % grade for grade in data.y]
+    X = (data.X + 0.0).astype("<f8", copy=False)  # −0 + 0 is 0
+    features = [_blake(row.tobytes().rstrip(b"\0")) for row in X]
+    for q, label in enumerate(data.query_labels):
+        own = data.query_slice(q)
+        both = [grade + row for grade, row in zip(grades[own], features[own], strict=True)]
+        for kind, documents in enumerate((grades[own], features[own], both)):
+            content = f"{label}\n".encode() + b"".join(sorted(documents))
+            found[q, kind] = np.frombuffer(_blake(content), np.uint8)
+    found.setflags(write=False)
+    return found
+
+
+def _blake(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True)

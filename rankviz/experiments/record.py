@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
+from rankviz.experiments.record_checks import check_record
 from rankviz.experiments.spec import RunSpec
 from rankviz.solvers.result import Status
 
@@ -20,7 +21,8 @@ READABLE = (1, 2)
 """Format 1 had flat specs."""
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run that are no part of its training."""
-PARTS = ("train", "vali", "test")
+NOT_MADE_HERE = "imported, not made here"
+"""What a run is called, wherever it is shown, whose record somebody brought."""
 SOLUTION = "solution_"
 RECORD = "run record"
 
@@ -137,7 +139,7 @@ class RunRecord:
         try:
             if meta["format"] not in READABLE:
                 raise ValueError(f"format {meta['format']}; this version reads up to {FORMAT}")
-            return cls(
+            found = cls(
                 spec=RunSpec.from_dict(meta["spec"]),
                 metrics={part: _metrics(arrays, part, names) for part, names in meta["columns"].items()},
                 scores={part: arrays[f"scores_{part}"] for part in meta["columns"]},
@@ -150,7 +152,10 @@ class RunRecord:
                 peak_memory=_perhaps(meta["peak_memory"]),
                 **{name: meta[name] for name in _PLAIN},
             )
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            check_record(found)
+            _check_names(arrays, found)
+            return found
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise unreadable(path, RECORD, str(error)) from error
 
 
@@ -164,13 +169,23 @@ _PERHAPS = ("objective", "peak_memory")
 """Numbers that may be NaN."""
 
 
-def _perhaps(value: float | None) -> float:
+def _check_names(arrays: Arrays, found: RunRecord) -> None:
+    """Raise ValueError for an array that is no part of a record."""
+    own = {f"{kind}_{part}" for kind in ("metrics", "queries", "scores") for part in found.metrics}
+    own |= {"weights", "trace", *(f"{SOLUTION}{name}" for name in found.solution)}
+    if strangers := arrays.keys() - own:
+        raise ValueError(f"array {min(strangers)[:40]!r} is no part of a record")
+
+
+def _perhaps(value: Any) -> float:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError(f"{str(value)[:40]!r} is no number")
     return math.nan if value is None else float(value)
 
 
 def _solution(arrays: Arrays) -> dict[str, FloatArray]:
     names = [name for name in arrays if name.startswith(SOLUTION)]
-    return {name.removeprefix(SOLUTION): np.asarray(arrays[name], np.float64) for name in names}
+    return {name.removeprefix(SOLUTION): arrays[name] for name in names}
 
 
 def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:

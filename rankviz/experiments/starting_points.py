@@ -72,12 +72,12 @@ def starting_point(fold: Fold) -> StartingPoint:
 
 
 def _of_a_known_set(fold: Fold) -> StartingPoint | None:
-    """What was chosen for a known set, if the fold is of one: complete, its features within [0, 1]."""
+    """Return what was chosen for a known set; None unless the fold is of its usual copy, complete."""
     found = recognise_fold(fold.name, fold)
-    if not found.complete or found.known is None or _RELEASES.get(found.known.name) != found.known.release:
+    if not found.complete or found.known is None or found.version:
         return None
-    if not all(part.X.min(initial=0.0) >= 0 and part.X.max(initial=0.0) <= 1 for part in fold.parts.values()):
-        return None  # the same documents before they were normalised, as some copies have them
+    if _RELEASES.get(found.known.name) != found.known.release:
+        return None
     chosen = _CHOSEN[found.known.name]
     values = {N_COMPONENTS.name: _CHOSEN_M, LOSS_WEIGHT.name: chosen["C"], GAMMA.name: chosen["gamma"]}
     source = f"Settings chosen on {found.known.name}’s validation parts"

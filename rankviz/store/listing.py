@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.rows import in_portions, told
-from rankviz.store.study import DONE
+from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import marks, members, metric_sets, runs, studies, tags
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
@@ -41,12 +41,21 @@ class _Fixed:
     means: bytes | None
 
 
+class _Which(NamedTuple):
+    """A run, as it is while it does not change: ids of runs that were removed come again."""
+
+    id: int
+    state: str
+    digest: str
+    ended: float | None
+
+
 @dataclass(frozen=True)
 class _Kept:
     """A table as it was read last, at which state of the database, and what of it only new runs change."""
 
     state: object
-    which: list[tuple[int, str]]
+    which: list[_Which]
     rest: pd.DataFrame
     table: pd.DataFrame
 
@@ -60,7 +69,7 @@ class Listing:
 
     def __init__(self, database: Database) -> None:
         self._database, self._lock = database, Lock()
-        self._fixed: dict[int, _Fixed] = {}
+        self._fixed: dict[_Which, _Fixed] = {}
         self._names: dict[int, tuple[str, ...]] = {}
         self._latest: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
@@ -140,9 +149,9 @@ class Listing:
             rows = connection.execute(asked).all()
             given = _tags(connection, owner)
             about = _columns(rows, list(asked.selected_columns.keys()))
-            which = list(zip(about["id"], about["state"], strict=True))
+            which = [_Which(row.id, row.state, row.digest, row.ended) for row in rows]
             same = before is not None and before.which == which
-            rest = before.rest if before and same else self._rest(connection, which, about["digest"])
+            rest = before.rest if before and same else self._rest(connection, which)
         about["own"] = about["own"].notna()
         for name in ("star", "shared"):
             about[name] = about[name].fillna(False).astype(bool)
@@ -151,11 +160,9 @@ class Listing:
         table = pd.concat([about[list(ABOUT)].set_index(rest.index), rest], axis=1)
         return _Kept(state, which, rest, table)
 
-    def _rest(
-        self, connection: Connection, which: Sequence[tuple[int, str]], digests: Iterable[str]
-    ) -> pd.DataFrame:
+    def _rest(self, connection: Connection, which: Sequence[_Which]) -> pd.DataFrame:
         """Settings, seconds and metrics of runs, which are what they are while none changes its state."""
-        index = pd.Index(list(digests), name="run", dtype="str")
+        index = pd.Index([one.digest for one in which], name="run", dtype="str")
         fixed = self._fixed_of(connection, which)
         names = self._metric_names(connection, {one.metric_set for one in fixed})
         seconds = [np.nan if one.seconds is None else one.seconds for one in fixed]
@@ -166,22 +173,22 @@ class Listing:
         ]
         return pd.concat(parts, axis=1)
 
-    def _fixed_of(self, connection: Connection, wanted: Sequence[tuple[int, str]]) -> list[_Fixed]:
-        """What never changes of runs; of those that were made it is kept."""
+    def _fixed_of(self, connection: Connection, wanted: Sequence[_Which]) -> list[_Fixed]:
+        """What never changes of runs; of those that have a record it is kept."""
         with self._lock:
-            found = {number: self._fixed[number] for number, _ in wanted if number in self._fixed}
-        new: dict[int, _Fixed] = {}
-        for portion in in_portions([number for number, _ in wanted if number not in found]):
+            found = {one: self._fixed[one] for one in wanted if one in self._fixed}
+        new, missing = dict[_Which, _Fixed](), {one.id: one for one in wanted if one not in found}
+        for portion in in_portions(list(missing)):
             columns = (runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
             for number, spec, seconds, names, means in connection.execute(
                 select(*columns).where(runs.c.id.in_(portion))
             ):
-                new[number] = _Fixed(_flat(spec), seconds, names, means)
-        made = {number for number, state in wanted if state == DONE}
+                new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
         with self._lock:
-            self._fixed |= {number: one for number, one in new.items() if number in made and one.means}
+            recorded = {one for one in new if one.state in (DONE, IMPORTED) and new[one].means}
+            self._fixed |= {one: new[one] for one in recorded}
         found |= new
-        return [found[number] for number, _ in wanted]
+        return [found[one] for one in wanted]
 
     def _metric_names(self, connection: Connection, wanted: set[int | None]) -> dict[int, tuple[str, ...]]:
         """The names of metrics, by the number of their set."""
@@ -211,7 +218,7 @@ def _seen(asked: Select[Any], owner: str) -> Select[Any]:
     """What is asked of runs, of those that a visitor may see."""
     there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
     shown = or_(runs.c.id.in_(_shared_by_others(owner)), runs.c.id.in_(_of_shared_studies(owner)))
-    others = and_(marks.c.run.is_(None), shown)
+    others = and_(marks.c.run.is_(None), runs.c.state != IMPORTED, shown)
     return asked.join(marks, _own(owner), isouter=True).where(or_(there, others))
 
 

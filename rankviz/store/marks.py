@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, exists, select, update
 
+from rankviz.common.errors import SettingError
 from rankviz.store.database import Database
 from rankviz.store.rows import in_portions, inserting, known
-from rankviz.store.tables import marks, tags
+from rankviz.store.study import IMPORTED
+from rankviz.store.tables import marks, runs, tags
 
-TAG_LENGTH = 80
+TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
+"""Characters of a tag, tags of one run, characters of a note."""
 
 
 def mark(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
@@ -25,6 +29,67 @@ def mark(connection: Connection, owner: str, ids: Sequence[int], now: float) -> 
         connection.execute(shown, list(portion))
 
 
+def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
+    """Set star, note or the like of a visitor's runs; `SettingError` for a note that is too long."""
+    check_note(values.get("note", ""))
+    for portion in in_portions(ids):
+        which = [marks.c.run.in_(portion), marks.c.owner == owner]
+        if values.get("shared"):
+            which.append(~exists().where(runs.c.id == marks.c.run, runs.c.state == IMPORTED))
+        connection.execute(update(marks).where(*which).values(**values))
+
+
+def check_note(note: str) -> None:
+    """Raise `SettingError` for a note that is too long."""
+    if len(note) > NOTE_LENGTH:
+        raise SettingError(f"a note has at most {NOTE_LENGTH:,} characters, not {len(note):,}")
+
+
+def checked_tags(given: Iterable[str]) -> list[str]:
+    """Return the tags of one run, each once.
+
+    Raises `SettingError` for one that is empty or longer than `TAG_LENGTH`, and for more than `MOST_TAGS`.
+    """
+    found = list(dict.fromkeys(tag.strip() for tag in given))
+    wrong = next((tag for tag in found if not 0 < len(tag) <= TAG_LENGTH), None)
+    if wrong is not None:
+        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(wrong):,}")
+    if len(found) > MOST_TAGS:
+        raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(found):,}")
+    return found
+
+
+def add_tags(
+    connection: Connection,
+    owner: str,
+    ids: Sequence[int],
+    given: Iterable[str],
+    *,
+    as_many_as_may_be: bool = False,
+) -> None:
+    """Give a visitor's runs tags.
+
+    Raises `SettingError` as `checked_tags`, also where a run has more than `MOST_TAGS` then; with
+    `as_many_as_may_be` the tags beyond those are left out.
+    """
+    wanted = checked_tags(given)
+    if not wanted:
+        return
+    held: dict[int, set[str]] = {run: set() for run in ids}
+    for portion in in_portions(list(ids)):
+        there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner, tags.c.run.in_(portion))
+        for run, tag in connection.execute(there):
+            held[run].add(tag)
+    rows = list[dict[str, Any]]()
+    for run, known_ in held.items():
+        new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
+        if len(new) > room and not as_many_as_may_be:
+            raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
+        rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
+    for some in in_portions(rows):
+        connection.execute(inserting(connection, tags).on_conflict_do_nothing(), list(some))
+
+
 class Marks:
     """What visitors say of runs; each knows their own only."""
 
@@ -36,11 +101,11 @@ class Marks:
         self._set(owner, digests, star=star)
 
     def note(self, owner: str, digests: Iterable[str], note: str) -> None:
-        """Write down what is to be remembered of runs."""
+        """Write down what is to be remembered of runs; `SettingError` beyond `NOTE_LENGTH`."""
         self._set(owner, digests, note=note)
 
     def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
-        """Have others see runs, or no longer."""
+        """Have others see runs, or no longer; imported ones stay their owner's alone."""
         self._set(owner, digests, shared=shared)
 
     def delete(self, owner: str, digests: Iterable[str]) -> None:
@@ -52,15 +117,10 @@ class Marks:
         self._set(owner, digests, deleted=None)
 
     def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
-        """Give runs a tag; ValueError for one that is empty, or longer than `TAG_LENGTH`."""
-        tag = tag.strip()
-        if not 0 < len(tag) <= TAG_LENGTH:
-            raise ValueError(f"a tag has from 1 to {TAG_LENGTH} characters")
+        """Give runs a tag; `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
-            new = inserting(connection, tags).on_conflict_do_nothing()
-            for portion in in_portions([{"owner": owner, "run": run, "tag": tag} for run in ids]):
-                connection.execute(new, list(portion))
+            add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
         """Take a tag from runs."""
@@ -69,11 +129,9 @@ class Marks:
                 which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
                 connection.execute(delete(tags).where(*which))
 
-    def _set(self, owner: str, digests: Iterable[str], **values: object) -> None:
+    def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
         with self._database.writing() as connection:
-            for portion in in_portions(list(known(connection, list(digests)).values())):
-                which = marks.c.run.in_(portion), marks.c.owner == owner
-                connection.execute(update(marks).where(*which).values(**values))
+            set_marks(connection, owner, list(known(connection, list(digests)).values()), **values)
 
 
 def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:

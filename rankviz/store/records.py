@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
@@ -15,8 +17,8 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.marks import mark
 from rankviz.store.room import make_room
-from rankviz.store.rows import ids_of, in_portions, inserting, known
-from rankviz.store.study import CANCELLED, DONE, FAILED
+from rankviz.store.rows import ids_of, in_portions, inserting
+from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import metric_sets, records, runs
 
 TRAINING = ("features", "pairs", "start", "newton")
@@ -55,9 +57,11 @@ class Records:
         return new
 
     def claim(self, digests: Sequence[str], owner: str) -> None:
-        """Have runs that there are be this visitor's too."""
+        """Have runs that were asked for here be this visitor's too; imported ones stay their owner's."""
         with self._database.writing() as connection:
-            mark(connection, owner, list(known(connection, digests).values()), time.time())
+            for portion in in_portions(list(digests)):
+                here = select(runs.c.id).where(runs.c.digest.in_(portion), runs.c.state != IMPORTED)
+                mark(connection, owner, connection.execute(here).scalars().all(), time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
         """Note that a run cannot be made, and why."""
@@ -99,6 +103,19 @@ class Records:
             raise KeyError(digest)
         return bytes(found)
 
+    def of_data(self, digest: str) -> RunRecord | None:
+        """Return the record of some run that was made here on the data of this digest; None for none."""
+        named = runs.c.spec.contains(f'"digest": {json.dumps(digest)}', autoescape=True)
+        asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
+        asked = asked.where(runs.c.state == DONE, named).order_by(runs.c.id.desc()).limit(5)
+        with self._database.reading() as connection:
+            for content in connection.execute(asked).scalars():
+                with suppress(DataError):
+                    record = RunRecord.from_bytes(content)
+                    if record.spec.digest == digest:
+                        return record
+        return None
+
     def made(self, digests: Sequence[str]) -> set[str]:
         """Of these runs those that were made."""
         found: set[str] = set()
@@ -128,7 +145,8 @@ def _readable(content: bytes | None) -> bool:
 
 def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
     """Keep a record in the row of its run, unless one is there."""
-    names, means = _means(record)
+    figures = figures_of(record)
+    names = metric_set(connection, figures.pop("names"))
     made = connection.execute(
         update(runs)
         .where(runs.c.digest == record.spec.hash, runs.c.state != DONE)
@@ -137,11 +155,9 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
             reason="",
             family=None,
             ended=time.time(),
-            seconds=sum(record.seconds.get(stage, 0.0) for stage in TRAINING),
-            status=record.status,
-            metric_set=_metric_set(connection, names),
-            means=means,
+            metric_set=names,
             size=len(content),
+            **figures,
         )
         .returning(runs.c.id)
     ).scalar()
@@ -151,8 +167,12 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
     return True
 
 
-def _means(record: RunRecord) -> tuple[tuple[str, ...], bytes]:
-    """Names and means of all metrics, part by part, over the queries that have one."""
+def figures_of(record: RunRecord) -> dict[str, Any]:
+    """Return what the row of a run has of its record.
+
+    That is seconds of training, how it ended, and the means of all metrics, part by part, over the queries
+    that have one, with their `names`.
+    """
     names, means = list[str](), list[float]()
     for part, frame in record.metrics.items():
         values = frame.to_numpy(np.float64)
@@ -161,10 +181,12 @@ def _means(record: RunRecord) -> tuple[tuple[str, ...], bytes]:
         total = np.where(there, values, 0.0).sum(axis=0)
         means += np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0).tolist()
         names += [f"{part}:{name}" for name in frame.columns]
-    return tuple(names), np.array(means, "<f8").tobytes()
+    seconds = sum(record.seconds.get(stage, 0.0) for stage in TRAINING)
+    found: dict[str, Any] = {"names": tuple(names), "means": np.array(means, "<f8").tobytes()}
+    return found | {"seconds": seconds, "status": record.status}
 
 
-def _metric_set(connection: Connection, names: tuple[str, ...]) -> int:
+def metric_set(connection: Connection, names: tuple[str, ...]) -> int:
     """The id of a list of names."""
     text = json.dumps(names)
     asked = select(metric_sets.c.id).where(metric_sets.c.names == text)

@@ -29,14 +29,16 @@ SPARE = 0.05
 """Where room is made, a little more than is needed: looking for what may go takes a while."""
 
 
-def make_room(connection: Connection, owner: str) -> None:
+def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
     """Remove runs until there is room for what `owner` asks for; `StoreError` where there is none.
+
+    `needed` are the bytes that it takes, where they are known.
 
     First go runs that were deleted, then those older than a day that nobody has starred, tagged, noted,
     shared or made in a sweep, the oldest first; then the owner's own such runs.
     """
     most = bounds().run_bytes
-    size = bytes_of(connection)
+    size = bytes_of(connection) + needed
     if size < most:
         return
     for which in (_deleted(), _plain(time.time() - DAY), _plain(time.time(), owner)):

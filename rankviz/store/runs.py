@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from rankviz.store.database import Database
+from rankviz.store.imports import Imports
 from rankviz.store.listing import Listing
 from rankviz.store.marks import Marks
 from rankviz.store.queue import Queue
@@ -29,6 +30,8 @@ class RunStore:
         What is to be made next, and who makes it.
     records : Records
         What runs gave.
+    imports : Imports
+        What runs that were made elsewhere gave.
     marks : Marks
         Stars, tags and notes of visitors.
     listing : Listing
@@ -58,7 +61,7 @@ class RunStore:
         self.database = Database(url)
         self.studies, self.queue = Studies(self.database), Queue(self.database)
         self.records, self.marks = Records(self.database), Marks(self.database)
-        self.listing = Listing(self.database)
+        self.imports, self.listing = Imports(self.database), Listing(self.database)
 
     def close(self) -> None:
         """Close its connections."""

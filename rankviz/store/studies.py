@@ -21,7 +21,7 @@ from rankviz.store.leases import cancel_unwanted, note_done, reopen
 from rankviz.store.marks import mark
 from rankviz.store.room import make_room
 from rankviz.store.rows import ids_of, in_portions
-from rankviz.store.study import OF_PAGES, OPEN, PAUSED, PLACES, RUNNING, STOPPED, Study, StudyStatus
+from rankviz.store.study import IMPORTED, OF_PAGES, OPEN, PAUSED, PLACES, RUNNING, STOPPED, Study, StudyStatus
 from rankviz.store.tables import families, members, runs, studies
 
 MOST_RUNS = 20_000
@@ -147,7 +147,8 @@ class Studies:
     def pin(self, study_id: str, owner: str, digest: str) -> None:
         """Compare the runs of a study with this one; "" with none."""
         with self._database.reading() as connection:
-            run = connection.execute(select(runs.c.id).where(runs.c.digest == digest)).scalar()
+            made_here = runs.c.digest == digest, runs.c.state != IMPORTED
+            run = connection.execute(select(runs.c.id).where(*made_here)).scalar()
         self._change(study_id, owner, baseline=run)
 
     def check_owner(self, study_id: str, owner: str) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from rankviz.common.settings import one_of
 
 QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "failed", "cancelled", "lost"
-STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST)
-"""Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it."""
+IMPORTED = "imported"
+STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST, IMPORTED)
+"""Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it;
+it was made elsewhere."""
 OPEN = (QUEUED, LEASED)
 JOB, COMMON = "job", "common"
 OF_PAGES = (JOB, COMMON)

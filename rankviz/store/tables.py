@@ -1,6 +1,7 @@
 """The tables of the run store, as they are now; `migrations/` has how they came to be so.
 
-A run is what one spec gives, whoever asks for it: there is one row for each digest. A study is what somebody
+A run is what one spec gives, whoever asks for it: there is one row for each digest. An imported run has a row
+of its own, under a digest that no spec has (`rankviz.store.imports`). A study is what somebody
 asks for, runs in an order; what its runs share makes them families, and a family is what a worker takes. A
 worker holds a family, and the runs that it makes of it, by a lease: a time until which nobody else takes
 them. Times are seconds since 1970.
@@ -25,7 +26,7 @@ from sqlalchemy import (
     true,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The version of the schema that this code reads and writes."""
 
 metadata = MetaData(
@@ -79,6 +80,7 @@ runs = Table(
     Column("metric_set", ID, ForeignKey("metric_sets.id")),
     Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
     Column("size", Integer, nullable=False, server_default="0", doc="bytes of its record"),
+    Column("stands_for", String(16), doc="of an imported run: the digest of its spec, which is not its own"),
     UniqueConstraint("digest"),
 )
 

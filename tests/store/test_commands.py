@@ -171,8 +171,22 @@ def test_runs_travel(
     file = tmp_path / "some.rankviz"
     assert as_json(command("export", digest[:8], "-o", str(file), "--json"))["runs"] == 1
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "other.sqlite"))
-    assert as_json(command("import", str(file), "--json"))["runs"] == 1
-    assert as_json(command("runs", "--json"))[0]["run"] == digest
+    status, out, err = command("import", str(file))
+    assert (status, out) == (0, f"1 runs: {file}\n")
+    assert "imported, not made here" in err
+    (listed,) = as_json(command("runs", "--json"))
+    assert listed["state"] == "imported"
+    assert listed["run"] != digest
+    assert "imported, not made here" in command("runs")[1]
+    command("train", *MODEL, "--set", "C=8")
+    (other,) = (row["run"] for row in as_json(command("runs", "--json")) if row["state"] == "done")
+    found = as_json(command("compare", other, listed["run"], "--baseline", listed["run"], "--json"))
+    assert found["baseline"].endswith("(imported, not made here)")
+    assert "agree with those of the run made here" in command("train", *MODEL)[2]
+    assert {row["run"]: row["state"] for row in as_json(command("runs", "--json"))} == {
+        digest: "done",
+        other: "done",
+    }
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ SECOND = (
     "UPDATE runs SET size = (SELECT length(content) FROM records)",
 )
 THIRD = (*SECOND, "UPDATE studies SET place = 'tasks'")
-KEPT = {"0001": FIRST, "0002": SECOND, "0003": THIRD}
+FOURTH = (*THIRD, "UPDATE runs SET stands_for = '0'")
+KEPT = {"0001": FIRST, "0002": SECOND, "0003": THIRD, "0004": FOURTH}
 """Of every version, statements that fill its tables as it would have. A new step adds its own."""
 
 

@@ -16,7 +16,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.store import NoSuchStudy, NotYours, RunStore, Study
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.studies import MOST_RUNS
-from rankviz.store.study import DONE
+from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import records, runs
 from rankviz.store.takeover import take_over
 
@@ -161,9 +161,11 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     other = RunStore(tmp_path / "other.sqlite")
     assert import_runs(other, tmp_path / "some.rankviz", "you") == 3
     table = other.listing.seen_by("you")
-    assert set(table.index) == set(digests)
-    first = table.loc[digests[0]]
-    assert (first["star"], first["note"], first["tags"]) == (True, "=1+1", ("best",))
+    assert not set(table.index) & set(digests)
+    assert set(table["state"]) == {IMPORTED}
+    (first,) = table[table["star"]].itertuples()
+    assert (first.note, first.tags) == ("=1+1", ("best",))
+    assert list(table["C"]) == [spec.C for spec in list(made)[:3]][::-1]
     assert import_runs(other, tmp_path / "some.rankviz", "you") == 3  # again: nothing is doubled
     assert len(other.listing.seen_by("you")) == 3
     other.close()

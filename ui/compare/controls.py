@@ -80,16 +80,16 @@ def controls(models: Sequence[Contestant], what: Given) -> Asked:
 
 def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:
     """The menu of models, of which one is what others are compared with."""
-    texts = {run.spec.hash: one.runs[0].spec.hash for one in models for run in one.runs}
+    texts = {run.key: one.key for one in models for run in one.runs}
     state, kept = st.session_state, f"chosen-{BASELINE}"
     asked = state.get(kept, st.query_params.get(BASELINE, ""))
     if asked in texts:
         state[kept] = texts[asked]  # any run of a model stands for it
     elif kept in state:
         del state[kept]  # its model was removed
-    options = {one.runs[0].spec.hash: Option(one.label, partial(_spec_of, one)) for one in models}
+    options = {one.key: Option(one.label, partial(_spec_of, one)) for one in models}
     linear = next((one for one in models if look_of(one.spec) == LINEAR), models[0])
-    first = texts.get(pinned, linear.runs[0].spec.hash)
+    first = texts.get(pinned, linear.key)
     hint = "Others are compared with it. The linear model where there is one, unless another is chosen."
     return menu(row.container(width=230), "Baseline", options, first, BASELINE, hint).label
 
@@ -102,12 +102,12 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
     """Which models are compared: a menu that lets some go, and a button for more."""
     with row.popover(f"{len(models)} models" if len(models) > 1 else "1 model", icon=":material/list:"):
         for one in models:
-            digests = {run.spec.hash for run in one.runs}
+            digests = {run.key for run in one.runs}
             line = st.container(horizontal=True, vertical_alignment="center")
             line.markdown(_told(one), width="stretch")
             line.button(
                 "Remove",
-                key=f"remove-{one.runs[0].spec.hash}",
+                key=f"remove-{one.key}",
                 on_click=_remove,
                 args=(digests,),
                 disabled=not digests & set(chosen(RUNS)),

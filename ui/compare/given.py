@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.analysis.comparing.contestants import Contestant, contestants
+from rankviz.analysis.comparing.contestants import Contestant, Run, contestants
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import RunRecord
+from rankviz.experiments.record import NOT_MADE_HERE, RunRecord
 from rankviz.experiments.spec import RunSpec
-from rankviz.store.study import DONE
+from rankviz.store.study import DONE, IMPORTED
 from ui.compare.studies import chosen_by
 from ui.shared.compared import MOST, RUNS, STUDIES, chosen
 from ui.shared.run_store import run_store
@@ -31,6 +31,8 @@ class Given:
     ----------
     specs : tuple of RunSpec
         Of runs that were made, in the order in which they were chosen.
+    imported : tuple of (str, RunSpec)
+        Of runs that were imported: what they are kept under, and what they claim to be of.
     notes : tuple of str
         Sentences.
     baseline : str
@@ -38,13 +40,19 @@ class Given:
     """
 
     specs: tuple[RunSpec, ...]
+    imported: tuple[tuple[str, RunSpec], ...] = ()
     notes: tuple[str, ...] = ()
     baseline: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
         """What stands for the runs in caches."""
-        return tuple(spec.hash for spec in self.specs)
+        return tuple([spec.hash for spec in self.specs] + [digest for digest, _ in self.imported])
+
+    @property
+    def every(self) -> tuple[RunSpec, ...]:
+        """The specs of all of them."""
+        return (*self.specs, *(spec for _, spec in self.imported))
 
 
 def given(metric: str) -> Given:
@@ -52,16 +60,20 @@ def given(metric: str) -> Given:
     digests, studies = chosen(RUNS), chosen(STUDIES)
     seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
     made = [spec for spec, state in seen.values() if state == DONE]
-    notes, pinned = _left_out(len(digests) - len(seen), len(seen) - len(made)), ""
+    imported = [(digest, spec) for digest, (spec, state) in seen.items() if state == IMPORTED]
+    notes, pinned = _left_out(len(digests) - len(seen), len(seen) - len(made) - len(imported)), ""
+    if imported:
+        are = "is" if len(imported) == 1 else "are"
+        notes.append(f"{counted(len(imported), 'run')} {are} {NOT_MADE_HERE}.")
     for study in studies:
         found = chosen_by(study, metric)
         made += found.specs
         notes.append(found.note)
         pinned = pinned or found.baseline
     specs = tuple(dict.fromkeys(made))
-    if len(specs) > MOST:
-        notes.append(f"The first {MOST} of {len(specs)} runs are compared.")
-    return Given(specs[:MOST], tuple(notes), pinned)
+    if len(specs) + len(imported) > MOST:
+        notes.append(f"The first {MOST} of {len(specs) + len(imported)} runs are compared.")
+    return Given(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
 
 
 def _left_out(unseen: int, unmade: int) -> list[str]:
@@ -85,7 +97,10 @@ def opened(what: Given, part: str) -> list[Contestant]:
 
 @st.cache_resource(max_entries=64, show_spinner="Opening runs …")
 def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
-    found = contestants(_records(_what.specs), part)
+    made = [Run.of(record, part) for record in _records(_what.specs)]
+    opened_ = run_store().imports.opened
+    imported = [Run.of(opened_(digest), part, digest) for digest, _ in _what.imported]
+    found = contestants([*made, *imported], part)
     if len(found) > MOST_MODELS:
         raise SettingError(
             f"{len(found)} models are too many to compare at once: choose up to {MOST_MODELS}, or a whole "

@@ -57,7 +57,7 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
 
 
 def _chosen(found: Comparison, asked: Asked, part: str) -> str:
-    key = tuple(run.spec.hash for one in found.matched.contestants for run in one.runs)
+    key = tuple(run.key for one in found.matched.contestants for run in one.runs)
     return _best_of(key, part, asked, found)
 
 

@@ -73,10 +73,10 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
 def _other(found: Comparison, asked: Asked) -> Contestant:
     """The model whose wins and losses are drawn."""
     others = found.matched.others(asked.baseline)
-    options = {one.spec.hash: Option(one.label, partial(_spec_of, one)) for one in others}
+    options = {one.key: Option(one.label, partial(_spec_of, one)) for one in others}
     best = next(one for one in others if one.label == words.best(found, asked.metric))
     place = st.container(width=300)
-    label = menu(place, "Model", options, best.spec.hash, OTHER, "Its wins and losses are drawn.").label
+    label = menu(place, "Model", options, best.key, OTHER, "Its wins and losses are drawn.").label
     return next(one for one in others if one.label == label)
 
 
@@ -104,7 +104,7 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
         ranked[["query", "old", "new", "difference"]],
         hide_index=True,
         height=280,
-        key=f"compared-queries-{other.spec.hash}-{asked.metric}",
+        key=f"compared-queries-{other.key}-{asked.metric}",
         on_select="rerun",
         selection_mode="single-row",
         column_config={

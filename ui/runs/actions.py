@@ -10,17 +10,18 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.experiments.spec import RunSpec
-from rankviz.store.marks import TAG_LENGTH
+from rankviz.store.marks import NOTE_LENGTH
+from rankviz.store.study import IMPORTED
 from ui.runs.table import choose
 from ui.shared.foreign import escaped
+from ui.shared.imported import train_again
 from ui.shared.navigation import ENTRIES
 from ui.shared.run_store import run_store
-from ui.shared.runs import datasets, errors_as_sentences
+from ui.shared.runs import datasets, digest_of, errors_as_sentences
 from ui.shared.settings import open_run, state_of
 from ui.shared.visitors import visitor
 
 _GONE = "runs-gone"
-NOTE_LENGTH = 2000
 MOST_COMPARED = 100
 """So many runs go into the address of the page that compares them."""
 
@@ -41,8 +42,9 @@ def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     _button("Unstar" if starred else "Star", "star", own, _star, not starred)
     _tags(table, own)
     _note(table, own)
-    shared = bool(own) and bool(table.loc[own, "shared"].all())
-    _button("Unshare" if shared else "Share", "group", own, _share, not shared)
+    made = [digest for digest in own if table.loc[digest, "state"] != IMPORTED]
+    shared = bool(made) and bool(table.loc[made, "shared"].all())
+    _button("Unshare" if shared else "Share", "group", made, _share, not shared)
     _button("Delete", "delete", own, _delete)
 
 
@@ -98,9 +100,7 @@ def _share(own: Sequence[str], shared: bool) -> None:
 
 @errors_as_sentences()
 def _tag(own: Sequence[str]) -> None:
-    tag = str(st.session_state.get("runs-new-tag") or "").strip()
-    if not tag or len(tag) > TAG_LENGTH:
-        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(tag)}")
+    tag = str(st.session_state.get("runs-new-tag") or "")
     run_store().marks.tag(visitor(), own, tag)
     st.session_state["runs-new-tag"] = None
 
@@ -140,10 +140,11 @@ def say_what_is_gone() -> None:
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
 
-def onward(specs: Sequence[RunSpec], chosen: Sequence[str]) -> None:
+def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """What goes on with the chosen runs: one run on Train, several to be compared."""
-    if len(chosen) == 1 and specs:
-        _open(specs[0])
+    specs = run_store().listing.specs(chosen) if len(chosen) == 1 else []
+    if specs:
+        _open(specs[0], table.loc[chosen[0], "state"] == IMPORTED)
     compare = next((entry for entry in ENTRIES if entry.file == "compare"), None)
     if compare is not None and 2 <= len(chosen) <= MOST_COMPARED:
         label = f"Compare {len(chosen)} runs"
@@ -152,21 +153,27 @@ def onward(specs: Sequence[RunSpec], chosen: Sequence[str]) -> None:
         )
 
 
-def _open(spec: RunSpec) -> None:
-    """A button that sets the sidebar to a run and opens Train; or why there is none."""
+def _open(spec: RunSpec, brought: bool) -> None:
+    """A button that sets the sidebar to a run and opens Train; or why there is none.
+
+    Of a run that was imported (`brought`) it has the run made here.
+    """
     found, why = datasets().get(spec.dataset), ""
     try:
         state_of(spec)
     except SettingError as error:
-        why = f"Train cannot be set to it: {error}."
+        why = "" if brought else f"Train cannot be set to it: {error}."
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here any more."
+        why = "Its data are not here." if brought else "Its data are not here any more."
+    elif brought and digest_of(spec) != spec.digest:
+        why = "The data of this name are other ones here."
+    does = "Makes the run here, and compares its figures with those imported." if brought else ""
     st.button(
-        "Open in Train",
+        "Train again" if brought else "Open in Train",
         key="runs-open",
-        icon=":material/open_in_new:",
-        on_click=open_run,
+        icon=":material/model_training:" if brought else ":material/open_in_new:",
+        on_click=train_again if brought else open_run,
         args=(spec,),
         disabled=bool(why),
-        help=escaped(why) if why else "With all its settings.",
+        help=escaped(why) if why else does or "With all its settings.",
     )

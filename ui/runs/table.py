@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.settings import Whole
-from rankviz.store.study import DONE
+from rankviz.experiments.record import NOT_MADE_HERE
+from rankviz.store.study import DONE, IMPORTED
 from ui.runs.columns import Columns
 from ui.shared.show import show_table
 
@@ -35,7 +36,7 @@ def cells(
     found |= {title: table[column] for column, title in metrics.items()}
     found["seconds"] = table["seconds"]
     if (table["state"] != DONE).any():
-        found["state"] = table["state"]
+        found["state"] = table["state"].replace(IMPORTED, NOT_MADE_HERE)
     if (table["reason"] != "").any():
         found["reason"] = table["reason"]
     if (table["tags"].map(len) > 0).any():

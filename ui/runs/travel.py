@@ -15,9 +15,10 @@ from rankviz.common.numbers import counted
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.uploads import LIMITS
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.store.errors import StoreError
 from rankviz.store.exchange import export_runs, import_runs
-from rankviz.store.study import DONE
+from rankviz.store.study import DONE, IMPORTED
 from ui.data import held
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
@@ -30,7 +31,7 @@ _VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-erro
 
 def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Buttons for the chosen runs as one file, and for their rows as a table."""
-    made = [digest for digest in chosen if table.loc[digest, "state"] == DONE]
+    made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
     with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
         many = len(made) > MOST_TAKEN
         st.download_button(
@@ -87,7 +88,8 @@ def bring() -> None:
             accept_multiple_files=True,
             key=key,
             on_change=_forget,
-            help=f"Together at most {LIMITS.upload_bytes // MB} MB. The runs become yours.",
+            help=f"Together at most {LIMITS.upload_bytes // MB} MB. The runs become yours alone. They are "
+            f"called “{NOT_MADE_HERE}” and replace no run that is trained here.",
         )
         if len(files) < len(chosen):  # the browser shows files that are not here
             _start_over(held.why_not_here())
@@ -110,7 +112,9 @@ def _take_in(ids: Sequence[str]) -> None:
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
-        st.session_state[_TOLD] = f"{counted(number, 'run')} imported."
+        st.session_state[_TOLD] = (
+            f"{counted(number, 'run')} imported. “Train again” makes one here, and compares."
+        )
     _start_over(*why)
 
 

@@ -11,10 +11,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.plots import many_runs
 from ui.runs import actions, filters, table, travel
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
-from ui.runs.words import best_of
+from ui.runs.words import best_of, made_here
+from ui.shared import imported
 from ui.shared.controls import place
 from ui.shared.foreign import escaped
 from ui.shared.reveal import note_looks
@@ -44,6 +46,7 @@ class What:
 def runs_of_visitor() -> pd.DataFrame:
     """The runs that are to be shown before filters: all, those of a study, or those that were deleted."""
     store, owner = run_store(), visitor()
+    imported.compare()
     found = store.listing.seen_by(owner)
     if bool(found["own"].any()):
         keep_visitor()
@@ -108,6 +111,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
         actions.say_what_is_gone()
         travel.bring()
         return
+    imported.say()
     top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
     with row:
         what = _what_is_listed(shown, columns)
@@ -118,7 +122,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     """Which run is best, and all of them against what one chooses."""
-    found, column = shown.table, f"vali:{shown.metric}"
+    found, column = made_here(shown.table), f"vali:{shown.metric}"
     answer, best = best_of(shown, columns)
     if column not in found or found[column].notna().sum() < 2:
         show_answer(answer)
@@ -127,6 +131,8 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     data = many_runs.data(found, x, column, best)
     drawn = many_runs.thinned(data)
     some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
+    if len(found) < len(shown.table):
+        some += f" Runs that were {NOT_MADE_HERE}, are not drawn."
     show_figure(
         many_runs.figure(drawn, title, f"{shown.metric}, validation", kind=kind),
         data,
@@ -193,7 +199,7 @@ def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
     actions.marks(found, chosen)
     travel.take_along(found, chosen)
     travel.bring()
-    actions.onward(run_store().listing.specs(chosen) if len(chosen) == 1 else [], chosen)
+    actions.onward(found, chosen)
 
 
 def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:

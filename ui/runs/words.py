@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from rankviz.common.numbers import counted
+from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.experiments.spec import RunSpec
-from rankviz.store.study import DONE, FAILED, LOST, OPEN
+from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
 from ui.runs.columns import Columns
 from ui.runs.filters import Shown
 from ui.shared.foreign import data_words, describe
@@ -16,11 +17,15 @@ TERMS_HERE = ("Study", "Digest")
 
 
 def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
-    """Which run has the best validation metric, of those on the fold that most are on; and its digest."""
-    found, column = shown.table, f"vali:{shown.metric}"
+    """Say which run has the best validation metric, of those on the fold that most are on; and its digest.
+
+    Imported runs were not made here, and are not judged.
+    """
+    found, column = made_here(shown.table), f"vali:{shown.metric}"
     judged = found[found[column].notna()] if column in found else found.head(0)
     if judged.empty:
-        return f"{found_words(shown)} None of them has been made.", ""
+        here = " here" if len(found) < len(shown.table) else ""
+        return f"{found_words(shown)} None of them has been made{here}.", ""
     dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
     here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
     best = here[here[column] == here[column].max()]
@@ -32,6 +37,11 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
     of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
     others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
     return f"{of}, {name} has the best {measured}: {value}{others}.", best.index[0]
+
+
+def made_here(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without those that were imported."""
+    return table[table["state"] != IMPORTED]
 
 
 def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
@@ -48,6 +58,7 @@ def found_words(shown: Shown) -> str:
     states = found["state"].value_counts()
     left = sum(int(states.get(state, 0)) for state in OPEN)
     others = {"to be made": left, "cannot be made": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
+    others[NOT_MADE_HERE] = states.get(IMPORTED, 0)
     told = [f"{number:,} {said}" for said, number in others.items() if number]
     if int(states.get(DONE, 0)) < n and told:
         words += f" ({', '.join(told)})"

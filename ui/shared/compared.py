@@ -27,7 +27,8 @@ NOTE = "compare-said"
 """Where the session keeps what is to be said of models that were sent, until it was."""
 MOST = 200
 """Runs that are opened, and that an address has."""
-_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?")
+_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
+"""Digests of runs, ids of studies, and what imported runs are kept under."""
 
 
 def chosen(key: str) -> list[str]:

@@ -14,7 +14,7 @@ import pandas as pd
 from rankviz.common.errors import DataError, SettingError
 from rankviz.experiments.description import describe
 from rankviz.experiments.labels import short_labels
-from rankviz.experiments.record import RunRecord, training_seconds
+from rankviz.experiments.record import NOT_MADE_HERE, RunRecord, training_seconds
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.paired_tests import mean_over_seeds
 from rankviz.whatif.samples import SETTINGS
@@ -33,19 +33,28 @@ class Run:
         Of training; NaN where nobody counted.
     stopped : bool
         Whether training was stopped before its end.
+    imported : str
+        What it is kept under where it was not made here but imported; "" otherwise.
     """
 
     spec: RunSpec
     per_query: pd.DataFrame
     seconds: float = math.nan
     stopped: bool = False
+    imported: str = ""
 
     @classmethod
-    def of(cls, record: RunRecord, part: str) -> Self:
+    def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
         """What a record holds of a part; `SettingError` where it has none of that name."""
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
-        return cls(record.spec, record.metrics[part], training_seconds(record) or math.nan, record.stopped)
+        seconds = training_seconds(record) or math.nan
+        return cls(record.spec, record.metrics[part], seconds, record.stopped, imported)
+
+    @property
+    def key(self) -> str:
+        """What it is known by: the digest of its spec, unless it was imported."""
+        return self.imported or self.spec.hash
 
     @property
     def draw(self) -> str:
@@ -63,7 +72,8 @@ class Contestant:
     ----------
     label : str
     runs : tuple of Run
-        Of one method with the same settings, but for those that only draw; a fold and a seed come once.
+        Of one method with the same settings, but for those that only draw; a fold and a seed come once. All
+        were made here, or none.
     """
 
     label: str
@@ -80,6 +90,11 @@ class Contestant:
     def spec(self) -> RunSpec:
         """The spec of its first run: settings are those of all, but for seeds."""
         return self.runs[0].spec
+
+    @property
+    def key(self) -> str:
+        """What it is known by: the key of its first run."""
+        return self.runs[0].key
 
     @cached_property
     def folds(self) -> tuple[str, ...]:
@@ -171,14 +186,16 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
 
     Runs belong together whose data set, normalisation, sample of the training part, method and settings are
     the same, but for fold and for what only draws (`Setting.draws`). A spec that comes again is the same run,
-    and counts once. Labels say what differs. Raises `SettingError` for a part that a record has not.
+    and counts once. Imported runs are models of their own. Labels say what differs, and which were imported.
+    Raises `SettingError` for a part that a record has not.
     """
-    groups: dict[Hashable, dict[RunSpec, Run]] = {}
+    groups: dict[Hashable, dict[Hashable, Run]] = {}
     for record in records:
         run = record if isinstance(record, Run) else Run.of(record, part)
-        groups.setdefault(_model(run.spec), {}).setdefault(run.spec, run)
+        group = groups.setdefault((_model(run.spec), bool(run.imported)), {})
+        group.setdefault((run.spec, run.imported), run)
     runs = [tuple(sorted(group.values(), key=lambda run: run.spec.fold)) for group in groups.values()]
-    labels = _labels([group[0].spec for group in runs])
+    labels = _labels([group[0] for group in runs])
     return [Contestant(label, group) for label, group in zip(labels, runs, strict=True)]
 
 
@@ -193,17 +210,21 @@ def _model(spec: RunSpec) -> Hashable:
     return plain.data, plain.method, plain.settings
 
 
-def _labels(specs: Sequence[RunSpec]) -> list[str]:
+def _labels(firsts: Sequence[Run]) -> list[str]:
     """What tells contestants apart: settings, then data set, sample and normalisation where they differ.
+
+    Of each the first run is given; of imported ones it is told that they are.
 
     Those that still are called alike, for what differs is not told, are numbered.
     """
-    plain = [_undrawn(spec) for spec in specs]
+    plain = [_undrawn(run.spec) for run in firsts]
     found = short_labels(plain)
     for words_of in (lambda spec: spec.dataset, lambda spec: spec.sample.words, _normalisation):
         words = [words_of(spec) for spec in plain]
         if len(set(words)) > 1:
             found = [", ".join(filter(None, pair)) for pair in zip(found, words, strict=True)]
+    marks = [f" ({NOT_MADE_HERE})" if run.imported else "" for run in firsts]
+    found = [f"{label}{mark}" for label, mark in zip(found, marks, strict=True)]
     before = [found[:place].count(label) for place, label in enumerate(found)]
     return [f"{label} ({n + 1})" if n else label for label, n in zip(found, before, strict=True)]
 

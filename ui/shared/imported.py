@@ -1,0 +1,73 @@
+"""Imported runs on pages: training one again, and whether its figures agree with the run made here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from rankviz.experiments.record import RunRecord
+from rankviz.experiments.spec import RunSpec
+from rankviz.store.imports import Verdict
+from ui.shared.run_store import keeper, run_store
+from ui.shared.runs import data_roots_of_visitor, errors_as_sentences
+from ui.shared.settings import open_run, state_of
+from ui.shared.visitors import visitor
+from ui.shared.watching import jobs
+
+MOST_TOLD = 5
+"""So many sentences are shown, the others counted."""
+_AGAIN, _WAITS, _VERDICTS = "imported-again", "imported-waits", "imported-verdicts"
+
+
+@errors_as_sentences()
+def train_again(spec: RunSpec) -> None:
+    """Have an imported run made here (a callback).
+
+    That is on Train, which is opened with its settings; where Train does not offer these, in the background.
+    """
+    try:
+        state_of(spec)
+    except SettingError:
+        jobs().submit([spec], owner=visitor(), title="Train again", roots=data_roots_of_visitor())
+        st.session_state[_WAITS] = [*st.session_state.get(_WAITS, []), spec.hash]
+    else:
+        st.session_state[_AGAIN] = spec.hash
+        open_run(spec)
+
+
+def compare() -> None:
+    """Compare this visitor's imported runs with those that were made here since, to be told by `say`."""
+    if found := run_store().imports.compare(visitor()):
+        st.session_state[_VERDICTS] = [*st.session_state.get(_VERDICTS, []), *found]
+        made = {one.digest for one in found}
+        st.session_state[_WAITS] = [one for one in st.session_state.get(_WAITS, []) if one not in made]
+
+
+def say_of(record: RunRecord) -> None:
+    """Say on Train whether an imported run agrees with this record, for which it was trained again."""
+    if st.session_state.get(_AGAIN) == record.spec.hash:
+        keeper().settle()  # compared is what the store has
+        compare()
+        del st.session_state[_AGAIN]
+    say(record.spec.hash)
+
+
+def say(digest: str = "") -> None:
+    """Tell what came of comparing imported runs, of one or of all, until the visitor has taken note."""
+    if waits := len(st.session_state.get(_WAITS, [])):
+        what = "An imported run is" if waits == 1 else f"{waits} imported runs are"
+        st.info(f"{what} trained again in the background. Open Runs later to see whether figures agree.")
+    held: list[Verdict] = st.session_state.get(_VERDICTS, [])
+    told = [one for one in held if digest in ("", one.digest)]
+    for one in told[:MOST_TOLD]:
+        if one.agrees:
+            st.success(one.sentence, icon=":material/check:")
+        else:
+            st.warning(one.sentence, icon=":material/warning:")
+    if told:
+        more = f", {len(told) - MOST_TOLD} more are not shown" if len(told) > MOST_TOLD else ""
+        st.button(f"Hide{more}", key="imported-hide", on_click=_hide, args=(told,), type="tertiary")
+
+
+def _hide(told: list[Verdict]) -> None:
+    st.session_state[_VERDICTS] = [one for one in st.session_state.get(_VERDICTS, []) if one not in told]
