@@ -91,15 +91,9 @@ class Sweep:
 
 
 def opened(study: str, metric: str = "MAP", rule: str = "best", per_fold: bool = False) -> Sweep:
-    """A sweep that this visitor may see; `StoreError` or `DataError` where there is none."""
+    """Return a sweep that this visitor may see; `NoSuchStudy` or `DataError` where there is none."""
     store = run_store()
-    status = store.studies.status(study)
-    if status.study.owner != visitor() and not status.study.shared:
-        raise DataError(
-            "this sweep is another visitor's",
-            expected="one of yours, or one that is shared",
-            remedy="Ask its owner to share it (in the list of sweeps), or start one of yours.",
-        )
+    status = store.studies.seen(study, visitor())
     design = design_of(status)
     return Sweep(status, design, store.listing.of_study(study, visitor()), metric, rule, per_fold)
 
