@@ -51,6 +51,20 @@ class Studies:
         with self._database.reading() as connection:
             return _status(connection, _found(connection, study_id))
 
+    def seen(self, study_id: str, owner: str) -> StudyStatus:
+        """Return how far a study is that a visitor may see: own, or shared, and not deleted.
+
+        Raises `NoSuchStudy` where there is none of this id.
+        """
+        with self._database.reading() as connection:
+            row = _found(connection, study_id)
+            if row.deleted is not None or not (row.shared or row.owner == owner):
+                raise NoSuchStudy(
+                    "There is no study of this id that you may see. It was deleted, or its owner does not "
+                    "share it."
+                )
+            return _status(connection, row)
+
     def of(self, owner: str) -> list[StudyStatus]:
         """The studies that a visitor may see, own and shared, the latest first."""
         return self._where(_seen_by(owner))

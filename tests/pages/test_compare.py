@@ -278,6 +278,12 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     assert "*the* grid" not in words(app)
     found = compare(contestants([made()[0], best], "vali"), [METRIC], "linear")
     assert heading(app) == headline(found, METRIC)
+    store.studies.rename(study, "somebody", "another title")
+    assert "another title" in words(open_page("compare", runs=made()[0].spec.hash, studies=study))
+    store.studies.delete(study, "somebody")
+    app = open_page("compare", runs=made()[0].spec.hash, studies=study)
+    assert "It was deleted" in app.error[0].value
+    store.studies.restore(study, "somebody")
     store.studies.share(study, "somebody", False)
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
     assert "no study of this id that you may see" in app.error[0].value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +48,14 @@ def test_every_method(page: str, method: str, open_page: Opener, data_set: Calla
     assert app.session_state["method"] == method
     assert shown(app) or app.info or app.warning
     assert not app.error, [error.value for error in app.error]
+
+
+def test_no_popover_runs_its_page_when_it_closes() -> None:
+    """A click on the menu closes it: what then runs in a fragment makes the next page blank."""
+    for path in (APP.parent / "ui").rglob("*.py"):
+        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "popover":
+                assert "on_change" not in [keyword.arg for keyword in call.keywords], path
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -17,7 +17,7 @@ from rankviz.whatif.plane import fit_plane
 from ui.playground import words as said
 from ui.playground.packing import SIDE, packed
 from ui.playground.scene import EDGE, LONGEST, MOST, Document, Scene
-from ui.playground.state import Held, told
+from ui.playground.state import Held
 from ui.playground.views import letor
 from ui.shared.terms import glossary
 
@@ -112,11 +112,6 @@ def test_changes_are_undone_one_after_the_other() -> None:
     for before in (second, first, first):
         held.take({"kind": "undo"})
         assert held.scene == before
-
-
-def test_only_changes_with_a_number_are_heard() -> None:
-    assert told({"changes": [{"rev": 1}, 3, {"rev": "2"}, {}]}) == [{"rev": 1}]
-    assert told({"changes": None}) == told({}) == []
 
 
 def test_the_browser_is_sent_what_it_draws() -> None:

@@ -159,8 +159,7 @@ def test_another_visitor_sees_a_sentence_and_a_shared_sweep(started: AppTest, op
     make(started)
     study = study_of(started)
     other = open_page("sweep", study=study)
-    assert "another visitor's" in other.error[0].value
-    assert not figures(other)
+    assert_no_sweep(other, "its owner does not share it")
     status = run_store().studies.status(study)
     run_store().studies.share(study, status.study.owner, True)
     other = open_page("sweep", study=study)
@@ -168,8 +167,28 @@ def test_another_visitor_sees_a_sentence_and_a_shared_sweep(started: AppTest, op
     assert not [one for one in other.button if one.key in ("sweep-Stop", "sweep-Pause")]
 
 
-def test_an_unknown_sweep_is_a_sentence(open_page: Opener) -> None:
-    assert "no study of this id" in open_page("sweep", study="0" * 32).error[0].value
+def test_a_sweep_that_is_not_there_is_a_sentence_with_a_way_on(started: AppTest, open_page: Opener) -> None:
+    study, studies = study_of(started), run_store().studies
+    owner = studies.status(study).study.owner
+    for unknown in ("0" * 32, "x" * 3000):
+        assert_no_sweep(open_page("sweep", study=unknown), "There is no study of this id")
+    studies.share(study, owner, True)
+    studies.delete(study, owner)
+    app = open_page("sweep", study=study)
+    assert_no_sweep(app, "It was deleted")
+    press(app, "new-sweep")
+    assert app.button(key="start-sweep")
+    assert "study" not in app.query_params
+
+
+def assert_no_sweep(app: AppTest, why: str) -> None:
+    """The page has its title, says why there is no sweep, lists those there are, and offers a new one."""
+    assert app.title[0].value == "Sweep"
+    assert why in app.warning[0].value
+    assert app.button(key="new-sweep")
+    assert "You have no sweep yet" in words(app) or app.subheader[0].value.startswith("Your sweeps")
+    assert not figures(app)
+    assert not app.error
 
 
 def test_pause_resume_and_stop(started: AppTest) -> None:
@@ -316,7 +335,7 @@ def test_a_study_that_is_no_sweep_is_a_sentence(started: AppTest, open_page: Ope
     status = run_store().studies.status(study_of(started))
     spec = RunSpec("synthetic-demo", digest="0" * 16)
     other = run_store().studies.submit(Study(status.study.owner, "page", kind="page", shared=True), [spec])
-    assert "no sweep that can be shown" in open_page("sweep", study=other).error[0].value
+    assert_no_sweep(open_page("sweep", study=other), "no sweep that can be shown")
 
 
 def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., AppTest]) -> None:

@@ -93,9 +93,8 @@ def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:
 
 def test_what_is_told_is_kept_until_a_run_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two messages the second interrupts the run that the first asked for."""
-    state: dict[str, Any] = {views.KEY: {"walk": {"w": [0.0]}, "moved": None}}
+    state: dict[str, Any] = {}
     monkeypatch.setattr(views.st, "session_state", state)
-    views._hear()
-    state[views.KEY] = {"walk": None, "moved": {"w": []}}
-    views._hear()
+    views._hear("walk", {"w": [0.0]})
+    views._hear("moved", {"w": []})
     assert state[views.HEARD] == {"walk": {"w": [0.0]}, "moved": {"w": []}}

@@ -31,7 +31,7 @@ from rankviz.whatif.changes import (
 from ui.shared.fold_memory import IDLE_SECONDS
 from ui.shared.foreign import escaped
 from ui.what_if.applied import applied, next_number, sleeps
-from ui.what_if.encoding import LONGEST, Line, decoded, encoded
+from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
 from ui.what_if.fitted import MODELS, MOST_BYTES, Asked, Memory
 from ui.what_if.script import script
 from ui.what_if.told import changes_of, grades
@@ -130,10 +130,48 @@ def test_a_link_that_says_nothing_is_told_of(text: str, open_page: Opener) -> No
     assert app.header[0].value == NOTHING_YET["train"]
 
 
-@pytest.mark.parametrize("text", ["g_t0_999999_1", "f_t0_0_99_1", "x_99", "a_t0_4357_1_0.5"])
-def test_changes_of_what_is_not_there_are_sentences_and_can_be_undone(text: str, open_page: Opener) -> None:
-    app = open_page("what_if", m=50, changes=text)
-    assert app.error or app.header[0].value
+@pytest.mark.parametrize("off", ["", "-"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("f_t0_0_0_nan", "is no change of these data"),
+        ("w_t0_inf", "is no change of these data"),
+        (f"g_t0_{10**30}_1", "is no change of these data"),
+        ("g_t0_-1_1", "is no change of these data"),
+        ("g_t0_300_1", "no document 300 in query 1"),
+        ("o_t0_300", "no document 300 in query 1"),
+        ("f_t0_0_99_1", "no feature 99"),
+        ("x_99", "no feature 99"),
+        ("w_t0_0", "the weight 0.0"),
+        ("a_t0_4357_1_0.5", "with 1 features"),
+    ],
+)
+def test_a_change_of_a_link_that_cannot_be_made_is_said(
+    off: str, text: str, said: str, open_page: Opener
+) -> None:
+    app = open_page("what_if", m=50, changes=f"{HEAVY}__{off}{text}")
+    assert "This link has 1 change that cannot be made with these data." in app.warning[0].value
+    assert said in app.warning[0].value
+    assert app.query_params["changes"] == HEAVY
+    assert len(ranking(app)) == 15
+    assert not app.error
+
+
+def test_of_many_changes_of_a_link_those_are_made_that_can_be(open_page: Opener) -> None:
+    asked = [f"o_t0_{document}" for document in range(300)]
+    app = open_page("what_if", m=50, changes="__".join(asked))
+    assert "This link has 286 changes that cannot be made" in app.warning[0].value
+    assert "the last document of query 1" in app.warning[0].value
+    assert app.query_params["changes"] == "__".join(asked[:14])
+    assert len(ranking(app)) == 1
+    app = open_page("what_if", m=50, changes="o_t0_3__o_t0_3")
+    assert not app.warning
+    assert app.query_params["changes"] == "o_t0_3"
+
+
+def test_a_change_of_a_document_that_is_not_added_can_be_taken_out(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, changes="g_t0_999999_1")
+    assert "its document is not there" in app.checkbox[0].label
     button(app, "what-if-clear").click().run()
     assert not app.error
     assert app.header[0].value == NOTHING_YET["train"]
@@ -141,8 +179,6 @@ def test_changes_of_what_is_not_there_are_sentences_and_can_be_undone(text: str,
 
 def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
-    app.session_state["what-if-add"] = True
-    app.run()
     n = len(ranking(app))
     button(app, "add-add").click().run()
     assert len(ranking(app)) == n + 1
@@ -153,8 +189,6 @@ def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
     assert new["before"] is None
     assert new["was"] is None
     assert new["score"] == pytest.approx(copied["score"]), "alike features, alike scores"
-    app.session_state["what-if-edit"] = True
-    app.run()
     app.selectbox(key="edit-document").select(int(new["key"])).run()
     next(one for one in app.number_input if one.key.startswith("edit-value")).set_value(9.0).run()
     button(app, "edit-set").click().run()
@@ -168,8 +202,6 @@ def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
 
 def test_typed_documents_are_read_or_refused(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
-    app.session_state["what-if-add"] = True
-    app.run()
     app.button_group(key="add-as").select("typed").run()
     n = len(ranking(app))
     app.text_area(key="add-text").set_value("1 qid:9 2:0.5\n0 qid:9 3:1e-2").run()
@@ -184,8 +216,6 @@ def test_typed_documents_are_read_or_refused(open_page: Opener) -> None:
 
 def test_a_query_and_a_feature_are_left_out(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
-    app.session_state["what-if-leave out"] = True
-    app.run()
     button(app, "out-query-go").click().run()
     assert app.button(key="out-feature-go").disabled, "none is chosen"
     app.selectbox(key="out-feature").select(0).run()
@@ -208,15 +238,13 @@ def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch:
 def test_every_change_is_the_same_in_the_link() -> None:
     lines = [Line(change, on=place % 2 == 0) for place, change in enumerate(EVERY)]
     text = encoded(lines, FOLD)
-    assert decoded(text, FOLD) == lines
+    assert [decoded(one, FOLD) for one in divided(text)] == lines
     assert set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-+")
-    assert decoded("", FOLD) == []
+    assert divided("") == []
 
 
 def test_what_is_too_long_for_a_link_is_said(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
-    app.session_state["what-if-add"] = app.session_state["what-if-share"] = True
-    app.run()
     app.button_group(key="add-as").select("typed").run()
     assert not app.info
     line = " ".join(["0.12345"] * 20)
@@ -353,7 +381,5 @@ def test_of_a_list_from_a_link_the_last_change_can_be_undone(open_page: Opener) 
 def test_what_one_visitor_calls_features_no_other_sees(open_page: Opener) -> None:
     open_page("what_if", m=50, query=1, changes="x_2", names="1: mine|3: mine too")
     other = open_page("what_if", m=50, query=1, changes="x_2")
-    other.session_state["what-if-edit"] = other.session_state["what-if-leave out"] = True
-    other.run()
     for key in ("edit-feature", "out-feature"):
         assert other.selectbox(key=key).options[:3] == ["feature 1", "feature 2", "feature 3"]

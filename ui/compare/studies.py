@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.experiments.spec import RunSpec
-from rankviz.store import NoSuchStudy, StudyStatus
+from rankviz.store import StudyStatus
 from rankviz.store.study import DONE
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.selection import select
@@ -31,11 +31,8 @@ def chosen_by(study: str, metric: str) -> ChosenBy:
 
     Raises `NoSuchStudy` where it is not this visitor's to see, `DataError` where no cell is complete.
     """
-    store = run_store()
-    status = store.studies.status(study)
-    if status.study.owner != visitor() and not status.study.shared:
-        raise NoSuchStudy("There is no study of this id that you may see; its owner may not share it.")
-    digests, note = _cell(study, status.done, metric, status)
+    status = run_store().studies.seen(study, visitor())
+    digests, note = _cell(study, status.done, metric, status.study.title, status)
     specs = tuple(spec for spec in _specs(study, status.total) if spec.hash in digests)
     return ChosenBy(specs, note, status.baseline)
 
@@ -46,7 +43,7 @@ def _specs(study: str, total: int) -> list[RunSpec]:
 
 
 @st.cache_resource(max_entries=64, show_spinner="Choosing on validation …")
-def _cell(study: str, done: int, metric: str, _status: StudyStatus) -> tuple[frozenset[str], str]:
+def _cell(study: str, done: int, metric: str, title: str, _status: StudyStatus) -> tuple[frozenset[str], str]:
     """Digests of the runs of the cell that is chosen, and what to say of the choice."""
     design = Design.from_dict(_status.study.design)
     table = run_store().listing.of_study(study, _status.study.owner)
@@ -54,7 +51,7 @@ def _cell(study: str, done: int, metric: str, _status: StudyStatus) -> tuple[fro
     runs = results(design, table)
     digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
     note = (
-        f"Of the study “{_status.study.title}”, the best of {counted(found.cells, 'cell')} by validation "
+        f"Of the study “{title}”, the best of {counted(found.cells, 'cell')} by validation "
         f"{metric}, the mean over {counted(len(design.folds), 'fold')}, is compared."
     )
     return frozenset(digests.dropna()), note

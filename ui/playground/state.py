@@ -9,10 +9,13 @@ from typing import Any
 import streamlit as st
 
 from ui.playground.scene import LONGEST, Scene
+from ui.shared.components import each, record, text, whole
 
 KEY, LINE = "plane", "docs"
 """Of the component, and of the changes by hand in the address."""
 _HELD = "plane-held"
+CHANGES = each(record(rev=whole, kind=text))
+"""The shape of what the browser tells; what else a change has `Scene.after` checks."""
 FURTHEST = 200
 """Changes that can be undone."""
 
@@ -65,19 +68,13 @@ def held(plane: str, each: int, seed: int) -> Held:
     return found
 
 
-def take_changes() -> None:
-    """Put what the browser has told into the scene (a callback of the component)."""
+def take_changes(changes: list[dict[str, Any]]) -> None:
+    """Put what the browser has told into the scene (a callback); it repeats changes until they are seen."""
     found: Held = st.session_state[_HELD]
-    for change in told(st.session_state[KEY]):
+    for change in changes:
         if change["rev"] > found.seen:
             found.seen = change["rev"]
             found.take(change)
-
-
-def told(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The changes that the browser tells, those that have a number; it repeats them until they are seen."""
-    changes = state.get("changes") or []
-    return [one for one in changes if isinstance(one, dict) and isinstance(one.get("rev"), int)]
 
 
 def to_address(scene: Scene) -> bool:

@@ -15,7 +15,7 @@ from rankviz.whatif.plane import PlaneFit, best_direction, fit_plane
 from ui.playground import words
 from ui.playground.packing import EXTENT, colours, packed
 from ui.playground.scene import MOST, Scene
-from ui.playground.state import KEY, Held, take_changes
+from ui.playground.state import CHANGES, KEY, Held, take_changes
 from ui.shared.components import mount
 from ui.shared.ends import end_page
 from ui.shared.look import ALONE, INK, is_on
@@ -41,7 +41,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
     show_answer(sentence(words.EMPTY if fit is None else _answer(fit, settings)))
     if held.unread:
         st.warning("The documents in this link could not be read: the set is shown as it is drawn.")
-    mount(SCRIPT, key=KEY, data=_sent(held, fit, settings), on_changes_change=take_changes)
+    mount(SCRIPT, KEY, _sent(held, fit, settings), {"changes": (CHANGES, take_changes)})
     if is_on(ALONE):
         end_page()
 

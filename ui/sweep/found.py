@@ -92,18 +92,12 @@ class Sweep:
 
 
 def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None = None) -> Sweep:
-    """A sweep that this visitor may see; `StoreError` or `DataError` where there is none.
+    """Return a sweep that this visitor may see; `NoSuchStudy` or `DataError` where there is none.
 
-    What is not said of the choice is as the study keeps it.
+    An empty metric or rule, or None for `per_fold`, means the choice that the study keeps.
     """
     store = run_store()
-    status = store.studies.status(study)
-    if status.study.owner != visitor() and not status.study.shared:
-        raise DataError(
-            "this sweep is another visitor's",
-            expected="one of yours, or one that is shared",
-            remedy="Ask its owner to share it (in the list of sweeps), or start one of yours.",
-        )
+    status = store.studies.seen(study, visitor())
     design = design_of(status)
     kept = Choice.of_study(status.study.design) or Choice()
     each = kept.per_fold if per_fold is None else per_fold

@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.store import StudyStatus
+from rankviz.store import NoSuchStudy, StudyStatus
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
@@ -135,7 +135,7 @@ def best_words(study: str, done: int, metric: str) -> str:
         if sweep.chosen is None:
             return ""
         design = design_of(sweep.status)
-    except (DataError, SettingError):
+    except (NoSuchStudy, DataError, SettingError):
         return ""
     cell = cell_words(design, design.plan.cells[int(sweep.chosen.chosen["cell"].iloc[0])])
     return f"best {metric} {sweep.chosen.validation:.3f} at {cell}"

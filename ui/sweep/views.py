@@ -6,10 +6,13 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.errors import DataError
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import sweep_curves, sweep_map, sweep_places
 from rankviz.plots.setting_words import setting_words
+from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
 from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
@@ -42,11 +45,16 @@ def page() -> None:
     """The sweep that the address names, else a design to start one."""
     announced()
     study = named()
-    if study:
-        with errors_as_sentences():
-            one_sweep(study)
-    else:
+    if not study:
         a_design(experiment())
+        return
+    with errors_as_sentences():
+        try:
+            sweep = opened(study, *_how_chosen())
+        except (NoSuchStudy, DataError) as error:
+            no_sweep(error)
+        else:
+            one_sweep(sweep)
 
 
 def named() -> str:
@@ -132,14 +140,24 @@ def places(design: Design) -> tuple[str, str]:
     return (names[0], names[1]) if len(names) > 1 else (names[0], "")
 
 
-def one_sweep(study: str) -> None:
+def no_sweep(why: Exception) -> None:
+    """Say why the sweep that the address names is not shown, and offer others."""
+    _new_sweep(head(TITLE, first=TERMS_HERE))
+    st.warning(escaped(why), icon=":material/link_off:")
+    show_sweeps("Your sweeps")
+
+
+def _new_sweep(row: DeltaGenerator) -> None:
+    row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
+
+
+def one_sweep(sweep: Sweep) -> None:
     """A sweep: how far it is, the map that fills in, and what it says."""
-    sweep = opened(study, *_how_chosen())
     if sweep.status.study.owner == visitor():
         keep_visitor()
     title = sweep.status.study.title
     row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
-    row.button("New sweep", icon=":material/add:", type="tertiary", key="new-sweep", on_click=leave)
+    _new_sweep(row)
     progress.progress(sweep)
     say_what_was_refused()
     x, y = _controls(sweep)

@@ -15,6 +15,7 @@ from rankviz.datasets.statistics import document_names
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
 from rankviz.risk.losses import Hinge, Logistic, Loss, PiecewiseQuadratic
+from ui.shared.components import number
 from ui.shared.look import ON_DARK
 
 TOP = 10
@@ -93,6 +94,6 @@ def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
     for one in filter(None, text.split("__")):
         place, value = one.split("_")
         found.append((int(place), float(value)))
-    if not all(0 <= place < d and math.isfinite(value) for place, value in found):
+    if not all(0 <= place < d and number(value) for place, value in found):
         raise ValueError(text)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.risk.losses import LOSSES
 from rankviz.whatif.paths import walk
-from ui.shared.components import mount
+from ui.shared.components import each, mount, number, pair, record, text, whole
 from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
@@ -35,6 +36,8 @@ KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
 """Of the component and of the steps back in the session; of the moved weights, in the address too."""
 HEARD = "weights-heard"
 """Where the session keeps what the browser has told and no run has read."""
+TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
+"""The shapes of what the browser tells: where a walk begins; the model, and its moved weights by place."""
 LONGEST = 1500
 """Letters of moved weights that an address takes."""
 SCRIPTS = Path(__file__).parent
@@ -83,10 +86,9 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     dark = st.context.theme.type == "dark"
     mount(
         SCRIPTS / "weights.js",
-        key=KEY,
-        data=documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
-        on_walk_change=_hear,
-        on_moved_change=_hear,
+        KEY,
+        documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
+        {name: (shape, partial(_hear, name)) for name, shape in TOLD.items()},
     )
     heard = st.session_state.pop(HEARD, {})
     _walk_back(heard.get("walk"), heard.get("moved"), record, train)
@@ -94,11 +96,9 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         end_page()
 
 
-def _hear() -> None:
+def _hear(name: str, told: dict[str, Any]) -> None:
     """Keep what the browser tells (a callback): the run that it asks for may end before it reads that."""
-    told = st.session_state[KEY]
-    news = {name: told[name] for name in ("walk", "moved") if told.get(name) is not None}
-    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | news
+    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {name: told}
 
 
 def _words(train: RankingData, query: int) -> dict[str, str]:
@@ -117,12 +117,12 @@ def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -
     spec = record.spec
     moved = _moved(rested, spec, train.n_features)
     found = st.session_state.setdefault(WALK, {"rev": 0, "path": []})
-    if isinstance(asked, dict) and len(asked.get("w") or []) == train.n_features:
+    if asked is not None and len(asked["w"]) == train.n_features:
         model = RankSVM("linear", C=float(spec.C), loss=spec.loss, tol=float(spec.tol))
         path = [*walk(model, train, asked["w"]).tolist(), record.weights.tolist()]
         found = {"rev": found["rev"] + 1, "path": path}
         st.session_state[WALK] = found
-    mount(SCRIPTS / "walk.js", key=f"{KEY}-walk", data=found | {"id": spec.hash, "start": moved})
+    mount(SCRIPTS / "walk.js", f"{KEY}-walk", found | {"id": spec.hash, "start": moved})
 
 
 def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
@@ -131,8 +131,8 @@ def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
     They belong to a model: with another one they go.
     """
     state = st.session_state
-    if isinstance(rested, dict) and rested.get("id") == spec.hash:
-        state[MOVED] = spec.hash, in_a_link(rested.get("w") or [])
+    if rested is not None and rested["id"] == spec.hash:
+        state[MOVED] = spec.hash, in_a_link(rested["w"])
     of, text = state.setdefault(MOVED, (spec.hash, st.query_params.get(MOVED, "")))
     if of != spec.hash:
         state[MOVED] = of, text = spec.hash, ""

@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rankviz.common.errors import DataError
 from rankviz.datasets import Fold
-from rankviz.whatif.changes import Change, DocumentAdded, DocumentOut, FeatureOff, QueryOut, next_document
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    QueryOut,
+    changed,
+    next_document,
+)
 from ui.what_if.encoding import Line
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
@@ -22,6 +31,36 @@ def applied(lines: Iterable[Line], fold: Fold) -> tuple[Change, ...]:
     there = {_key(change) for change in on if isinstance(change, DocumentAdded)}
     kept = [change for change in on if not _is_added(change, fold) or _key(change) in there]
     return tuple(sorted(kept, key=_place))
+
+
+def possible(lines: Sequence[Line], fold: Fold) -> tuple[list[Line], list[DataError]]:
+    """Return the lines that can stand in the list, each once, and why each of the others cannot.
+
+    Changes that are on are applied one after the other, as the page does it. A change that is off is applied
+    alone, to data with all documents that are added.
+    """
+    lines = list({line.change: line for line in lines}.values())
+    on, refused = applied(lines, fold), dict[Change, DataError]()
+    off = [line.change for line in lines if not line.on]
+    now, alone = fold, fold
+    for change in on:
+        now = _tried(change, now, refused)
+    for change in sorted([*on, *off], key=_place):
+        if isinstance(change, DocumentAdded) and change not in refused:
+            alone = _tried(change, alone, refused)
+    for change in off:
+        if not isinstance(change, DocumentAdded) and not _is_added(change, fold):
+            _tried(change, alone, refused)
+    return [line for line in lines if line.change not in refused], list(refused.values())
+
+
+def _tried(change: Change, fold: Fold, refused: dict[Change, DataError]) -> Fold:
+    """Return the fold after a change; the same one, and a note why, where the change cannot be made."""
+    try:
+        return changed(fold, [change])
+    except DataError as error:
+        refused[change] = error
+        return fold
 
 
 def sleeps(line: Line, lines: Sequence[Line], fold: Fold) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -107,18 +108,19 @@ def _weigh(spec: RunSpec, query: object) -> None:
 def tools(
     place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists, lines: Sequence[Line]
 ) -> None:
-    """What makes changes without dragging, and what takes them elsewhere; only what is open is drawn."""
-    for label, icon, about, draw in (
-        ("Edit", "edit", "Change a feature of a document.", lambda: _edit(spec, shown, found)),
-        ("Add", "add", "Add a document to this query.", lambda: _add(spec, shown, found)),
-        ("Leave out", "remove", "Leave out a query or a feature.", lambda: _leave_out(spec, fold, found)),
-        ("Share", "share", "The changes as a link or as a program.", lambda: _share(spec, fold, lines)),
-    ):
-        key = f"what-if-{label.lower()}"
-        box = place.popover(label, icon=f":material/{icon}:", help=about, key=key, on_change="rerun")
-        if box.open:
-            with box:
-                draw()
+    """Draw the controls that change data without dragging, and those that share the changes.
+
+    A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
+    the fragment after the new page, as a run of the old page, and the browser shows nothing.
+    """
+    with place.popover("Edit", icon=":material/edit:", help="Change a feature of a document."):
+        _edit(spec, shown, found)
+    with place.popover("Add", icon=":material/add:", help="Add a document to this query."):
+        _add(spec, shown, found)
+    with place.popover("Leave out", icon=":material/remove:", help="Leave out a query or a feature."):
+        _leave_out(spec, fold, found)
+    with place.popover("Share", icon=":material/share:", help="The changes as a link or as a program."):
+        _share(spec, fold, lines)
 
 
 def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
@@ -218,7 +220,7 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
         st.code(frozen_link(), language=None, wrap_lines=True)
     st.download_button(
         "Program (Python)",
-        script(spec, applied(lines, fold)),
+        partial(script, spec, applied(lines, fold)),
         "what_if.py",
         "text/x-python",
         key="what-if-script",

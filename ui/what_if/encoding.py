@@ -7,6 +7,7 @@ named by its part and its place there, counted from 0, in the fold as it is read
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +27,12 @@ from rankviz.whatif.changes import (
     QueryWeighed,
 )
 from rankviz.whatif.lookup import place_of_query
+from ui.shared.in_vain import shortened
 
 LONGEST = 1800
 """Letters of changes that an address takes: servers and mail programs cut those beyond 2,000."""
+MOST_DIGITS = 15
+"""Digits of a number of a document or of a grade."""
 _BETWEEN = "__"
 _PARTS = {"t": "train", "v": "vali", "e": "test"}
 
@@ -46,13 +50,14 @@ def encoded(lines: Sequence[Line], fold: Fold) -> str:
     return _BETWEEN.join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
 
 
-def decoded(text: str, fold: Fold) -> list[Line]:
-    """The list that `encoded` was given; `DataError` for a text that says nothing of this fold."""
-    return [Line(_decoded(one.removeprefix("-"), fold), not one.startswith("-")) for one in _divided(text)]
-
-
-def _divided(text: str) -> list[str]:
+def divided(text: str) -> list[str]:
+    """Return the texts of the single changes in the text of a list."""
     return text.split(_BETWEEN) if text else []
+
+
+def decoded(text: str, fold: Fold) -> Line:
+    """Return the line that a text of one change stands for; `DataError` where it is none of this fold."""
+    return Line(_decoded(text.removeprefix("-"), fold), not text.startswith("-"))
 
 
 def _encoded(change: Change, fold: Fold) -> str:
@@ -82,27 +87,42 @@ def _decoded(text: str, fold: Fold) -> Change:
     try:
         match kind, fields:
             case "g", [query, document, grade]:
-                return GradeSet(_named(query, fold), int(document), int(grade))
+                return GradeSet(_named(query, fold), _whole(document), _whole(grade))
             case "o", [query, document]:
-                return DocumentOut(_named(query, fold), int(document))
+                return DocumentOut(_named(query, fold), _whole(document))
             case "f", [query, document, feature, value]:
-                return FeatureSet(_named(query, fold), int(document), int(feature), float(value))
+                return FeatureSet(_named(query, fold), _whole(document), _whole(feature), _finite(value))
             case "q", [query]:
                 return QueryOut(_named(query, fold))
             case "w", [query, weight]:
-                return QueryWeighed(_named(query, fold), float(weight))
+                return QueryWeighed(_named(query, fold), _finite(weight))
             case "x", [feature]:
-                return FeatureOff(int(feature))
+                return FeatureOff(_whole(feature))
             case "a", [query, document, grade, *values]:
-                features = tuple(map(float, values))
-                return DocumentAdded(_named(query, fold), int(document), features, int(grade))
+                features = tuple(map(_finite, values))
+                return DocumentAdded(_named(query, fold), _whole(document), features, _whole(grade))
     except (ValueError, KeyError, IndexError):
         pass
     raise DataError(
-        f"“{text}” in the link, which is no change of these data",
-        expected="changes as this page writes them into its address",
-        remedy="Ask for the link again, or take “changes” out of the address.",
+        f"“{shortened(text)}”, which is no change of these data",
+        expected="a change as this page writes it into its address",
+        remedy="Ask for the link again.",
     )
+
+
+def _whole(text: str) -> int:
+    """Return a whole number from 0 on of a text; ValueError for any other one."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise ValueError(text)
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    """Return the finite number that a text stands for; ValueError where it stands for none."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
 
 
 def _query(query: object, fold: Fold) -> str:
@@ -116,10 +136,7 @@ def _query(query: object, fold: Fold) -> str:
 
 def _named(text: str, fold: Fold) -> Any:
     """What the query of a part and place is called."""
-    place = int(text[1:])
-    if place < 0:
-        raise IndexError(place)
-    return plain_label(fold.parts[_PARTS[text[:1]]].query_labels[place])
+    return plain_label(fold.parts[_PARTS[text[:1]]].query_labels[_whole(text[1:])])
 
 
 def plain_label(label: Any) -> Any:

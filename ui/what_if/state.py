@@ -13,12 +13,14 @@ from dataclasses import replace
 import streamlit as st
 
 from rankviz.common.errors import DataError
+from rankviz.common.numbers import counted
 from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
 from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
 from ui.shared.link import VERSION
-from ui.what_if.encoding import LONGEST, Line, decoded, encoded
+from ui.what_if.applied import possible
+from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
 
 KEY = "changes"
 """Of the list in the session, and of its text in the address."""
@@ -42,11 +44,23 @@ def lines(fold: Fold) -> list[Line]:
 
 
 def _from_address(fold: Fold) -> list[Line]:
-    try:
-        return decoded(st.query_params.get(KEY, ""), fold)
-    except DataError as error:
-        st.warning(escaped(error), icon=":material/link_off:")
-        return []
+    """Return the changes of the address; those that cannot be made are said and left out."""
+    found, refused = list[Line](), list[DataError]()
+    for text in divided(st.query_params.get(KEY, "")):
+        try:
+            found.append(decoded(text, fold))
+        except DataError as error:
+            refused.append(error)
+    found, impossible = possible(found, fold)
+    if refused := [*refused, *impossible]:
+        one = len(refused) == 1
+        st.warning(
+            f"This link has {counted(len(refused), 'change')} that cannot be made with these data. "
+            f"{'It is' if one else 'They are'} left out. {'It was' if one else 'The first was'}: "
+            f"{escaped(refused[0].found)}.",
+            icon=":material/link_off:",
+        )
+    return found
 
 
 def _write_address(found: Sequence[Line], fold: Fold) -> None:

@@ -10,12 +10,19 @@ from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentOut, GradeSet
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
+from ui.shared.components import digits, either, one_of, record, whole
 from ui.shared.foreign import escaped
 from ui.what_if import state
 from ui.what_if.lists import names_of
 
 MENU = 20
 """The highest grade up to which a menu lists all grades; beyond, those that the data have."""
+SHAPE = either(
+    record(do=one_of("grade"), key=digits, grade=whole),
+    record(do=one_of("out"), key=digits),
+    record(do=one_of("above", "below"), key=digits, other=digits),
+)
+"""Of what the component tells: a document is named by its number, written as a text."""
 _NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 

@@ -184,15 +184,15 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
         SCRIPT,
         key=LIST,
         data=data | {"tick": drawn, "said": said},
-        on_told_change=partial(_take, page.spec, page.part, page.query),
+        told={"told": (told.SHAPE, partial(_take, page.spec, page.part, page.query))},
     )
 
 
 @errors_as_sentences()
-def _take(spec: RunSpec, part: str, query: Any) -> None:
+def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
     """Make changes of what the list has told (a callback)."""
     page = page_of(spec, part, query)
-    told.take(st.session_state[LIST].told, page.asked.outcome(page.changes).fold, page.fold, part, query)
+    told.take(gesture, page.asked.outcome(page.changes).fold, page.fold, part, query)
 
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:

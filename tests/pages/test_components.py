@@ -1,0 +1,138 @@
+"""What components tell comes from a browser: it is taken where it has its declared shape, else ignored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest_pages import components
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.testing.v1 import AppTest
+
+from ui.shared import components as shapes
+from ui.shared.components import digits, each, either, number, one_of, pair, record, text, whole
+
+Opener = Callable[..., AppTest]
+LARGE = 10**400
+JUNK: list[Any] = [
+    5, -1, True, None, "", "x", "-1", "9" * 5000, [], [None], [[]], {}, {"w": 5}, {"rev": 1}, 1e308, 2**60,
+    LARGE, float("nan"), float("inf"),
+]  # fmt: skip
+FEATURES = 20
+"""Of the bundled data."""
+TOLD: dict[str, list[tuple[str, Any]]] = {
+    "what_if": [
+        ("told", {"do": "grade", "key": "0", "grade": 1}),
+        ("told", {"do": "out", "key": "0"}),
+        ("told", {"do": "above", "key": "0", "other": "1"}),
+    ],
+    "weights": [
+        ("walk", {"w": [0.0] * FEATURES, "at": 1.5}),
+        ("walk", {"w": [shapes.LARGEST, *[0.0] * (FEATURES - 1)]}),
+        ("moved", {"id": "", "w": [[0, 0.5], [1, -1.5]]}),
+    ],
+    "playground": [
+        ("changes", [{"rev": 1, "kind": "put", "id": 0, "x": 0.5, "y": 0.1, "grade": 1, "query": 0}]),
+        ("changes", [{"rev": 1, "kind": "landmark", "number": 0, "x": 0.5, "y": 0.1}]),
+    ],
+}
+"""What the scripts tell, by page: a name and a value."""
+
+
+def tell(app: AppTest, name: str, value: Any) -> None:
+    """Have the browser tell something of the first component of the page, as its script does."""
+    states, proto = app._tree.get_widget_states(), app.get("bidi_component")[0].proto
+    one = states.widgets.add()
+    if name == "changes":  # a state, which stays
+        one.id, one.json_value = proto.id, json.dumps({name: value})
+    else:
+        one.id = _make_trigger_id(proto.id, "events")
+        one.json_trigger_value = json.dumps([{"event": name, "value": value}])
+    app._run(states)
+    assert not app.exception, app.exception
+
+
+def opened(page: str, open_page: Opener) -> AppTest:
+    return open_page(page, m=10)
+
+
+def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to all parts of a value, itself among them."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [here, *(way for key, one in inside for way in places(one, (*here, key)))]
+
+
+def spoilt(value: Any, rng: np.random.Generator) -> Any:
+    """A value of which one part is something else, or missing."""
+    found = {"all": deepcopy(value)}
+    *way, last = ("all", *places(value)[rng.integers(len(places(value)))])
+    holder: Any = found
+    for key in way:
+        holder = holder[key]
+    if way and rng.random() < 0.2:
+        del holder[last]
+    else:
+        holder[last] = JUNK[rng.integers(len(JUNK))]
+    return found["all"]
+
+
+@pytest.mark.parametrize("page", TOLD)
+def test_what_has_another_shape_is_ignored(page: str, open_page: Opener) -> None:
+    app = opened(page, open_page)
+    before = app.query_params, components(app)[0].get("now")
+    for name in {name: None for name, _ in TOLD[page]}:
+        for value in JUNK:
+            tell(app, name, value)
+    assert (app.query_params, components(app)[0].get("now")) == before
+    assert not app.error
+
+
+@pytest.mark.parametrize("page", TOLD)
+def test_no_value_is_a_fault(page: str, open_page: Opener) -> None:
+    app, rng = opened(page, open_page), np.random.default_rng(0)
+    for _ in range(20):
+        name, value = TOLD[page][rng.integers(len(TOLD[page]))]
+        tell(app, name, spoilt(value, rng))
+    assert components(app)
+
+
+def test_what_has_its_shape_is_taken(open_page: Opener) -> None:
+    app = opened("what_if", open_page)
+    tell(app, "told", {"do": "out", "key": components(app)[0]["now"][0]["key"]})
+    assert app.query_params["changes"].startswith("o_t0_")
+    app = opened("playground", open_page)
+    tell(app, "changes", [{"rev": 1, "kind": "drop", "id": 3}])
+    assert app.query_params["docs"] == "3"
+    app = opened("weights", open_page)
+    sent = components(app)[0]
+    tell(app, "moved", {"id": sent["id"], "w": [[2, 0.5]]})
+    assert app.query_params["weights"] == "2_0.5"
+    assert sent["features"] == FEATURES
+    tell(app, "walk", {"w": [0.0] * FEATURES})
+    assert len(components(app)[1]["path"]) > 1
+
+
+def test_shapes() -> None:
+    told = record(id=text, w=each(pair(whole, number)))
+    assert told({"id": "a", "w": [[1, 2.5], [3, -4]], "more": None})
+    for wrong in (
+        [],
+        {},
+        {"id": "a"},
+        {"id": 1, "w": []},
+        {"id": "a", "w": [[1.5, 2]]},
+        {"id": "a", "w": [[1]]},
+    ):
+        assert not told(wrong)
+    assert not any(map(number, [True, None, "1", 1e101, LARGE, float("nan"), float("inf")]))
+    assert not any(map(whole, [True, 1.0, 2**53 + 1, LARGE]))
+    assert text("a" * shapes.LONGEST)
+    assert not text("a" * (shapes.LONGEST + 1))
+    assert digits("12")
+    assert not any(map(digits, ["", "-1", "1.0", "²", "9" * 50, 5]))
+    assert either(one_of("a"), whole)("a")
+    assert not either(one_of("a"), whole)(["a"])
