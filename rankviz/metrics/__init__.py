@@ -1,4 +1,4 @@
-"""Ranking metrics as values that carry their definition: per query first, means second."""
+"""Ranking metrics with explicit definitions: first per query, then averaged over queries."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, modules not imported yet among them."""
+    """List all names, including modules that are not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

@@ -1,4 +1,4 @@
-"""How alike two scorings rank the documents of each query."""
+"""Agreement of two rankings of each query's documents."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rankviz.datasets.types import RankingData, require_data
 
 
 def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Series[float]:
-    """Kendall's τ_b between two vectors of scores (n,), query by query: -> (Q,), indexed by query id.
+    """Return Kendall's τ_b between two vectors of scores (n,) for each query: -> (Q,), indexed by query id.
 
-    τ_b = (c − d)/√((p − t)(p − u)) with c concordant and d discordant of the p pairs of documents, t and u of
-    them tied in the one and in the other; 1 for the same order, −1 for the reverse. NaN for a query with
-    one document, or whose scores are all equal. Source: kendall1945, as in `scipy.stats.kendalltau`.
+    τ_b = (c − d)/√((p − t)(p − u)). Of the p pairs of documents, c are concordant and d discordant; t are
+    tied in the first scoring and u in the second. It is 1 for the same order, −1 for the reverse order. It is
+    NaN for a query with one document or with all scores equal. Source: kendall1945, as in
+    `scipy.stats.kendalltau`.
     """
     require_data(data, "Call RankingData.from_arrays(X, y, qid).")
     left, right = (
@@ -31,10 +32,10 @@ def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Se
 
 
 def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int = 10) -> pd.Series[float]:
-    """Share of the k documents ranked first by one scoring that the other ranks there too: -> (Q,) in [0, 1].
+    """Return the share of documents that are among the first k of both rankings: -> (Q,) in [0, 1].
 
-    |A ∩ B| / min(k, n_q), A and B the first k documents of a query of n_q by decreasing score, ties in file
-    order as in `evaluate`. `SettingError` for k < 1.
+    |A ∩ B| / min(k, n_q), where A and B are the first k of n_q documents by decreasing score. Ties stay in
+    file order, as in `evaluate`. Raises `SettingError` for k < 1.
     """
     Whole().check("k", k)
     require_data(data, "Call RankingData.from_arrays(X, y, qid).")

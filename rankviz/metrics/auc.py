@@ -1,4 +1,4 @@
-"""The area under the ROC curve: what pairwise ranking optimises where there is one query with two grades."""
+"""The area under the ROC curve, which pairwise ranking optimises for one query with two grades."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.types import RankingData, require_data
 
 TIES = 0.5
-"""Count of a tied pair in the usual definition."""
+"""Credit for a tied pair in the usual definition."""
 
 
 def auc(scores: FloatArray, data: RankingData, *, ties: float = TIES) -> float:
-    """Share of pairs of a relevant and an irrelevant document that scores (n,) order right, O(n log n).
+    """Return the share of pairs of a relevant and an irrelevant document that scores (n,) order correctly.
 
-    A tied pair counts `ties`: ½ as in scikit-learn's `roc_auc_score`, 0 with chapelle2010, who counts it as
-    wrong. With 0, 1 − AUC ≤ risk/(p·ℓ(0)) for every loss ℓ that is convex and falls, p the number of pairs:
-    ℓ(t) ≥ ℓ(0) wherever t ≤ 0. ℓ(0) is 1 for the squared, smooth and plain hinge and for Huber, ln 2 for the
-    logistic loss, 1 − h/2 for a hinge smoothed over h.
+    Takes O(n log n). A tied pair counts `ties`: ½ as in scikit-learn's `roc_auc_score`, or 0 as in
+    chapelle2010. With 0, 1 − AUC ≤ risk/(p·ℓ(0)) for p pairs and every convex decreasing loss ℓ, because ℓ(t)
+    ≥ ℓ(0) for t ≤ 0. ℓ(0) is 1 for the squared, smooth and plain hinge and for Huber, ln 2 for the logistic
+    loss, 1 − h/2 for a hinge smoothed over h.
 
-    NaN where there is no pair. Raises ValueError for several queries or more than two grades.
+    NaN without pairs. Raises ValueError for several queries or more than two grades.
     """
     require_data(data, "Call RankingData.from_arrays(X, y, qid).")
     scores = score_array(scores, data.n_documents, data.name)

@@ -1,8 +1,8 @@
-"""Definitions of ranking metrics: gains, discounts, relevance and short or empty queries, as named values.
+"""Definitions of ranking metrics: gains, discounts, relevance, and rules for short or empty queries.
 
-NDCG, MAP and P@k are computed in several ways under the same name. A `Definition` says which one it is, in
-data: the fields below are all that :func:`rankviz.metrics.evaluate` looks at, so a new convention is one more
-entry in `DEFINITIONS` (or `dataclasses.replace` of one), and no new code.
+NDCG, MAP and P@k have several definitions under the same name. A `Definition` states one of them as data.
+:func:`rankviz.metrics.evaluate` reads nothing else, so a new convention needs no new code: add an entry to
+`DEFINITIONS`, or use `dataclasses.replace` on one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
     "filled": lambda size, k: size / k,
     "capped": lambda size, k: np.ones(np.broadcast(size, k).shape),
 }
-"""Factor of @k for a query of fewer than k documents: it multiplies the value at the last document.
+"""Factor of @k for a query with fewer than k documents: it multiplies the value at the last document.
 
-"zero": it counts as 0; "filled": as if irrelevant documents followed (P@k = hits/k); "capped": @k means @n_q.
+"zero": the value is 0; "filled": as if irrelevant documents followed (P@k = hits/k); "capped": @k means @n_q.
 """
 
 
@@ -44,7 +44,7 @@ class Definition:
 
     Attributes
     ----------
-    name, label, description : str
+    Key in `DEFINITIONS`, a short name for captions, and one or two sentences for a help text.
         Key in `DEFINITIONS`, words for captions, and one or two sentences for a help text.
     gain : str
         Key in `GAINS`.
@@ -53,20 +53,21 @@ class Definition:
     relevant_from : int
         Lowest grade (≥ 1) that P@k and MAP count as relevant.
     relevant_to : int or None
-        Highest grade that they do; None for no limit.
+        Highest grade that P@k and MAP count as relevant; None for no limit.
     known_to : int or None
-        Highest grade in the tables of the script that the definition is called after, which gives higher ones
-        gain 0 and counts them as irrelevant; None where there is no such script.
+        Highest grade in the tables of the script that gives the definition its name. The script gives higher
+        grades gain 0 and counts them as irrelevant. None without such a script.
     largest_k : int or None
         Largest k for which @k is defined; None for no limit.
     short_ndcg, short_precision : str
         Keys in `SHORT_QUERIES`: NDCG@k and P@k of a query with fewer than k documents.
     leaves_out_empty : bool
-        Whether queries without a relevant document are left out of the means (NaN per query) or count as 0.
+        True: queries without a relevant document are left out of the means (NaN per query). False: they count
+        as 0.
     mean_ndcg : bool
-        Whether the definition has MeanNDCG, the mean of NDCG@1…@n_q.
+        True if the definition has MeanNDCG, the mean of NDCG@1…@n_q.
     averaged_to : int or None
-        K of he2009's AvgNDCG and AvgPrec, the means of NDCG@1…@K and P@1…@K; None where there are none.
+        K in he2009's AvgNDCG and AvgPrec, the means of NDCG@1…@K and P@1…@K; None without them.
     """
 
     name: str
@@ -85,7 +86,7 @@ class Definition:
     averaged_to: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse names that mean nothing, when the definition is made rather than when it is used."""
+        """Raise ValueError for unknown names as soon as the definition is made."""
         for field, known in (
             ("gain", GAINS),
             ("discount", DISCOUNTS),
@@ -102,7 +103,7 @@ class Definition:
             )
 
     def unknown(self, y: IntArray) -> int:
-        """How many documents have a grade that the definition's script does not know."""
+        """Return the number of documents whose grade is above the definition's script."""
         return 0 if self.known_to is None else int((y > self.known_to).sum())
 
 
@@ -174,9 +175,9 @@ DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definit
 
 
 def definition_of(definition: str | Definition) -> Definition:
-    """Look a definition up by name; a `Definition` is returned as it is.
+    """Return the definition with this name; return a `Definition` unchanged.
 
-    Raises `ValueError`, naming what there is, for a name that is not in `DEFINITIONS`.
+    Raises `ValueError`, which lists the known names, for a name not in `DEFINITIONS`.
     """
     if isinstance(definition, Definition):
         return definition

@@ -1,7 +1,7 @@
-"""Scores to metrics: every value per query first, means over queries second.
+"""Metrics from scores: first per query, then averaged over queries.
 
-Queries of similar size form a block, a matrix with one ranked list per row, and each metric is a few
-cumulative sums along the rows: no loop over queries, and no sum runs from one query into the next.
+Queries of similar size form a block: a matrix with one ranked list per row. Each metric is a few cumulative
+sums along the rows. There is no loop over queries, and no sum crosses queries.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ _LARGEST_GRADE = 1000  # 2^y summed over a query must stay below the largest flo
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Metrics of one scoring of one part, with the definition they were computed by.
+    """Metrics of one scoring of one part, with their definition.
 
     Attributes
     ----------
     per_query : DataFrame, (Q, columns)
-        `NDCG@k`, `MeanNDCG`, `P@k`, `MAP` (and he2009's `AvgNDCG`, `AvgPrec`) in [0, 1], indexed by query id;
-        only columns the definition has; NaN for queries it leaves out.
+        `NDCG@k`, `MeanNDCG`, `P@k`, `MAP` (and he2009's `AvgNDCG`, `AvgPrec`) in [0, 1], indexed by query id.
+        Only columns in the definition; NaN for queries that it leaves out.
     definition : Definition
-        What the columns mean.
+        Definition of the columns.
     n_queries : int
-        Number of queries, empty ones included.
+        Number of queries, including empty ones.
     n_empty : int
         Queries without a relevant document (P@k and MAP are 0, or left out).
     n_gainless : int
         Queries without a document graded above 0 (NDCG is 0 too); differs from `n_empty` only where
         relevance starts at a higher grade.
     n_unknown : int
-        Documents of grades that the script the definition is called after does not know.
+        Documents whose grade is above the definition's script.
     n_short : int
-        Queries with fewer documents than the largest k, where NDCG@k is 0 whatever the scores; 0 where the
-        definition does not count them so.
+        Queries with fewer documents than the largest k, where NDCG@k is 0 for all scores. 0 if the definition
+        has another rule.
     n_tied : int
-        Queries in which more than a tenth of the documents have the score of a document of another grade, so
-        that their order in the file counts; `NDCG(10).ties` tells how much.
+        Queries in which more than a tenth of the documents share a score with a document of another grade.
+        Their order in the file then matters; `NDCG(10).ties` measures the effect.
     """
 
     per_query: pd.DataFrame
@@ -63,7 +63,7 @@ class Evaluation:
     n_tied: int = 0
 
     def __repr__(self) -> str:
-        """The means, and what they are means of."""
+        """Return the means, with definition and queries."""
         return f"{self.mean.round(4).to_string()}\n{self.caption}{self._tied}"
 
     @cached_property
@@ -73,14 +73,14 @@ class Evaluation:
 
     @property
     def caption(self) -> str:
-        """Which definition, how many queries, and what became of empty and of short ones."""
+        """Definition, number of queries, and treatment of empty and short queries."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         head = f"{self.definition.label} definition, {queries}"
         return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}{self._short}"
 
     @property
     def _tied(self) -> str:
-        """In how many queries ties decide; "" where in none."""
+        """Number of queries in which ties matter, in words; "" for none."""
         if self.n_tied == 0:
             return ""
         queries = "1 query" if self.n_tied == 1 else f"{self.n_tied:,} queries"
@@ -88,7 +88,7 @@ class Evaluation:
 
     @property
     def _short(self) -> str:
-        """How many queries are too short for the largest k; "" where none is."""
+        """Number of queries that are too short for the largest k, in words; "" for none."""
         if self.n_short == 0:
             return ""
         columns = map(str, self.per_query.columns)
@@ -98,7 +98,7 @@ class Evaluation:
 
     @property
     def _empty(self) -> str:
-        """How many of the queries are without a relevant document, and what became of them."""
+        """Number of queries without a relevant document, and their treatment, in words."""
         if self.definition.leaves_out_empty:
             return some_of(self.n_empty, "without a relevant document", "left out")
         if self.definition.relevant_from == 1:
@@ -111,12 +111,12 @@ class Evaluation:
 
 
 def some_of(n: int, what: str, then: str) -> str:
-    """How many of some queries are `what`, and what is done then: "2 of them without …, counted as 0"."""
+    """Count queries in words with their treatment: "2 of them without …, counted as 0"."""
     return f"{n:,} of them {what}, {then}" if n else f"none {what}"
 
 
 def unknown_grades(definition: Definition, n: int) -> str:
-    """What becomes of `n` documents of grades that a definition's script does not know, for captions."""
+    """Describe for captions how the definition treats `n` documents with grades above its script."""
     if n == 0:
         return ""
     head = f"; {n:,} document{'s have grades' if n > 1 else ' has a grade'} above {definition.known_to}"
@@ -133,19 +133,19 @@ def evaluate(
     *,
     qid: ArrayLike | None = None,
 ) -> Evaluation:
-    """Compute NDCG@k, MeanNDCG, P@k and MAP of `scores` (n,), by query and on average.
+    """Compute NDCG@k, MeanNDCG, P@k and MAP of `scores` (n,), per query and on average.
 
-    `data` is a `RankingData`, whose documents the scores belong to one by one, or grades (n,) with the query
-    ids `qid` (n,) of the same documents, in any order that all three share. Documents are ranked by
-    decreasing score, ties in the order of the file or arrays. With grades y_1, y_2, … in that order,
-    DCG@k = Σ_{i≤k} gain(y_i)·discount(i), NDCG@k = DCG@k / DCG@k of the best order, P@k = hits@k / k,
-    AP = Σ_i P@i·[document i relevant] / relevant documents, over the full list; `definition` (a name in
-    `DEFINITIONS`, or a `Definition`) says the rest. By "letor" NDCG@k of a query of fewer than k documents is
-    0 whatever the scores, as the caption says; by "textbook", as in `RankSVM.score`, it is that of the whole
-    list, and queries without a relevant document are left out. `at` are the k of the columns.
+    `data` is a `RankingData` in the order of the scores. Or it is grades (n,), with query ids `qid` (n,) of
+    the same documents, all in the same order. Documents are ranked by decreasing score; ties keep the order
+    of the file or arrays. With grades y_1, y_2, … in that order, DCG@k = Σ_{i≤k} gain(y_i)·discount(i),
+    NDCG@k = DCG@k / DCG@k of the best order, P@k = hits@k / k, AP = Σ_i P@i·[document i relevant] / relevant
+    documents, over the full list. `definition` (a name in `DEFINITIONS`, or a `Definition`) sets the rest.
+    With "letor", NDCG@k of a query with fewer than k documents is 0 for all scores. With "textbook", as in
+    `RankSVM.score`, it is that of the whole list, and queries without a relevant document are left out. `at`
+    lists the k of the columns.
 
-    Raises `DataError` for scores that are not n finite numbers, `ValueError` for an unknown definition or a k
-    that it does not have. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
+    Raises `DataError` unless scores are n finite numbers, `ValueError` for an unknown definition or a k
+    outside it. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
     eval-score-mslrweb.pl; he2009 §3, eq. 5–6 and §4.2; jarvelin2002 for NDCG.
 
     Examples
@@ -192,21 +192,21 @@ def evaluate(
 
 
 def _too_short(data: RankingData, definition: Definition, ranks: IntArray) -> int:
-    """Queries whose NDCG@k at the largest k is 0 because they have fewer documents."""
+    """Count queries whose NDCG@k at the largest k is 0 because they have fewer documents."""
     if definition.short_ndcg != "zero":
         return 0
     return int((np.diff(data.ptr) < ranks.max(initial=0)).sum())
 
 
 def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
-    """Whether grades are none that are too high to count as relevant."""
+    """Return True for grades that are not above the highest relevant grade."""
     return grades <= (np.inf if definition.relevant_to is None else definition.relevant_to)
 
 
 def _matched(
     scores: ArrayLike, data: RankingData | ArrayLike, qid: ArrayLike | None
 ) -> tuple[RankingData, FloatArray]:
-    """Documents with their scores (n,) in one order: those of a `RankingData`, or of arrays, regrouped."""
+    """Return the documents with their scores (n,) in the same order; arrays are regrouped by query."""
     if isinstance(data, RankingData) and qid is not None:
         raise ValueError("The data have their queries: leave qid out, or pass grades in place of the data.")
     if isinstance(data, RankingData):
@@ -221,14 +221,15 @@ def _matched(
 
 
 def _columns(definition: Definition, ranks: IntArray) -> list[str]:
-    """Names of the columns, in the order in which `_metrics` computes them."""
+    """Return the names of the columns, in the order of `_metrics`."""
     averages = ["AvgNDCG", "AvgPrec"] if definition.averaged_to else []
     mean = ["MeanNDCG"] if definition.mean_ndcg else []
     return [*(f"NDCG@{k}" for k in ranks), *mean, *(f"P@{k}" for k in ranks), "MAP", *averages]
 
 
 def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks: IntArray) -> FloatArray:
-    """Columns of a block of ranked lists: `grades` (b, w), zeros after the first `sizes` (b,) of a row."""
+    """Return the columns for ranked lists `grades` (b, w), with zeros after the first `sizes` (b,) of a
+    row."""
     places = np.arange(1, grades.shape[1] + 1)
     present = places <= sizes[:, None]
     ndcg = _ndcg_curve(grades, definition)
@@ -247,7 +248,7 @@ def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks:
 
 
 def _ndcg_curve(grades: FloatArray, definition: Definition) -> FloatArray:
-    """NDCG@1, @2, …, @w of each row, (b, w); 0 for rows without gain."""
+    """Return NDCG@1, @2, …, @w of each row, (b, w); 0 for rows without gain."""
     gains = GAINS[definition.gain](grades)
     discounts = DISCOUNTS[definition.discount](np.arange(1.0, grades.shape[1] + 1))
     found = np.cumsum(gains * discounts, axis=1)
@@ -256,21 +257,21 @@ def _ndcg_curve(grades: FloatArray, definition: Definition) -> FloatArray:
 
 
 def _average_precision(precision: FloatArray, relevant: BoolArray) -> FloatArray:
-    """Mean of the precision at the relevant documents, (b, 1); 0 for rows without one."""
+    """Return the mean of the precision at the relevant documents, (b, 1); 0 for rows without one."""
     total = relevant.sum(axis=1, keepdims=True)
     summed = np.sum(precision * relevant, axis=1, keepdims=True)
     return np.asarray(summed / np.maximum(total, 1))
 
 
 def _at(curve: FloatArray, ranks: IntArray, sizes: IntArray, short: str) -> FloatArray:
-    """Values of `curve` (b, w) at `ranks` (K,), for rows shorter than k by the rule `short`; (b, K)."""
+    """Return `curve` (b, w) at `ranks` (K,) as (b, K); rows shorter than k follow the rule `short`."""
     size = sizes[:, None]
     values = np.take_along_axis(curve, np.minimum(ranks, size) - 1, axis=1)
     return np.where(ranks > size, values * SHORT_QUERIES[short](size, ranks), values)
 
 
 def _ranked(scores: FloatArray, data: RankingData) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Blocks of queries whose sizes differ by less than a factor of two, with their grades in ranked order.
+    """Yield blocks of queries whose sizes differ by less than a factor of two, with grades in ranked order.
 
     Yields query positions (b,) and grades (b, w), padded with zeros: at most half of a block is padding.
     """
@@ -288,7 +289,7 @@ def _ranked(scores: FloatArray, data: RankingData) -> Iterator[tuple[IntArray, F
 
 
 def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
-    """The distinct k in the order given, or `ValueError` for one that the definition does not have."""
+    """Return the distinct k in the given order; raise `ValueError` for a k outside the definition."""
     try:
         ranks = list(dict.fromkeys(operator.index(k) for k in at))
     except TypeError:

@@ -1,4 +1,4 @@
-"""Margins of all preference pairs, counted by sorting: no pair is listed, however many there are."""
+"""Margins of all preference pairs, counted by sorting, without forming pairs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import RankingData
 
 CHUNK = 2_000_000
-"""Thresholds that are looked up at a time."""
+"""Number of thresholds per search."""
 
 
 @dataclass(frozen=True)
 class MarginSummary:
-    """Counts and ends of the margins t = f_i − f_j of a part's pairs.
+    """Counts and extremes of the margins t = f_i − f_j of a part's pairs.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class MarginSummary:
     misordered : int
         Pairs with t ≤ 0.
     low, high : float
-        The smallest and largest margin; 0 where there is no pair.
+        The smallest and largest margin; 0 without pairs.
     """
 
     n_pairs: int
@@ -34,7 +34,7 @@ class MarginSummary:
 
 
 def summary(scores: FloatArray, part: RankingData) -> MarginSummary:
-    """Counts and ends of the margins of scores f (n,), O(n log n) for each grade."""
+    """Return counts and extremes of the margins of scores f (n,), O(n log n) for each grade."""
     pairs, wrong, lows, highs = 0, 0, [0.0], [0.0]
     for winners, losers in _groups(scores, part):
         pairs += len(winners) * len(losers)
@@ -47,9 +47,9 @@ def summary(scores: FloatArray, part: RankingData) -> MarginSummary:
 
 
 def histogram(scores: FloatArray, part: RankingData, edges: FloatArray) -> IntArray:
-    """Pairs with edges[k] ≤ t < edges[k + 1], t = f_i − f_j, (len(edges) − 1,).
+    """Count pairs with edges[k] ≤ t < edges[k + 1], t = f_i − f_j: (len(edges) − 1,).
 
-    The number below an edge e is that of losers with f_j > f_i − e, found in their sorted scores.
+    Margins below an edge e belong to losers with f_j > f_i − e, found in their sorted scores.
     """
     below = np.zeros(len(edges), np.int64)
     for winners, losers in _groups(scores, part):
@@ -62,7 +62,7 @@ def histogram(scores: FloatArray, part: RankingData, edges: FloatArray) -> IntAr
 
 
 def _groups(scores: FloatArray, part: RankingData) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """By query and grade: scores of its documents, and those of lower grades there, sorted."""
+    """Yield by query and grade the scores of its documents, and the sorted scores of lower grades."""
     for query in range(part.n_queries):
         rows = part.query_slice(query)
         y, f = part.y[rows], scores[rows]

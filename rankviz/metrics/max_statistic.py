@@ -1,8 +1,8 @@
-"""Several candidates against one baseline on the same queries: what the best of them is worth.
+"""Comparison of several candidates with one baseline on the same queries.
 
-Of many candidates that are as good as the baseline, the best one looks better by chance. The test here asks
-how good the best would look, whichever it is; it knows that candidates are alike, as models of neighbouring C
-are, where Holm's correction reckons with the worst.
+The best of many candidates looks better than the baseline by chance alone. The test computes the null
+distribution of the largest statistic. It uses the correlation between candidates, such as models with
+neighbouring C; Holm's correction assumes the worst case.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.array_checks import real_array
 
 Signs = NDArray[np.int8]
-"""1 and −1."""
+"""Signs 1 and −1."""
 
-_BATCH = 500  # draws at a time
-_KEPT = 10_000_000  # signs that are kept, 10 MB: of up to 1,000 queries with the usual 9,999 draws
-_ROUNDING = 1e-9  # of a statistic: sums of the same numbers in another order tie
+_BATCH = 500  # draws per block
+_KEPT = 10_000_000  # cached signs, 10 MB: up to 1,000 queries with the usual 9,999 draws
+_ROUNDING = 1e-9  # of a statistic: sums of the same numbers in another order count as ties
 
 
 def max_statistic(differences: ArrayLike, *, n_resamples: int = 9999, seed: int = 0) -> FloatArray:
-    """p-values (k,) of k candidates by their differences (Q, k) to a baseline, each adjusted for all others.
+    """Return p-values (k,) of k candidates by their differences (Q, k) to a baseline, adjusted for all k.
 
-    With T_j = |Σ_q d_qj| / √(Σ_q d_qj²), which rises with Student's |t|, the signs of whole rows are drawn
-    anew, for under the null hypothesis a query's differences are as likely turned round, all at once. The p
-    of the largest T is the share of draws whose largest T* reaches it; of the next, that of the largest T* of
-    it and those below; and p never falls from one to the next (westfall1993 algorithm 4.1; romano2005 show
-    that a share α of such families at most has one that is wrongly below α). Two-sided.
-    Of few queries all signs are gone through; else the draw that was seen counts as one of them. Queries with
-    NaN for every candidate are left out; a candidate that is even on every query has p = 1; with fewer than
-    two queries all are NaN.
+    T_j = |Σ_q d_qj| / √(Σ_q d_qj²) increases with Student's |t|. Each draw flips the signs of whole rows at
+    random, because under the null hypothesis d_q and −d_q are equally likely. The p of the largest T is the
+    share of draws whose largest T* reaches it. Each next p uses only that candidate and those with smaller T.
+    p never decreases along this order (westfall1993 algorithm 4.1). The chance of any false positive below α
+    is at most α (romano2005). Two-sided.
+    With few queries the test enumerates all signs; otherwise the observed data count as one draw. Queries
+    with NaN for every candidate are left out. A candidate that equals the baseline on every query has p = 1.
+    With fewer than two queries all p are NaN.
 
-    Raises ValueError for differences that are no table of numbers, infinite, or NaN for some candidates only.
+    Raises ValueError unless differences are a finite numeric table with NaN only in whole rows.
     """
     d = _checked(differences)
     n, k = d.shape
@@ -69,7 +69,7 @@ def _checked(differences: ArrayLike) -> FloatArray:
 
 
 def _shares(unit: FloatArray, seen: FloatArray, n_resamples: int, seed: int) -> FloatArray:
-    """For columns from the largest statistic down: how often the largest of it and all below comes so far."""
+    """Return, for columns by falling statistic, how often the largest of it and later columns reaches it."""
     uneven = unit.any(axis=1)
     exact = 2 ** int(uneven.sum()) <= n_resamples
     if exact:
@@ -86,13 +86,13 @@ def _shares(unit: FloatArray, seen: FloatArray, n_resamples: int, seed: int) -> 
 
 
 def _all_signs(n: int) -> Signs:
-    """Every row of n signs."""
+    """Return every row of n signs."""
     bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     return (1 - 2 * bits).astype(np.int8)
 
 
 def _drawn_signs(n: int, n_resamples: int, seed: int) -> Iterator[Signs]:
-    """Rows of n signs (s, n), some at a time: of as many queries, always the same."""
+    """Yield blocks of rows of n signs (s, n); the same for the same n and seed."""
     if n * n_resamples <= _KEPT:
         return iter(_kept_signs(n, n_resamples, seed))
     return _new_signs(n, n_resamples, seed)
@@ -106,5 +106,5 @@ def _new_signs(n: int, n_resamples: int, seed: int) -> Iterator[Signs]:
 
 @lru_cache(maxsize=2)
 def _kept_signs(n: int, n_resamples: int, seed: int) -> list[Signs]:
-    """All that is drawn: pages ask for dozens of tests on the same few queries."""
+    """Return all draws, cached: pages run dozens of tests on the same few queries."""
     return list(_new_signs(n, n_resamples, seed))

@@ -1,4 +1,4 @@
-"""Metrics as objects: `NDCG(10)` is a value that has a name, computes itself, and scores in scikit-learn."""
+"""Metrics as objects: `NDCG(10)` has a name, computes itself, and scores in scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from rankviz.metrics.evaluation import evaluate
 from rankviz.metrics.ties import MANY, tied_shares, worst_and_best
 
 USUAL = "textbook"
-"""The definition that is meant where nothing is said: in it queries of few documents count too."""
+"""The default definition: it counts queries with few documents too."""
 
 FEW = 50
-"""Queries that are looked at first for one whose value depends on the ranking: mostly the very first does."""
+"""Number of queries to try first for a value that depends on the ranking; usually the first one does."""
 
 
 class Measure(metaclass=ABCMeta):
-    """A metric by a definition: a float for scores of documents, the mean over queries.
+    """A metric with a definition: returns the mean over queries for scores of documents.
 
-    Two are equal where name and definition are; `repr` is that identity, which `measure` reads back.
+    Measures with the same name and definition are equal; `measure` parses their `repr`.
     """
 
     definition: str | Definition
@@ -41,15 +41,15 @@ class Measure(metaclass=ABCMeta):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called without its definition: "NDCG@10"."""
+        """Name without the definition: "NDCG@10"."""
 
     @property
     @abstractmethod
     def ranks(self) -> list[int]:
-        """The k of "@k"; none where it has none."""
+        """The k of "@k"; empty for metrics without k."""
 
     def __post_init__(self) -> None:
-        """Look the definition up, and refuse what it does not have."""
+        """Look up the definition, and raise SettingError if it lacks this metric."""
         chosen = definition_of(self.definition)
         object.__setattr__(self, "definition", chosen)
         for k in self.ranks:
@@ -69,11 +69,11 @@ class Measure(metaclass=ABCMeta):
         *,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """The mean over queries for scores (n,) of documents with grades y (n,) in queries qid (n,).
+        """Return the mean over queries for scores (n,) of documents with grades y (n,) in queries qid (n,).
 
-        In place of y and qid there may be a `RankingData`. With `sample_weight` (n,), one weight for all
-        documents of a query, the mean is weighted. Warns with `DataWarning` where every ranking has the same
-        value; that may be NaN, where the definition leaves all queries out. Raises `DataError` as `evaluate`.
+        A `RankingData` may replace y and qid. With `sample_weight` (n,), equal for all documents of a query,
+        the mean is weighted. Warns with `DataWarning` if every ranking has the same value. This may be NaN,
+        if the definition leaves out all queries. Raises `DataError` like `evaluate`.
         """
         ours, data = _paired(scores, y, qid)
         if sample_weight is None:
@@ -84,13 +84,13 @@ class Measure(metaclass=ABCMeta):
     def per_query(
         self, scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None = None
     ) -> pd.Series[float]:
-        """The value of each query, by query id; NaN for those that the definition leaves out."""
+        """Return the value of each query, by query id; NaN for queries that the definition leaves out."""
         return self._values(*_paired(scores, y, qid))
 
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
         """Return the mean over queries of `data`, weighted by weights (Q,).
 
-        Warns with `DataWarning` where every ranking has this mean, and where ties decide it (see `ties`).
+        Warns with `DataWarning` if every ranking has this mean, and if ties decide it (see `ties`).
         """
         ours = scores
         if weights is not None:
@@ -108,10 +108,10 @@ class Measure(metaclass=ABCMeta):
         return _average(values, weights)
 
     def ties(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> str:
-        """Say how far the mean depends on the order of documents that share a score; "" where it hardly does.
+        """Describe how far the mean depends on the order of tied documents; "" if hardly.
 
-        It is said where in some query more than a tenth of the documents have a score that a document of
-        another grade has too, and where their order changes the mean. The ends are exact.
+        The text appears if ties change the mean, and if in some query more than a tenth of the documents
+        share a score with a document of another grade. The extremes are exact.
         """
         checked = score_array(scores, data.n_documents, data.name, data.query_of)
         many = int((tied_shares(checked, data) > MANY).sum())
@@ -129,18 +129,18 @@ class Measure(metaclass=ABCMeta):
         )
 
     def scorer(self) -> Any:
-        """A scorer for `scoring=` of `GridSearchCV` and the like, which is passed qid by metadata routing.
+        """Return a scorer for `scoring=` of `GridSearchCV` and similar; metadata routing passes qid to it.
 
-        Raises RuntimeError where `sklearn.set_config(enable_metadata_routing=True)` was not called first.
+        Raises RuntimeError without a prior call of `sklearn.set_config(enable_metadata_routing=True)`.
         """
-        from sklearn.metrics import make_scorer  # here: it takes long, and pages have no use for it
+        from sklearn.metrics import make_scorer  # here: the import is slow, and pages do not need it
 
         return make_scorer(self.of_grades, response_method="predict").set_score_request(qid=True)
 
     def of_grades(
         self, y: ArrayLike, scores: ArrayLike, *, qid: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """The same with grades first, as scikit-learn has it."""
+        """Compute the same with grades first, as in scikit-learn."""
         return self(scores, y, qid, sample_weight=sample_weight)
 
     def _values(self, scores: ArrayLike, data: RankingData) -> pd.Series[float]:
@@ -148,7 +148,7 @@ class Measure(metaclass=ABCMeta):
         return cast("pd.Series[float]", table[self.name])
 
     def _tells_apart(self, data: RankingData) -> bool:
-        """Whether the best ranking of some query has another value than the worst."""
+        """Return True if some query's best and worst ranking have different values."""
         paired = _with_pairs(data)
         for queries in (paired[:FEW], paired[FEW:]):
             part = take_queries(data, queries)
@@ -159,7 +159,7 @@ class Measure(metaclass=ABCMeta):
 
 
 def _average(values: NDArray[Any], weights: FloatArray | None) -> float:
-    """Mean of the values (Q,) that there are, with weights (Q,); NaN without any."""
+    """Return the mean of known values (Q,), with weights (Q,); NaN if all are NaN."""
     there = ~np.isnan(values)
     if not there.any():
         return float("nan")
@@ -173,7 +173,7 @@ _WHY = (
 
 
 class _Cut(ABCMeta):
-    """Metrics of the first k: `NDCG @ 10` is `NDCG(10)`."""
+    """Metaclass of metrics of the first k: `NDCG @ 10` is `NDCG(10)`."""
 
     def __matmul__(cls, k: int) -> Any:
         return cls(k)
@@ -183,9 +183,10 @@ class _Cut(ABCMeta):
 class NDCG(Measure, metaclass=_Cut):
     """Normalised discounted cumulative gain of the first k documents.
 
-    DCG@k = Σ_{i≤k} gain(y_i)·discount(i) over that of the best order. By the usual definition ("textbook")
-    the gain is 2^y − 1 and the discount 1/log2(i + 1), @k of a shorter list means its whole list, and queries
-    without a relevant document are left out; `rankviz.metrics.DEFINITIONS` has the others by name.
+    DCG@k = Σ_{i≤k} gain(y_i)·discount(i), divided by that of the best order. In the usual definition
+    ("textbook") the gain is 2^y − 1 and the discount 1/log2(i + 1). For a shorter list, @k means the whole
+    list. Queries without a relevant document are left out; `rankviz.metrics.DEFINITIONS` has other
+    definitions.
 
     Examples
     --------
@@ -240,7 +241,7 @@ class P(Measure, metaclass=_Cut):
 
 @dataclass(frozen=True, repr=False)
 class MAP(Measure):
-    """Mean average precision: of each query the mean of P@i over the places i of its relevant documents.
+    """Mean average precision: the mean of P@i over the ranks i of a query's relevant documents.
 
     Examples
     --------
@@ -258,7 +259,7 @@ class MAP(Measure):
 
     @property
     def ranks(self) -> list[int]:
-        """None: it is of the full list."""
+        """Empty: it uses the full list."""
         return []
 
 
@@ -282,7 +283,7 @@ class MeanNDCG(Measure):
 
     @property
     def ranks(self) -> list[int]:
-        """None: it is of all k."""
+        """Empty: it uses all k."""
         return []
 
 
@@ -293,9 +294,9 @@ _WRITTEN = re.compile(r"\s*(\w+?)\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
 
 
 def measure(name: str | Measure) -> Measure:
-    """The metric that a name like "NDCG@10", "MAP" or "P@5 (letor)" says; a `Measure` is returned as it is.
+    """Return the metric with a name like "NDCG@10", "MAP" or "P@5 (letor)"; return a `Measure` unchanged.
 
-    Raises `SettingError` for what names none, ValueError for an unknown definition.
+    Raises `SettingError` for an unknown metric, ValueError for an unknown definition.
 
     Examples
     --------
@@ -317,7 +318,7 @@ def measure(name: str | Measure) -> Measure:
 
 
 def _check_rank(k: object, definition: Definition) -> None:
-    """Raise `SettingError` for a k that the definition does not have."""
+    """Raise `SettingError` for a k outside the definition."""
     try:
         rank = operator.index(k)  # type: ignore[arg-type]
     except TypeError:
@@ -333,8 +334,8 @@ def _check_rank(k: object, definition: Definition) -> None:
 def _paired(
     scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None
 ) -> tuple[ArrayLike, RankingData]:
-    """Scores with their documents as a `RankingData`, in its order."""
-    if callable(getattr(scores, "predict", None)):  # as scikit-learn calls what it is given for scoring=
+    """Return scores with their documents as a `RankingData`, in its order."""
+    if callable(getattr(scores, "predict", None)):  # scikit-learn calls scoring= with an estimator
         raise DataError(
             f"a {type(scores).__name__} where scores belong",
             expected="one score for each document",
@@ -356,7 +357,7 @@ def _paired(
 
 
 def _with_pairs(data: RankingData) -> IntArray:
-    """Positions of the queries that have two grades."""
+    """Return the positions of queries with at least two grades."""
     starts = data.ptr[:-1]
     if len(starts) == 0:
         return starts

@@ -1,8 +1,7 @@
-"""Paired tests of two models on the same queries, and what several of them at once are worth.
+"""Paired tests of two models on the same queries, with corrections for several tests.
 
-A test asks how often differences as large as those seen would come about if both models were alike on every
-query. Who compares many models and reports the smallest p-value needs the corrections below: of twenty tests
-of models that are alike, one says 0.05.
+A test gives the chance of differences this large if both models were equal on every query. The corrections
+below are for several tests at once: of twenty tests of equal models, one has p ≤ 0.05 on average.
 """
 
 from __future__ import annotations
@@ -23,30 +22,30 @@ from rankviz.metrics.max_statistic import max_statistic
 from rankviz.metrics.significance import Interval, differences_of, interval
 
 Values = TypeVar("Values", "pd.Series[float]", pd.DataFrame)
-"""One metric, or a column for each of several."""
+"""One metric, or one column per metric."""
 
 
 @dataclass(frozen=True)
 class PairedTests:
-    """What queries say of the difference a − b, by the usual tests, two-sided.
+    """Results of the usual two-sided tests of the difference a − b.
 
     Attributes
     ----------
     interval : Interval
-        Of the mean difference, see `significance.interval`.
+        Interval of the mean difference, see `significance.interval`.
     randomisation : float
-        p of the randomisation test (smucker2007): the mean of differences whose signs are drawn anew. Of up
-        to 13 queries whose values differ it is exact.
+        p of the randomisation test (smucker2007): the mean difference under random signs. It is exact for up
+        to 13 queries with nonzero differences.
     wilcoxon : float
-        p of Wilcoxon's signed ranks. Queries on which both are even are left out. Differences of the same
-        size share a rank, also where rounding sets them apart.
+        p of Wilcoxon's signed ranks. Queries with difference 0 are left out. Differences of equal size share
+        a rank, also if only rounding separates them.
     t : float
-        p of Student's t; it takes differences for normal ones.
+        p of Student's t, which assumes normal differences.
     effect : float
-        The mean difference in standard deviations of the differences (Cohen's d of pairs); NaN where these
-        are all the same.
+        The mean difference in standard deviations of the differences (Cohen's d of pairs); NaN if all
+        differences are equal.
     better, worse, even : int
-        Queries on which a is better, worse, as good.
+        Number of queries on which a is better, worse or equal.
     """
 
     interval: Interval
@@ -62,10 +61,10 @@ class PairedTests:
 def paired_tests(
     a: pd.Series[float], b: pd.Series[float], *, n_resamples: int = 9999, seed: int = 0
 ) -> PairedTests:
-    """Test two models by one metric, query by query; values by query id as in `significance.compare`.
+    """Test two models by one metric on the same queries; values by query id as in `significance.compare`.
 
-    Where every query is even all p-values are 1; with fewer than two queries they are NaN. For 10·a and 10·b
-    all is the same but the interval. Raises ValueError as `compare` does.
+    If all differences are 0, all p-values are 1; with fewer than two queries they are NaN. Scaling a and b by
+    the same factor changes only the interval. Raises ValueError like `compare`.
 
     Examples
     --------
@@ -92,11 +91,11 @@ def paired_tests(
 
 
 def mean_over_seeds(values: Values) -> Values:
-    """One value for each query of values by fold, query and seed (levels of these names, seed perhaps).
+    """Average values over seeds: one value per query and fold (index levels fold, query, and perhaps seed).
 
-    Seeds of a query are no further queries: they are averaged first. Queries of folds stand beside one
-    another where each is in the test part of one fold only, as in LETOR.
-    Raises ValueError where the index has no level "query", or a query comes twice with one fold and seed.
+    Seeds do not multiply queries, so they are averaged first. Queries of all folds are kept: in LETOR each is
+    in the test part of one fold only.
+    Raises ValueError if the index has no level "query", or repeats a query with the same fold and seed.
     """
     if "query" not in values.index.names:
         raise ValueError(f"values need an index with a level “query”; theirs has {list(values.index.names)}")
@@ -107,10 +106,10 @@ def mean_over_seeds(values: Values) -> Values:
 
 
 def holm(p: ArrayLike) -> FloatArray:
-    """p-values (k,) adjusted so that one below α is wrong in at most α of all such families (holm1979).
+    """Return adjusted p-values (k,): the chance of any false positive below α is at most α (holm1979).
 
-    Sorted, p₍ᵢ₎ becomes the largest of (k − j + 1) p₍ⱼ₎ over j ≤ i, at most 1. Raises ValueError for values
-    that are no p-values.
+    After sorting, p₍ᵢ₎ becomes the largest of (k − j + 1) p₍ⱼ₎ over j ≤ i, at most 1. Raises ValueError for
+    values outside [0, 1].
     """
     given = _checked(p)
     order = np.argsort(given, kind="stable")
@@ -121,9 +120,10 @@ def holm(p: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p: ArrayLike) -> FloatArray:
-    """p-values (k,) adjusted so that of those below α at most a share α is wrong on average (benjamini1995).
+    """Return adjusted p-values (k,): the expected share of false positives below α is at most α
+    (benjamini1995).
 
-    Raises ValueError for values that are no p-values.
+    Raises ValueError for values outside [0, 1].
     """
     found: FloatArray = stats.false_discovery_control(_checked(p), method="bh")
     return found
@@ -137,7 +137,7 @@ def _checked(p: ArrayLike) -> FloatArray:
 
 
 def _p_of(values: FloatArray, test: Callable[[FloatArray], float]) -> float:
-    """p of a test of the differences that are not 0: 1 without any, NaN with fewer than two queries."""
+    """Return p of a test of the nonzero differences: 1 without any, NaN with fewer than two queries."""
     moved = values[values != 0]
     if len(values) < 2:
         return math.nan

@@ -1,7 +1,7 @@
-"""How far the mean over queries reaches: its interval, and paired comparison of two models.
+"""Confidence interval of a mean over queries, and paired comparison of two models.
 
-Two models scored on the same queries are compared by the differences query by query: what makes a query easy
-or hard for both cancels, which an interval around each mean alone would not see.
+Two models scored on the same queries are compared by their differences per query. Effects of easy and hard
+queries cancel in the differences; separate intervals of both means would include them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rankviz.common.numbers import interval_in_words
 from rankviz.datasets.array_checks import real_array
 
 METHOD = "Student's t over queries, with the end on the side of the longer tail moved out"
-"""The kind of intervals, in words for captions and help texts."""
+"""Name of the interval method, for captions and help texts."""
 
-ROUNDING = 1e-12  # of the largest value: two ways to sum one differ by 1e-15, two rankings by 1e-6 or more
+ROUNDING = 1e-12  # relative to the largest value: rounding differs by 1e-15, rankings by 1e-6 or more
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Interval:
     ----------
     mean, low, high : float
         The mean and its interval, in the values' own units. The mean of no queries is NaN. Both ends are NaN
-        where the queries are too few for an interval; see `interval`.
+        with too few queries; see `interval`.
     confidence : float
         Nominal coverage, such as 0.95.
     n_queries : int
-        Queries that were counted.
+        Number of queries counted.
     """
 
     mean: float
@@ -48,27 +48,27 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether the queries are enough for an interval."""
+        """True if the queries are enough for an interval."""
         return not math.isnan(self.low)
 
     def __str__(self) -> str:
         return f"{_number(self.mean)} ({self.in_words('z.3f')}, {queries_in_words(self.n_queries)})"
 
     def in_words(self, form: str = "+z.3f") -> str:
-        """The ends in a format, for a sentence, or that queries are too few; see `interval_in_words`."""
+        """Format both ends for a sentence, or say that queries are too few; see `interval_in_words`."""
         return interval_in_words(self.low, self.high, form, _percent(self.confidence))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The mean of the differences a − b over queries, and what may be said from it.
+    """The mean of the differences a − b over queries, and its interpretation.
 
     Attributes
     ----------
     interval : Interval
-        Of the differences.
+        Interval of the mean difference.
     n_uneven : int or None
-        Queries whose difference is not 0; None where that is not known, which is taken for all.
+        Queries with a nonzero difference. None means unknown: all are assumed.
     """
 
     interval: Interval
@@ -86,23 +86,23 @@ class Comparison:
 
     @property
     def n_needed(self) -> int:
-        """Fewest uneven queries that can decide; see `queries_needed`."""
+        """Fewest queries with nonzero differences for a decision; see `queries_needed`."""
         return queries_needed(self.interval.confidence)
 
     @property
     def distinguishable(self) -> bool:
-        """Whether uneven queries are enough (`n_needed`) and there is an interval that leaves out 0."""
+        """True if at least `n_needed` differences are nonzero and the interval exists and excludes 0."""
         uneven = self.n_queries if self.n_uneven is None else self.n_uneven
         return uneven >= self.n_needed and (self.interval.low > 0.0 or self.interval.high < 0.0)
 
     def _few(self) -> str:
-        """That few queries differ, where these alone decide nothing."""
+        """Mention how few queries differ, if too few for a decision; "" otherwise."""
         if self.n_uneven is None or self.n_uneven >= self.n_needed:
             return ""
         return f", of which {self.n_uneven or 'none'} differ{'s' * (self.n_uneven < 2)}"
 
     def sentence(self, name_a: str, name_b: str, metric: str) -> str:
-        """Say in words whether a is better or worse than b, by how much, or that it cannot be told."""
+        """Say that a is better or worse than b and by how much, or that they are not distinguishable."""
         queries, level = queries_in_words(self.n_queries), _percent(self.interval.confidence)
         if self.n_queries < self.n_needed:
             verb = "is" if self.n_queries == 1 else "are"
@@ -131,14 +131,13 @@ def compare(
     *,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare two models by one metric, query by query: the mean of a − b and its paired interval.
+    """Compare two models by one metric: the mean of a − b over queries, and its paired interval.
 
-    `a` and `b` hold the metric by query id (a column of `Evaluation.per_query`), in any order; with repeated
-    ids, in the same order. A query that is NaN in both (left out by the definition) is left out here.
-    Differences are those of `differences_of`. The interval is that of :func:`interval`; swapping a and b
-    mirrors it.
+    `a` and `b` hold the metric by query id (a column of `Evaluation.per_query`), in any order; repeated ids
+    need the same order. A query that is NaN in both is left out. See `differences_of` and :func:`interval`.
+    Swapping a and b mirrors the interval.
 
-    Raises `ValueError` where the queries differ, one value of a pair is missing, or values come without ids.
+    Raises `ValueError` if the queries differ, one value of a pair is missing, or values have no ids.
     """
     found = differences_of(a, b)
     values = interval(found, confidence=confidence)
@@ -146,10 +145,10 @@ def compare(
 
 
 def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
-    """Return the differences a − b (Q,) of values by query id, equal ones tied; ValueError as `compare`.
+    """Return the differences a − b (Q,) by query id, with equal sizes tied; ValueError like `compare`.
 
-    Differences count as equal where their sizes are apart by less than 1e-12 of the largest value in a and b,
-    as those of 0.3 − 0.2 and 0.2 − 0.1 are; see `tied`.
+    Sizes within 1e-12 of the largest value in a and b count as equal, like 0.3 − 0.2 and 0.2 − 0.1; see
+    `tied`.
     """
     for values in (a, b):
         if not isinstance(values, pd.Series):
@@ -169,15 +168,15 @@ def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
 
 
 def largest(*values: NDArray[np.floating[Any]]) -> float:
-    """Return the largest size among values; 0 without any that is known."""
+    """Return the largest absolute value; 0 if there is none."""
     return max(float(np.nanmax(np.abs(one), initial=0.0)) for one in values)
 
 
 def tied(values: NDArray[np.floating[Any]], scale: float | None = None) -> FloatArray:
-    """Return values (n,) with those made equal that differ by rounding only, so that ties and zeros count.
+    """Return values (n,) after making those equal that differ by rounding only.
 
-    In order of size, a value takes the size of the one before where that is nearer than 1e-12·`scale`; the
-    smallest is compared with 0. Signs stay, and so does NaN. Without a `scale` it is the largest size.
+    In order of size, a value takes the size of its predecessor if they differ by less than 1e-12·`scale`. The
+    smallest is compared with 0. Signs and NaN stay. The default `scale` is the largest size.
     """
     scale = largest(values) if scale is None else scale
     size = np.abs(values)
@@ -189,10 +188,10 @@ def tied(values: NDArray[np.floating[Any]], scale: float | None = None) -> Float
 
 
 def queries_needed(confidence: float = 0.95) -> int:
-    """Return the fewest queries that can decide: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
+    """Return the fewest queries for a decision: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
 
-    With fewer, all differences have the same sign by chance alone (a fair coin for each query) more often
-    than 1 − confidence, and no sample of them is evidence enough.
+    With fewer, chance alone (a fair coin for each query) gives all differences the same sign more often than
+    1 − confidence.
     """
     return 1 + math.ceil(-math.log2(1.0 - confidence))
 
@@ -200,18 +199,18 @@ def queries_needed(confidence: float = 0.95) -> int:
 def interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """Return the mean of per-query `values` (Q,) with its interval over queries; NaN values are left out.
 
-    Let n values have the mean m, the standard error σ, and the skewness γ·√(n − 1). Both ends are m ± σT
-    with T = (1 + 1/n)·t, where t is the quantile of Student's distribution with n − 1 degrees of freedom. The
-    end on the side of the longer tail then moves out to σ·(3/|γ|)·(1 − ∛(1 − |γ|·(T + |γ|/6))) from m. That
-    is Hall's correction for skewness (hall1992). The other end stays, for a sample may be skewed by chance.
+    Let n values have mean m, standard error σ and skewness γ·√(n − 1). Both ends are m ± σT with T = (1 +
+    1/n)·t. Here t is the quantile of Student's distribution with n − 1 degrees of freedom. The end on the
+    side of the longer tail then moves out to σ·(3/|γ|)·(1 − ∛(1 − |γ|·(T + |γ|/6))) from m. This is Hall's
+    correction for skewness (hall1992). The other end stays, because a sample may be skewed by chance.
 
     The factor 1 + 1/n was found by simulation. In samples of 8 to 106 values of nine shapes, 95 % intervals
     cover the mean in 93 to 100 of 100 cases (benchmarks/results/intervals.md). For normal values they are
     42 % wider than Student's with 8 queries, 9 % with 21, 2 % with 106.
 
-    There is no interval (both ends are NaN) where values are too few, or too many are equal; see `enough`.
+    Both ends are NaN if values are too few, or too many are equal; see `enough`.
 
-    Raises `ValueError` for infinite values, values that are no vector, or a confidence outside (0, 1).
+    Raises `ValueError` for infinite values, an array that is not a vector, or a confidence outside (0, 1).
     """
     given = real_array(values, "values", "one real number for each query").astype(np.float64)
     if given.ndim != 1 or np.isinf(given).any():
@@ -224,16 +223,16 @@ def interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
 
 
 def interval_of_table(table: FloatArray, confidence: float) -> Interval:
-    """Return the mean of values (D, n) with its interval; of one row, see `interval`.
+    """Return the mean of values (D, n) with its interval; for one row, see `interval`.
 
-    The squared error of several rows is that of resampling rows and columns each by themselves (owen2007):
-    s_c²/(n − 1) + s_r²/D + s_e²/(D n), with the variances of columns, of rows, and of what both leave.
+    For several rows, the squared error is that of resampling rows and columns separately (owen2007): s_c²/(n
+    − 1) + s_r²/D + s_e²/(D n), with the variances of columns, rows and residuals.
     """
     draws, n = table.shape
     mean = float(table.mean()) if n else math.nan
     if not enough(tied(table.mean(axis=0), largest(table)), confidence):
         return Interval(mean, math.nan, math.nan, confidence, n)
-    unit = largest(table - mean)  # cubes of very small or large values are no numbers
+    unit = largest(table - mean)  # scale first: cubes of very small or large values under- or overflow
     scaled = (table - mean) / unit
     columns, rows = scaled.mean(axis=0), scaled.mean(axis=1)
     rest = scaled - columns - rows[:, None]
@@ -245,11 +244,11 @@ def interval_of_table(table: FloatArray, confidence: float) -> Interval:
 
 
 def enough(values: FloatArray, confidence: float) -> bool:
-    """Return whether values (n,) are enough for an interval: `queries_needed`, and not too many equal.
+    """Return True if values (n,) suffice for an interval: `queries_needed`, and not too many are equal.
 
-    With c the number of times that the commonest value is there, (c/n)^n must be at most (1 − confidence)/2.
-    That is the share of resamples with no other value, which have no spread to judge a mean by. At 95 %, four
-    of 21 values must differ from the commonest one.
+    If the commonest value occurs c times, (c/n)^n must be at most (1 − confidence)/2. This is the share of
+    resamples that contain only this value and so have no spread. At 95 %, four of 21 values must differ from
+    the commonest one.
     """
     n = len(values)
     if n < queries_needed(confidence):
@@ -259,16 +258,16 @@ def enough(values: FloatArray, confidence: float) -> bool:
 
 
 def _reach(skewness: float, n: int, confidence: float) -> tuple[float, float]:
-    """How many standard errors the ends lie below and above a mean; see `interval`."""
+    """Return the distances of both ends from the mean, in standard errors; see `interval`."""
     near = (1.0 + 1.0 / n) * float(stdtrit(n - 1, 0.5 + confidence / 2.0))
     tail, far = abs(skewness), near
-    if tail > 1e-6:  # below, both are the same to a millionth, and the formula would divide 0 by 0
+    if tail > 1e-6:  # below, both agree to 1e-6, and the formula would divide 0 by 0
         far = 3.0 / tail * (1.0 - float(np.cbrt(1.0 - tail * (near + tail / 6.0))))
     return (near, far) if skewness > 0.0 else (far, near)
 
 
 def _matched(a: pd.Series[float], b: pd.Series[float]) -> pd.Series[float]:
-    """`b` in the order of `a`, or `ValueError` where they are not about the same queries."""
+    """Return `b` in the order of `a`; raise `ValueError` if their queries differ."""
     if a.index.equals(b.index):
         return b
     only_a, only_b = a.index.difference(b.index), b.index.difference(a.index)
@@ -285,13 +284,13 @@ def _matched(a: pd.Series[float], b: pd.Series[float]) -> pd.Series[float]:
 
 
 def _some(queries: pd.Index) -> str:
-    """Up to three query ids, or "none"."""
+    """List up to three query ids, or "none"."""
     shown = ", ".join(str(query) for query in queries[:3])
     return f"{shown}, …" if len(queries) > 3 else shown or "none"
 
 
 def queries_in_words(n: int) -> str:
-    """A number of queries: "1 query", "3,000 queries"."""
+    """Format a number of queries: "1 query", "3,000 queries"."""
     return "1 query" if n == 1 else f"{n:,} queries"
 
 
@@ -300,5 +299,5 @@ def _percent(confidence: float) -> str:
 
 
 def _number(value: float, digits: int = 3) -> str:
-    """Fixed decimals with a true minus sign, and no sign on zero."""
+    """Format with fixed decimals, a true minus sign, and no sign on zero."""
     return f"{value:z.{digits}f}".replace("-", "−")

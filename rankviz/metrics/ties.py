@@ -1,4 +1,4 @@
-"""Documents of equal score: how many there are, and the orders of them that are the worst and the best."""
+"""Documents with equal scores: their share, and their worst and best orders."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import RankingData
 
 MANY = 0.1
-"""Share of a query's documents from which on ties are worth a warning."""
+"""Warn if at least this share of a query's documents is tied."""
 
 
 def tied_shares(scores: FloatArray, data: RankingData) -> FloatArray:
-    """Return, by query, the share of documents whose score a document of another grade has too: (Q,).
+    """Return for each query the share of documents that share a score with another grade: (Q,).
 
-    Ties among documents of one grade change no measure and do not count. Scores are (n,).
+    Ties among documents of one grade change no measure, so they do not count. Scores are (n,).
     """
     queries = _queries(data)
     order = np.lexsort((scores, queries))
@@ -33,10 +33,10 @@ def tied_shares(scores: FloatArray, data: RankingData) -> FloatArray:
 def worst_and_best(
     scores: FloatArray, data: RankingData, relevant_to: int | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return scores (n,) that rank as the given ones, with ties in the worst and in the best order.
+    """Return scores (n,) with the same ranking but ties in the worst and in the best order.
 
-    These orders are by grade, from the lowest and from the highest on; grades above `relevant_to` count 0, as
-    in measures. No measure of a ranking falls where a document of a higher grade moves up.
+    These orders sort ties by grade, ascending and descending; grades above `relevant_to` count as 0, as in
+    measures. Moving a document of a higher grade up never lowers a measure.
     """
     grades = data.y if relevant_to is None else np.where(data.y <= relevant_to, data.y, 0)
     orders = (np.lexsort((sign * grades, -scores, _queries(data))) for sign in (1, -1))
@@ -45,5 +45,5 @@ def worst_and_best(
 
 
 def _queries(data: RankingData) -> IntArray:
-    """The place of each document's query (n,)."""
+    """Return the position of each document's query (n,)."""
     return np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
