@@ -1,7 +1,7 @@
-"""The empirical risk of scores: scores f (n,) -> value, gradient (n,), Hessian product (n,) -> (n,).
+"""The empirical risk of scores f (n,): its value, gradient (n,), and Hessian products (n,) -> (n,).
 
-risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It knows documents, pairs and costs, and neither features nor
-kernels. Two ways to compute it, one interface: `PairRisk` lists the pairs, `SortedRisk` does without.
+risk(f) = Σ_{(i,j) ∈ P} c_ij·ℓ(f_i − f_j). It depends on documents, pairs and costs, but not on features or
+kernels. Two classes share one interface: `PairRisk` lists the pairs, `SortedRisk` does not.
 """
 
 from typing import TYPE_CHECKING
@@ -34,5 +34,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, modules not imported yet among them."""
+    """List all names, including modules that are not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

@@ -1,4 +1,4 @@
-"""The risk with every pair active: sums over groups of equal query and grade, no list."""
+"""The risk with every pair active: sums over groups of equal query and grade, without a list of pairs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rankviz.risk.costs import PairCosts
 from rankviz.risk.pairs import grade_codes, grade_groups, preference_pairs
 
 ROWS = 4096
-"""Rows of a matrix that are weighted at a time: a block that stays in the cache."""
+"""Rows per block of a weighted matrix; a block fits in the cache."""
 
 
 class AllPairs:
     """The Laplacian L₀ = Aᵀ diag(w) A of all preference pairs with their weights w.
 
-    L₀ = diag(δ) − (weights between documents), and these are constant on pairs of groups. So for a matrix
-    B with sums S_g of its rows over groups, BᵀL₀B = Bᵀ diag(δ) B − Σ_{g ≠ h} w_gh S_g S_hᵀ over groups g, h
-    of the same query, δ_i = Σ_h w_gh n_h for a document i of group g.
+    L₀ = diag(δ) − (weights between documents); a weight depends only on the two documents' groups. So for a
+    matrix B with sums S_g of its rows over groups, BᵀL₀B = Bᵀ diag(δ) B − Σ_{g ≠ h} w_gh S_g S_hᵀ over groups
+    g, h of the same query. For a document i of group g, δ_i = Σ_h w_gh n_h.
     """
 
     def __init__(self, y: IntArray, ptr: IntArray, costs: PairCosts) -> None:
@@ -45,7 +45,7 @@ class AllPairs:
         return 0.5 * float(self.degree @ self.groups.size)
 
     def gram(self, B: FloatArray) -> FloatArray:
-        """Gram matrix Bᵀ L₀ B, (n, m) -> (m, m): O(n m²)."""
+        """Return the Gram matrix Bᵀ L₀ B, (n, m) -> (m, m): O(n m²)."""
         groups, n = self.groups, len(B)
         ends = np.append(groups.start, n)
         members = sparse.csr_array((np.ones(n), groups.order, ends), shape=(len(groups.start), n))
@@ -56,7 +56,7 @@ class AllPairs:
 
 
 def weighted_gram(B: FloatArray, weight: FloatArray) -> FloatArray:
-    """Bᵀ diag(weight) B of B (n, m) for weights (n,) ≥ 0, row block by row block."""
+    """Return Bᵀ diag(weight) B of B (n, m) for weights (n,) ≥ 0, computed in row blocks."""
     out, root = np.zeros((B.shape[1], B.shape[1])), np.sqrt(weight)
     for start in range(0, len(B), ROWS):
         block = B[start : start + ROWS] * root[start : start + ROWS, None]

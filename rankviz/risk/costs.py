@@ -1,7 +1,7 @@
-"""Costs of misordered pairs: what c_ij in C Σ c_ij·ℓ(f_i − f_j) is, and where margins are rescaled instead.
+"""Costs of misordered pairs: the factors c_ij in C Σ c_ij·ℓ(f_i − f_j), or rescaled margins.
 
-A cost depends on the query and the two grades only, never on which documents have them: then risks can be
-computed by sorting, without listing pairs. To add one: a rule from grades to `PairCosts`, entered in `RULES`.
+A cost depends on the query and the two grades only. So risks can be computed by sorting, without forming
+pairs. To add a cost, write a rule from grades to `PairCosts` and enter it in `RULES`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Costs = str | tuple[object, ...] | None
 """None, a name in `RULES`, a table λ[r][s] as nested tuples, or ("query", table)."""
 
 LARGEST_TABLE = 20_000_000
-"""Entries Q·R² of a table of costs by query and grades: 160 MB."""
+"""Largest number of entries Q·R² of a table of costs by query and grades: 160 MB."""
 
 NEARBY = 0.3
 """he2009 §4.2 has λ = 1, 1.3 and 2 for grades (1, 0), (2, 1) and (2, 0): (r − s) + 0.3·s."""
@@ -45,42 +45,42 @@ class PairCosts:
 
     @property
     def uniform(self) -> bool:
-        """Whether every pair weighs one."""
+        """True if every pair has weight one."""
         return self.weight.size == 1 and self.weight.flat[0] == 1.0
 
     @property
     def largest(self) -> float:
-        """The most that w·b² is for any pair."""
+        """Largest w·b² of any pair."""
         margin = 1.0 if self.margin is None else float(self.margin.max(initial=0.0))
         return float(self.weight.max(initial=0.0)) * margin * margin
 
     def weighed(self, of_query: FloatArray) -> PairCosts:
-        """The same times a weight for each query, of_query (Q,)."""
+        """Return these costs times a weight for each query, of_query (Q,)."""
         return PairCosts(self.weight * of_query[:, None, None], self.margin)
 
     def of_queries(self, queries: slice, codes: IntArray) -> PairCosts:
-        """The costs of some queries alone, with those grades alone that have these codes."""
+        """Return the costs of some queries, restricted to grades with these codes."""
         margin = None if self.margin is None else _some(self.margin, queries, codes)
         return PairCosts(_some(self.weight, queries, codes), margin)
 
     def weights(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray:
-        """Weights w of pairs given by query and codes of both grades, (p,)."""
+        """Return the weights w of pairs given by query and codes of both grades, (p,)."""
         return _looked_up(self.weight, query, winner, loser)
 
     def margins(self, query: IntArray, winner: IntArray, loser: IntArray) -> FloatArray | None:
-        """Margins b of pairs given by query and codes of both grades, (p,); None for 1."""
+        """Return the margins b of pairs given by query and codes of both grades, (p,); None for 1."""
         return None if self.margin is None else _looked_up(self.margin, query, winner, loser)
 
 
 def _some(table: FloatArray, queries: slice, codes: IntArray) -> FloatArray:
-    """Parts of a table in which an axis of length one stands for all."""
+    """Return part of a table; an axis of length one applies to all."""
     table = table[queries] if len(table) > 1 else table
     table = table[:, codes] if table.shape[1] > 1 else table
     return table[:, :, codes] if table.shape[2] > 1 else table
 
 
 def _looked_up(table: FloatArray, *indices: IntArray) -> FloatArray:
-    """Entries of a table in which an axis of length one stands for all."""
+    """Return entries of a table; an axis of length one applies to all."""
     full = tuple(i if size > 1 else np.zeros_like(i) for i, size in zip(indices, table.shape, strict=True))
     found: FloatArray = table[full]
     return found
@@ -91,7 +91,7 @@ PLAIN = PairCosts(np.ones((1, 1, 1)))
 
 
 def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
-    """The costs that `costs` names, for grades y (n,) in queries with offsets ptr (Q + 1,).
+    """Return the costs named `costs`, for grades y (n,) in queries with offsets ptr (Q + 1,).
 
     Raises `SettingError` for a table that is too small for the grades, or grades too large for a rule.
     """
@@ -107,7 +107,7 @@ def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
 
 
 def check_costs(costs: object) -> None:
-    """Raise `SettingError` for what is no choice of costs."""
+    """Raise `SettingError` unless `costs` is valid."""
     if costs is None or (isinstance(costs, str) and costs in RULES):
         return
     if isinstance(costs, str):
@@ -124,7 +124,7 @@ def check_costs(costs: object) -> None:
 
 
 def choices_in_words() -> str:
-    """What costs may be, in words."""
+    """List the valid costs in words."""
     return f"None, {', '.join(map(repr, RULES))}, a table, or ('query', a table)"
 
 
@@ -140,7 +140,7 @@ def _as_table(costs: object) -> FloatArray:
 
 
 def _from_table(costs: object, codes: GradeCodes) -> FloatArray:
-    """λ of the grades that occur, (1, R, R), from a table indexed by grade: row preferred to column."""
+    """Return λ of the grades that occur, (1, R, R), from a table indexed by grade [preferred, other]."""
     table, levels = _as_table(costs), codes.levels
     if levels[-1] >= len(table):
         raise SettingError(
@@ -151,43 +151,45 @@ def _from_table(costs: object, codes: GradeCodes) -> FloatArray:
 
 
 def _by_query(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """μ_q = ln(1 + max_q' pairs(q')/pairs(q)): queries with few pairs weigh more (he2009 §4.2)."""
+    """Return μ_q = ln(1 + max_q' pairs(q')/pairs(q)): queries with few pairs weigh more (he2009 §4.2)."""
     pairs = count_pairs(y, ptr).astype(np.float64)
-    mu = np.zeros_like(pairs)  # a query without pairs has nothing to weigh
+    mu = np.zeros_like(pairs)  # a query without pairs has weight 0
     np.divide(pairs.max(initial=0.0), pairs, out=mu, where=pairs > 0)
     return PairCosts(np.log1p(mu)[:, None, None])
 
 
 def _by_grade(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """λ(r, s) = (r − s) + 0.3·s, which is he2009's for grades 0, 1, 2.
+    """Return λ(r, s) = (r − s) + 0.3·s, which equals he2009's for grades 0, 1, 2.
 
-    Orders further apart cost more, and so do orders among higher grades.
+    Pairs with a larger difference of grades cost more, and so do pairs of higher grades.
     """
     low = np.minimum.outer(codes.levels, codes.levels)
     return PairCosts((np.abs(np.subtract.outer(codes.levels, codes.levels)) + NEARBY * low)[None])
 
 
 def _by_grade_and_query(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """λ(r, s)·μ_q (he2009 eq. 1)."""
+    """Return λ(r, s)·μ_q (he2009 eq. 1)."""
     return PairCosts(_by_grade(codes, y, ptr).weight * _by_query(codes, y, ptr).weight)
 
 
 def _slack(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """Slack rescaling: δ·ℓ(t) (chapelle2010 §6.2)."""
+    """Return costs with slack rescaling: δ·ℓ(t) (chapelle2010 §6.2)."""
     return PairCosts(dcg_differences(codes))
 
 
 def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """Margin rescaling: max(0, √δ − t)² for the squared hinge (chapelle2010 §6.2), else δ·ℓ(t/√δ)."""
+    """Return costs with margin rescaling: max(0, √δ − t)² for the squared hinge, else δ·ℓ(t/√δ) (chapelle2010
+    §6.2)."""
     delta = dcg_differences(codes)
     return PairCosts(np.ones((1, 1, 1)), np.sqrt(np.where(delta > 0, delta, 1.0)))
 
 
 def dcg_differences(codes: GradeCodes) -> FloatArray:
-    """DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for none.
+    """Return the DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for absent
+    grades.
 
-    δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs| with D_qr the mean discount 1/log₂(p + 1) over the places p that
-    grade r takes in the ideal ranking of query q. Places within a grade are arbitrary, hence the mean.
+    δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs|. D_qr is the mean discount 1/log₂(p + 1) over the places p of grade
+    r in the ideal ranking of query q. The mean is taken because the order within a grade is arbitrary.
     chapelle2010 §6.2 prints 1/log₂(p), which is infinite at the first place.
     """
     counts, levels = codes.counts(), codes.levels
@@ -197,7 +199,7 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
             "large a table or too large numbers; choose fewer, smaller grades, or costs='query'"
         )
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2.0, counts.sum(1).max() + 2.0)))))
-    end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # places up to and including a grade
+    end = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]  # last place of each grade
     mean = (discounts[end] - discounts[end - counts]) / np.maximum(counts, 1)
     there = counts > 0
     gains = np.abs(np.subtract.outer(2.0**levels, 2.0**levels))
@@ -208,9 +210,9 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
 
 @dataclass(frozen=True)
 class CostRule:
-    """A rule for costs of pairs: what to call it, and its costs for grades y (n,), offsets ptr (Q + 1,).
+    """A rule for costs of pairs: its label, and its costs for grades y (n,), offsets ptr (Q + 1,).
 
-    `rescales_margins` says that a cost is the margin that is asked for rather than a factor of the loss.
+    `rescales_margins` is True if a cost sets the required margin, instead of a factor of the loss.
     """
 
     label: str
@@ -225,12 +227,11 @@ RULES = {
     "slack": CostRule("slack rescaling by DCG", _slack),
     "margin": CostRule("margin rescaling by DCG", _margin, rescales_margins=True),
 }
-"""Rules for costs by the names that `RankSVM(costs=...)` and the app use: he2009's λ and μ, chapelle2010's
-rescaling."""
+"""Rules by their names in `RankSVM(costs=...)` and the app: he2009's λ and μ, chapelle2010's rescaling."""
 
 
 def frozen_costs(costs: object) -> Costs:
-    """The same costs as a value that can be hashed and compared: lists and arrays become tuples of floats."""
+    """Return the costs as a hashable value: lists and arrays become tuples of floats."""
     if costs is None or isinstance(costs, str):
         return costs
     if isinstance(costs, list | tuple) and len(costs) == 2 and isinstance(costs[0], str):
@@ -245,7 +246,7 @@ _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def cost_words(costs: Costs) -> str:
-    """Costs of pairs in words: "λ by grades", "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3"."""
+    """Describe costs in words: "λ by grades", "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3"."""
     if costs is None:
         return "every pair costs 1"
     if isinstance(costs, str):
@@ -256,6 +257,6 @@ def cost_words(costs: Costs) -> str:
 
 
 def triangle(costs: tuple[object, ...]) -> list[float]:
-    """λ₁₀, λ₂₀, λ₂₁, λ₃₀, … of a table of costs, alone or as ("query", table)."""
+    """Return λ₁₀, λ₂₀, λ₂₁, λ₃₀, … of a table of costs, alone or as ("query", table)."""
     table: Any = costs[1] if costs[0] == "query" else costs
     return [float(table[r][s]) for r in range(len(table)) for s in range(r)]

@@ -27,7 +27,7 @@ class PairRiskPoint:
         ∂risk/∂f = Aᵀ(c·ℓ'(A f)).
     total_slope : float
     active : PreferencePairs
-        The pairs that enter the Hessian (c·ℓ'' ≠ 0).
+        The pairs in the Hessian (c·ℓ'' ≠ 0).
     curvature : (len(active),) float64
         Their c·ℓ''.
     """
@@ -49,11 +49,12 @@ class PairRiskPoint:
         return float(self.curvature.sum())
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        """Return r v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
         return self.active.pull_back(self.curvature * self.active.margins(v))
 
     def hessian(self) -> sparse.csr_array:
-        """R = Aᵀ diag(c·ℓ'') A as a sparse (n, n) matrix: the weighted Laplacian of the active pairs."""
+        """Return r = Aᵀ diag(c·ℓ'') A as a sparse (n, n) matrix: the weighted Laplacian of the active
+        pairs."""
         i, j, n = self.active.winner, self.active.loser, self.active.n
         degree = np.bincount(i, self.curvature, n) + np.bincount(j, self.curvature, n)
         weights = sparse.coo_array((self.curvature, (i, j)), shape=(n, n)).tocsr()
@@ -62,12 +63,12 @@ class PairRiskPoint:
         )
 
     def gram(self, B: FloatArray) -> FloatArray:
-        """Gram matrix Bᵀ R B, (n, m) -> (m, m): O(p m + n m²)."""
+        """Return the Gram matrix Bᵀ R B, (n, m) -> (m, m): O(p m + n m²)."""
         gram: FloatArray = B.T @ (self.hessian() @ B)
         return gram
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
-        """At most `size` active pairs, drawn without replacement, in the order of the list."""
+        """Draw at most `size` active pairs without replacement, in the order of the list."""
         drawn = np.sort(rng.choice(self.n_active, min(size, self.n_active), replace=False, shuffle=False))
         return ActivePairs(self.active.winner[drawn], self.active.loser[drawn], self.curvature[drawn])
 
@@ -126,13 +127,13 @@ class PairRisk:
         return codes.query[i], codes.code[i], codes.code[j]
 
     def with_loss(self, loss: Loss) -> PairRisk:
-        """The same pairs with another loss."""
+        """Return the risk of the same pairs with another loss; it shares their cached parts."""
         other = replace(self, loss=loss)
         vars(other).update({name: value for name, value in vars(self).items() if name != "loss"})
         return other
 
     def at(self, f: FloatArray) -> PairRiskPoint:
-        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
+        """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         t = self.pairs.margins(f)
         value, slope, curvature = self._of_margins(t)
         index = np.flatnonzero(curvature)
@@ -145,11 +146,11 @@ class PairRisk:
         )
 
     def costs_of(self, at: slice | IntArray) -> FloatArray:
-        """Weights w of the pairs at these places in the list."""
+        """Return the weights w of the pairs at these positions in the list."""
         return np.ones(len(self.pairs.winner[at])) if self._weight is None else self._weight[at]
 
     def slopes(self, t: FloatArray, at: slice | IntArray) -> FloatArray:
-        """∂(loss of the pair)/∂t of the pairs at these places in the list, for their margins t."""
+        """Return ∂(loss of the pair)/∂t for the pairs at these positions in the list, with margins t."""
         if self._margin is None:
             slope = self.loss.derivative(t)
         else:
@@ -157,7 +158,7 @@ class PairRisk:
         return slope if self._weight is None else self._weight[at] * slope
 
     def _of_margins(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """w·b²·ℓ(t/b) of each pair and its derivatives in t."""
+        """Return w·b²·ℓ(t/b) of each pair and its derivatives in t."""
         b, w = self._margin, self._weight
         t = t if b is None else t / b
         value, slope, curvature = self.loss.value(t), self.loss.derivative(t), self.loss.second_derivative(t)

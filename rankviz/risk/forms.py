@@ -1,4 +1,4 @@
-"""Which of the two ways to compute a risk.
+"""Choice between the two ways to compute a risk.
 
 See docs/decisions/0004-two-forms-of-a-risk.md.
 """
@@ -14,15 +14,15 @@ from rankviz.risk.point import Risk
 from rankviz.risk.sorted import SortedRisk
 
 PAIRS_PER_READ = 0.7
-"""Listed pairs that take as long as one read of a cumulative sum. Measured with queries of 3 to 100
-documents, the two ways took the same time between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
+"""Number of listed pairs that take as long as one read of a cumulative sum. Measured for queries of 3 to 100
+documents: break-even was between 0.3 (seven zones) and 1.1 (one zone, two grades)."""
 
 LEAST_PAIRS = 5000
-"""Below it either takes less than a thousandth of a second, and listing has less to set up."""
+"""With fewer pairs both ways take less than 1 ms, and listing needs less preparation."""
 
 
 def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
-    """Whether sorting is the faster way for grades y (n,) in queries with offsets ptr (Q + 1,)."""
+    """Return True if sorting is faster for grades y (n,) in queries with offsets ptr (Q + 1,)."""
     if not isinstance(loss, PiecewiseQuadratic):
         return False
     cuts = (len(grade_codes(y, ptr).levels) - 1) * len(y)
@@ -30,9 +30,9 @@ def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
 
 
 def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
-    """The same from the number of pairs and of cuts, (R − 1)·n.
+    """Return True if sorting is faster, from the number of pairs and of cuts, (R − 1)·n.
 
-    Each document reads sums at both ends of each zone for each other grade: (zones + 1) reads a cut.
+    Each cut needs zones + 1 reads of cumulative sums, at the ends of the zones.
     """
     if not isinstance(loss, PiecewiseQuadratic):
         return False
@@ -40,13 +40,13 @@ def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
 
 
 def risk_sizes(y: IntArray, ptr: IntArray, loss: Loss) -> tuple[int, int]:
-    """Entries that the faster way keeps: preference pairs that it lists, or (R − 1)·n where it sorts."""
+    """Return the entries stored by the faster way: listed pairs and 0, or 0 and (R − 1)·n for sorting."""
     pairs, cuts = int(count_pairs(y, ptr).sum()), (len(grade_codes(y, ptr).levels) - 1) * len(y)
     return (0, cuts) if sorting_pays(pairs, cuts, loss) else (pairs, 0)
 
 
 def risk_of(y: IntArray, ptr: IntArray, loss: Loss, costs: PairCosts = PLAIN) -> Risk:
-    """The risk of grades y (n,) in queries with offsets ptr (Q + 1,), computed the faster way."""
+    """Return the risk of grades y (n,) in queries with offsets ptr (Q + 1,), in the faster form."""
     if isinstance(loss, PiecewiseQuadratic) and sorts(y, ptr, loss):
         return SortedRisk(y, ptr, loss, costs)
     return PairRisk(y, ptr, loss, costs)

@@ -1,4 +1,5 @@
-"""Documents sorted by grade, query and score: the layout that grades decide, and cuts between partners."""
+"""Documents sorted by grade, query and score: the fixed part of this layout, and the cuts between
+partners."""
 
 from __future__ import annotations
 
@@ -14,25 +15,27 @@ from rankviz.risk.losses import Zone
 from rankviz.risk.pairs import grade_codes
 
 RADIX = 2**16
-"""NumPy sorts 16-bit integers stably in linear time, wider ones by comparisons."""
+"""NumPy sorts 16-bit integers stably in linear time, and wider ones by comparisons."""
 
 
 class GradeLayout:
-    """Everything about sorted documents that does not depend on their scores.
+    """The part of the sorted layout that does not depend on scores.
 
-    Sorted by grade, then query, then score, the query and grade at each place are always the same. Arrays
-    (R − 1, n) have one row for each other grade: row k of a document of grade r is grade k, from r on k + 1.
+    Documents are sorted by grade, then query, then score, so each place has a fixed query and grade. Arrays
+    (R − 1, n) have one row for each other grade: row k of a document of grade r is grade k if k < r, else k +
+    1.
 
     Attributes
     ----------
     first : (n,) int64
         First document of each document's query.
     starts : (R, Q + 1) int64
-        Where the documents of each grade and query begin.
+        First place of each grade and query.
     anchor : (R − 1, n) int64
-        Where the partners of a query and grade end for a winner (below), begin for a loser (above).
+        For a winner the end of its partners of a query and grade (below), for a loser their beginning
+        (above).
     role : (R − 1, n) float64
-        +1 where the document at this place is preferred to that grade, −1 where that grade is to it.
+        +1 if the document at this place is preferred to that grade, −1 in the opposite case.
     signed_weight : (R − 1, n) float64
         role times the cost of the pairs.
     """
@@ -53,7 +56,7 @@ class GradeLayout:
         shape = max(self.n_grades - 1, 0), len(y)
         self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
         for grade, other in itertools.permutations(range(self.n_grades), 2):
-            # the cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's lies after its last partner and a
+            # cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's cut lies after its last partner, and a
             # loser's before its first (partners ascend by score)
             places = other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
             self.anchor[places] = (end if other < grade else start)[other].repeat(sizes[grade])
@@ -64,7 +67,7 @@ class GradeLayout:
             self.signed_weight, self._margin = self.role * costs.weights(*pairs), costs.margins(*pairs)
 
     def _pairs_at_places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Query and codes of the higher and the lower grade, each (R − 1, n)."""
+        """Return query and codes of the higher and the lower grade, each (R − 1, n)."""
         grade = np.arange(self.n_grades).repeat(np.diff(self._borders))
         row = np.arange(len(self.role))[:, None]
         other = row + (row >= grade)
@@ -72,20 +75,21 @@ class GradeLayout:
         return query, np.maximum(grade, other), np.minimum(grade, other)
 
     def order(self, f: FloatArray) -> IntArray:
-        """Documents by grade, query and score f (n,)."""
-        order = np.argsort(f)  # then a radix sort: each stable pass keeps the order of the one before it
+        """Return the documents sorted by grade, query and score f (n,)."""
+        order = np.argsort(f)  # by score; each stable radix pass below keeps the earlier order
         for digit in self._digits:
             order = order.take(np.argsort(digit.take(order), kind="stable"))
         return order
 
     def scaled(self, b: float) -> FloatArray | float:
-        """The margin of each pair times b, (R − 1, n), or b where all margins are 1."""
+        """Return the margin of each pair times b, (R − 1, n), or b if all margins are 1."""
         return b if self._margin is None else b * self._margin
 
     def cuts(self, f: FloatArray, zones: Iterable[Zone]) -> list[tuple[Zone, IntArray, IntArray]]:
-        """Each zone with the cuts at its upper and lower end, for sorted scores f (n,).
+        """Return each zone with the cuts at its upper and lower end, for sorted scores f (n,).
 
-        A winner's cut at b is the first partner with f_i − b < f_j, a loser's the first without.
+        A winner's cut at b is its first partner with f_i − b < f_j. A loser's cut is its first partner
+        without.
         """
         found: dict[float, IntArray] = {-np.inf: self.anchor}
         for b in {b for zone in zones for b in (zone.high, zone.low)} - found.keys():
@@ -93,7 +97,7 @@ class GradeLayout:
         return [(zone, found[zone.high], found[zone.low]) for zone in zones]
 
     def _cut(self, f: FloatArray, b: float) -> IntArray:
-        """Complex keys query + i·score compare as pairs do: by query, then by score."""
+        """Return the cuts at b; complex keys query + i·score sort by query, then by score."""
         cut, margin, keys = np.empty_like(self.anchor), self.scaled(b), self._query + 1j * f
         reached = keys.copy()
         for winners in range(1, self.n_grades):
@@ -111,10 +115,11 @@ class GradeLayout:
 
 
 def _merged(low: FloatArray, keys: FloatArray) -> tuple[IntArray, IntArray]:
-    """For each sorted `low` the number of sorted `keys` ≤ it; for each key the number of lows < it.
+    """Return for each sorted `low` the number of sorted `keys` ≤ it, and for each key the number of lows <
+    it.
 
-    The shorter side is searched for in the longer, the other counted from the result: a pair is thereby
-    decided once, and rounding cannot make it active for one of its two documents only.
+    The shorter side is searched in the longer one; the other counts follow from the result. So each pair is
+    decided once. Rounding cannot make it active for only one of its two documents.
     """
     if len(low) <= len(keys):
         # low_i < key_j exactly if first_i ≤ j, so the lows below key_j are the i with first_i ≤ j
@@ -126,7 +131,7 @@ def _merged(low: FloatArray, keys: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _digits(group: IntArray, size: int) -> list[NDArray[np.uint16]]:
-    """Numbers below `size` as 16-bit digits, the lowest first."""
+    """Split numbers below `size` into 16-bit digits, the lowest first."""
     digits = [(group % RADIX).astype(np.uint16)]
     while size > RADIX:
         group, size = group // RADIX, -(-size // RADIX)

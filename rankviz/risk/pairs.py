@@ -32,31 +32,31 @@ class PreferencePairs:
         return len(self.winner)
 
     def margins(self, f: FloatArray) -> FloatArray:
-        """Margins t = A f of scores f: (n,) -> (p,)."""
+        """Return the margins t = A f of scores f: (n,) -> (p,)."""
         return f[self.winner] - f[self.loser]
 
     def pull_back(self, u: FloatArray) -> FloatArray:
-        """Adjoint Aᵀu: (p,) -> (n,)."""
+        """Apply the adjoint Aᵀu: (p,) -> (n,)."""
         z = np.bincount(self.winner, u, self.n) - np.bincount(self.loser, u, self.n)
         return z.astype(np.float64, copy=False)
 
     def take(self, index: IntArray) -> PreferencePairs:
-        """The pairs at positions `index`."""
+        """Return the the pairs at positions `index`."""
         return PreferencePairs(self.winner[index], self.loser[index], self.n)
 
 
 @dataclass(frozen=True, eq=False)
 class GradeGroups:
-    """Documents in groups of equal query and grade, the grades of a query falling.
+    """Documents in groups of equal query and grade; within a query the grades descend.
 
     Attributes
-    ----------
+    Documents sorted by query, then by descending grade; file order within a group.
     order : (n,) int64
         Documents sorted by query, then by falling grade; file order within a group.
     group : (n,) int64
         Group of each sorted document, 0 … G − 1.
     start : (G,) int64
-        Where each group begins in `order`.
+        First position of each group in `order`.
     size : (G,) int64
         Documents in each group.
     query : (G,) int64
@@ -77,7 +77,7 @@ class GradeCodes:
     Attributes
     ----------
     levels : (R,) int64
-        The grades that occur, rising.
+        The grades that occur, ascending.
     code : (n,) int64
         levels[code] are the grades.
     query : (n,) int64
@@ -92,13 +92,13 @@ class GradeCodes:
     n_queries: int
 
     def counts(self) -> IntArray:
-        """Documents of each grade in each query, (Q, R)."""
+        """Count the documents of each grade in each query, (Q, R)."""
         shape = self.n_queries, len(self.levels)
         return np.bincount(self.query * shape[1] + self.code, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def grade_codes(y: IntArray, ptr: IntArray) -> GradeCodes:
-    """Codes of grades y (n,) in queries with offsets ptr (Q + 1,)."""
+    """Return the codes of grades y (n,) in queries with offsets ptr (Q + 1,)."""
     small = len(y) > 0 and int(y.max()) < 2**16  # then counting finds the grades without sorting
     levels = np.flatnonzero(np.bincount(y)) if small else np.unique(y)
     query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
@@ -118,10 +118,10 @@ def grade_groups(y: IntArray, ptr: IntArray) -> GradeGroups:
 
 
 def preference_pairs(y: IntArray, ptr: IntArray) -> PreferencePairs:
-    """All preference pairs of grades y (n,) in queries with offsets ptr (Q + 1,).
+    """Return all preference pairs of grades y (n,) in queries with offsets ptr (Q + 1,).
 
-    With the grades of a query falling, the documents that one is preferred to are the run from the end of
-    its grade to the end of its query; the runs are expanded without a loop. O(n log n + p) time, O(p) memory.
+    With descending grades in a query, a document's losers are the run from the end of its grade to the end of
+    its query. The runs are expanded without a loop. O(n log n + p) time, O(p) memory.
     """
     groups = grade_groups(y, ptr)
     first_worse = (groups.start + groups.size)[groups.group]
@@ -132,7 +132,7 @@ def preference_pairs(y: IntArray, ptr: IntArray) -> PreferencePairs:
 
 
 def count_pairs(y: IntArray, ptr: IntArray) -> IntArray:
-    """Number of preference pairs of each query, (Q,): (n_q² − Σ_g n_qg²)/2, without listing them."""
+    """Count the preference pairs of each query, (Q,): (n_q² − Σ_g n_qg²)/2, without listing them."""
     codes = grade_codes(y, ptr)
     group, size = np.unique(codes.query * len(codes.levels) + codes.code, return_counts=True)
     same_grade = np.zeros(len(ptr) - 1, np.int64)

@@ -1,4 +1,4 @@
-"""The interface of a risk, whichever way it is computed.
+"""The common interface of both forms of a risk.
 
 See docs/decisions/0004-two-forms-of-a-risk.md.
 """
@@ -33,7 +33,7 @@ class RiskSums(Protocol):
 
     @property
     def total_slope(self) -> float:
-        """Σ_P b_ij·α_ij/C with α_ij = −C ∂(loss of the pair)/∂t_ij its dual variable and b_ij its margin."""
+        """Σ_P b_ij·α_ij/C with dual variables α_ij = −C ∂(loss of the pair)/∂t_ij and margins b_ij."""
         ...
 
     @property
@@ -56,20 +56,20 @@ class RiskPoint(RiskSums, Protocol):
         ...
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        """Return r v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
         ...
 
     def gram(self, B: FloatArray) -> FloatArray:
-        """Gram matrix Bᵀ R B, (n, m) -> (m, m)."""
+        """Return the Gram matrix Bᵀ R B, (n, m) -> (m, m)."""
         ...
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
-        """At most `size` active pairs, drawn without replacement; all of them where there are no more."""
+        """Draw at most `size` active pairs without replacement; return all if there are no more."""
         ...
 
 
 class RiskFacts(Protocol):
-    """What solvers and training ask of a risk, wherever its documents are."""
+    """Facts about a risk for solvers and training, local or distributed."""
 
     @property
     def costs(self) -> PairCosts:
@@ -92,7 +92,7 @@ class RiskFacts(Protocol):
         ...
 
     def with_loss(self, loss: Loss) -> Self:
-        """The same risk with another loss, which it must be able to serve; what it has prepared is shared."""
+        """Return the same risk with another loss, which it must support; prepared parts are shared."""
         ...
 
 
@@ -115,5 +115,5 @@ class Risk(RiskFacts, Protocol):
         ...
 
     def at(self, f: FloatArray) -> RiskPoint:
-        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
+        """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         ...

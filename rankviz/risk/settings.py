@@ -1,4 +1,4 @@
-"""The settings of the risk: its weight, the loss, and what pairs cost (see `rankviz.common.settings`)."""
+"""The settings of the risk: its weight, the loss, and costs of pairs (see `rankviz.common.settings`)."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class CostDomain:
     """None, the name of a rule, a table λ[r][s], or ("query", a table)."""
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` for what is no choice of costs."""
+        """Raise `SettingError` unless `value` is a valid choice of costs."""
         check_costs(value)
 
     def plain(self, value: Any) -> Any:
-        """As nested tuples."""
+        """Return the value as nested tuples."""
         return frozen_costs(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Valid values, in words."""
         return choices_in_words()
 
 

@@ -1,9 +1,9 @@
-"""The risk by sorting: piecewise-quadratic losses in O(n log n), no pair listed (chapelle2010 §4).
+"""The risk by sorting: piecewise-quadratic losses in O(n log n), without forming pairs (chapelle2010 §4).
 
-Documents stand by grade, then query, then score. A pair is in the zone [low, high) of a loss exactly if
-f_i − high < f_j and not f_i − low < f_j; so the partners of one grade that a document has in a zone stand
-next to each other, and sums over them are differences of cumulative sums at two cuts. Each cut is found by
-one binary search and read off for both roles, winners' and losers': the Hessian is symmetric.
+Documents are sorted by grade, then query, then score. A pair is in the zone [low, high) of a loss exactly if
+f_i − high < f_j and not f_i − low < f_j. So a document's partners of one grade in a zone are contiguous, and
+sums over them are differences of cumulative sums at two cuts. One binary search finds each cut for both
+roles, winners' and losers'. This keeps the Hessian symmetric.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rankviz.risk.point import ActivePairs
 
 
 def cumulated(v: FloatArray) -> FloatArray:
-    """Sums of the first 0 … n entries, (n + 1,)."""
+    """Return the sums of the first 0 … n entries, (n + 1,)."""
     out = np.zeros(len(v) + 1)
     np.cumsum(v, out=out[1:])
     return out
@@ -45,8 +45,8 @@ class SortedRiskPoint:
     order : (n,) int64
         Documents by grade, query and score.
     ends : tuple of (Zone, (R − 1, n) int64, (R − 1, n) int64)
-        Cuts at the upper and lower end of each zone. Winners have their partners in a zone from the first to
-        the second, losers from the second to the first.
+        Cuts at the upper and lower end of each zone. A winner's partners in a zone are from the first to the
+        second cut, a loser's from the second to the first.
     """
 
     value: float
@@ -61,7 +61,7 @@ class SortedRiskPoint:
         """Diagonal of the Hessian in sorted order, (n,)."""
         total = np.zeros(self.layout.role.shape)
         for zone, upper, lower in self.ends:
-            # ℓ'' = 2·bend in a zone; a loser's count lower − upper is negative, as its signed weight is
+            # ℓ'' = 2·bend in a zone; for a loser both lower − upper and the signed weight are negative
             total += 2.0 * zone.bend * (lower - upper)
         return _summed(self.layout.signed_weight, total)
 
@@ -84,8 +84,9 @@ class SortedRiskPoint:
         return 0.5 * float(self._degree.sum())
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """R v, (n,) -> (n,): one cumulative sum, then a difference for each other grade. No sort."""
-        # (R v)_i = Σ_j c_ij·ℓ''_ij·(v_i − v_j) over the partners j of i, be it the winner or the loser
+        """Return R v, (n,) -> (n,): one cumulative sum, then a difference for each other grade, no
+        sorting."""
+        # (R v)_i = Σ_j c_ij·ℓ''_ij·(v_i − v_j) over all partners j of i, winners and losers
         v = v.take(self.order)
         sums, total = cumulated(v), None
         for zone, upper, lower in self.ends:
@@ -101,12 +102,14 @@ class SortedRiskPoint:
         return out
 
     def gram(self, B: FloatArray) -> FloatArray:
-        """Gram matrix Bᵀ R B, (n, m) -> (m, m): O(n m²), twice or three times the closed form of all pairs.
+        """Return the Gram matrix Bᵀ R B, (n, m) -> (m, m): O(n m²), 2 to 3 times as slow as `AllPairs.gram`.
 
         Bᵀ R B = Bᵀ diag(degree) B − M − Mᵀ, M = Σ_i b_i (Σ_j c_ij·ℓ'' b_j)ᵀ over winners i and their active
-        partners j: differences of cumulative sums over blocks of queries that stay in the cache.
+        partners j. Inner sums are differences of cumulative sums, over blocks of queries that fit in the
+        cache.
         """
         degree = np.empty(len(B))
+        # exact arithmetic gives degrees ≥ 0; rounding may not, and `weighted_gram` takes square roots
         degree[self.order] = np.maximum(self._degree, 0.0)
         between = np.zeros((B.shape[1], B.shape[1]))
         for queries in self._query_blocks():
@@ -115,14 +118,14 @@ class SortedRiskPoint:
         return weighted_gram(B, degree) - between - between.T
 
     def _query_blocks(self) -> list[tuple[int, int]]:
-        """Runs of queries with about `ROWS` documents."""
-        ends = self.layout.starts.sum(axis=0) - self.layout.starts[:, 0].sum()  # documents before each query
+        """Return runs of queries with about `ROWS` documents."""
+        ends = self.layout.starts.sum(axis=0) - self.layout.starts[:, 0].sum()  # number of documents before each query
         cuts = np.searchsorted(ends, np.arange(0, ends[-1] + ROWS, ROWS))
         cuts = np.unique(np.minimum(cuts, len(ends) - 1)).tolist()
         return list(itertools.pairwise(cuts))
 
     def _between(self, B: FloatArray, grade: int, first: int, last: int) -> FloatArray:
-        """M of the winners of one grade in the queries first … last − 1."""
+        """Return M of the winners of one grade in the queries first … last − 1."""
         starts, (start, end) = self.layout.starts, self.layout.starts[grade, [first, last]]
         w = slice(start, end)
         partners = np.zeros((end - start, B.shape[1]))
@@ -141,7 +144,7 @@ class SortedRiskPoint:
         return B[self.order[w]].T @ partners
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
-        """At most `size` active pairs, drawn by their number in a list that is never made."""
+        """Draw at most `size` active pairs by their numbers in a list that is never formed."""
         counts = self._active_counts.ravel()
         last = np.cumsum(counts)
         drawn = np.sort(rng.choice(self.n_active, min(size, self.n_active), replace=False, shuffle=False))
@@ -149,7 +152,7 @@ class SortedRiskPoint:
         zone, row, winner = np.unravel_index(at, self._active_counts.shape)
         uppers = [upper for _, upper, _ in self.ends]
         first = np.array([uppers[z][r, i] for z, r, i in zip(zone, row, winner, strict=True)], np.int64)
-        loser = first + drawn - (last[at] - counts[at])  # less the pairs of all winners before this one
+        loser = first + drawn - (last[at] - counts[at])  # minus the pairs of all earlier winners
         bends = np.array([zone.bend for zone, _, _ in self.ends])
         weight = self.layout.signed_weight[row, winner]
         return ActivePairs(self.order[winner], self.order[loser], 2.0 * bends[zone] * weight)
@@ -195,7 +198,7 @@ class SortedRisk:
         return self.all_pairs.weight
 
     def with_loss(self, loss: Loss) -> SortedRisk:
-        """The same layout with another piecewise-quadratic loss."""
+        """Return the risk with the same layout and another piecewise-quadratic loss; TypeError for others."""
         if not isinstance(loss, PiecewiseQuadratic):
             raise TypeError(f"the {loss.label} loss is not piecewise quadratic: its pairs must be listed")
         other = replace(self, loss=loss)
@@ -203,14 +206,14 @@ class SortedRisk:
         return other
 
     def at(self, f: FloatArray) -> SortedRiskPoint:
-        """Value, gradient and Hessian of the risk at scores f (n,), which must be finite.
+        """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite.
 
-        A zone adds bend·(high − t)² for each pair in it; for each pair below it adds
-        bend·width·(2(high − t) − width). Both are sums over one document's partners of a number and of a sum
-        of scores; squares are not summed, for the two roles of a pair share (high − t)².
+        Each pair in a zone adds bend·(high − t)². Each pair below it adds bend·width·(2(high − t) − width).
+        Both are sums over one document's partners of a number and of scores. Squares are not summed, because
+        the two roles of a pair share (high − t)².
         """
         layout = self.layout
-        f = f - f.take(layout.first)  # only differences within a query matter; ties stay exact
+        f = f - f.take(layout.first)  # scores matter only relative to their query; ties stay exact
         order = layout.order(f)
         f = f.take(order)
         sums, role, weight = cumulated(f), layout.role, layout.signed_weight
@@ -221,10 +224,10 @@ class SortedRisk:
             reach = role * high - f
             inside = _shortfall(sums, upper, lower, reach)  # Σ_j s, s = high − t, over partners in the zone
             force += 2.0 * zone.bend * inside  # −ℓ' = 2·bend·s
-            # s² = s·(½high − f_i) + s·(½high + f_j): the winner's share, and the loser's, with its sign
+            # s² = s·(½high − f_i) + s·(½high + f_j): shares of the winner and of the loser, with its sign
             value += zone.bend * _total(weight, inside * (role * (0.5 * high) - f))
             if np.isfinite(zone.low):
-                # below the zone ℓ goes on as its tangent there: slope −2·bend·width
+                # below the zone ℓ continues as its tangent: slope −2·bend·width
                 below = _shortfall(sums, lower, layout.anchor, reach)
                 number = role * (layout.anchor - lower)
                 force += 2.0 * zone.bend * width * number
@@ -233,14 +236,14 @@ class SortedRisk:
             ends.append((zone, upper, lower))
         gradient = np.empty_like(f)
         gradient[order] = -_summed(weight, force)
-        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)  # each pair is there in both roles
+        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)  # each pair appears in both roles
         return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
 
 
 def _shortfall(sums: FloatArray, start: IntArray, end: IntArray, reach: FloatArray) -> FloatArray:
-    """Σ (high − t) over the partners between two cuts: number·(high − f_i) + Σ f_j for a winner i.
+    """Return Σ (high − t) over partners between two cuts: number·(high − f_i) + Σ f_j for a winner i.
 
-    `reach` is role·high − f; a loser's partners stand from `end` to `start`, so that signs come out right.
+    `reach` is role·high − f. A loser's partners are from `end` to `start`, so both signs come out right.
     """
     out = (end - start) * reach
     out += sums.take(end)
@@ -249,7 +252,7 @@ def _shortfall(sums: FloatArray, start: IntArray, end: IntArray, reach: FloatArr
 
 
 def _summed(weight: FloatArray, values: FloatArray) -> FloatArray:
-    """Weighted sums over other grades, (R − 1, n) -> (n,)."""
+    """Return weighted sums over other grades, (R − 1, n) -> (n,)."""
     out: FloatArray = np.einsum("kn,kn->n", weight, values)
     return out
 
