@@ -18,7 +18,7 @@ from rankviz.risk.point import ActivePairs
 
 @dataclass(frozen=True, eq=False)
 class PairRiskPoint:
-    """The risk at one vector of scores, its active pairs listed (see `RiskPoint`).
+    """The risk at one vector of scores, with a list of its active pairs (see `RiskPoint`).
 
     Attributes
     ----------

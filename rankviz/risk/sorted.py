@@ -119,7 +119,7 @@ class SortedRiskPoint:
 
     def _query_blocks(self) -> list[tuple[int, int]]:
         """Return runs of queries with about `ROWS` documents."""
-        ends = self.layout.starts.sum(axis=0) - self.layout.starts[:, 0].sum()  # number of documents before each query
+        ends = self.layout.starts.sum(axis=0) - self.layout.starts[:, 0].sum()  # documents before each query
         cuts = np.searchsorted(ends, np.arange(0, ends[-1] + ROWS, ROWS))
         cuts = np.unique(np.minimum(cuts, len(ends) - 1)).tolist()
         return list(itertools.pairwise(cuts))
