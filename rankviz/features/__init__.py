@@ -1,4 +1,4 @@
-"""Feature maps φ: linear, Nyström, random Fourier, exact; kernels; what is stored and how it is applied."""
+"""Feature maps φ (linear, Nyström, random Fourier, exact), kernels, and operators for Φ."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, modules not imported yet among them."""
+    """List all names, including modules that are not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

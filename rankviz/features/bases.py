@@ -1,4 +1,4 @@
-"""Basis changes T (k, m) of Φ = B T: nothing, a factor, and what landmarks have: L^-T or U Σ^-1/2."""
+"""Basis changes T (k, m) of Φ = B T: identity, scaling, and for landmarks L^-T or U Σ^-1/2."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ class Basis(Protocol):
         ...
 
     def expand(self, w: FloatArray) -> FloatArray:
-        """T w: (m,) -> (k,), or (m, s) -> (k, s)."""
+        """Apply T w: (m,) -> (k,), or (m, s) -> (k, s)."""
         ...
 
     def contract(self, u: FloatArray) -> FloatArray:
-        """Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
+        """Apply Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
         ...
 
     @property
     def nested(self) -> bool:
-        """Whether leading columns are a coarser map of the same kind."""
+        """True if leading columns are a coarser map of the same kind."""
         ...
 
     def leading(self, k: int) -> Basis:
-        """T of the map whose base is the first k columns of this one's; ValueError where it is not nested."""
+        """Return T of the map whose base is the first k columns; ValueError if it is not nested."""
         ...
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """Weights of this map (m,) with the scores of weights w of a leading one."""
+        """Return weights of this map (m,) with the same scores as weights w of a leading one."""
         ...
 
     def weight(self, k: int) -> float:
-        """What the first k columns of Φ are multiplied by in the map for k; ValueError as `leading`."""
+        """Return the factor of the first k columns of Φ in the map for k; ValueError like `leading`."""
         ...
 
     def single(self) -> Basis:
-        """T in single precision, for vectors in single precision."""
+        """Return T in single precision, for vectors in single precision."""
         ...
 
     def arrays(self) -> Arrays:
-        """The matrix it is made of, to be stored; none where there is none."""
+        """Return the matrices to store; empty if there are none."""
         ...
 
 
@@ -69,37 +69,37 @@ class IdentityBasis:
         return self.size, self.size
 
     def expand(self, w: FloatArray) -> FloatArray:
-        """W itself."""
+        """Return w."""
         return w
 
     def contract(self, u: FloatArray) -> FloatArray:
-        """U itself."""
+        """Return u."""
         return u
 
     def leading(self, k: int) -> IdentityBasis:
-        """The identity of k columns."""
+        """Return the identity of k columns."""
         return IdentityBasis(k)
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """W and zeros."""
+        """Append zeros to w."""
         return _with_zeros(w, self.size)
 
     def weight(self, k: int) -> float:
-        """1."""
+        """Return 1."""
         return 1.0
 
     def arrays(self) -> Arrays:
-        """None."""
+        """Return no arrays."""
         return {}
 
     def single(self) -> IdentityBasis:
-        """Itself."""
+        """Return this basis."""
         return self
 
 
 @dataclass(frozen=True)
 class CosineBasis:
-    """T = √(2/m) I: the base holds cosines, and fewer of them weigh more."""
+    """T = √(2/m) I: the base holds cosines, which weigh more for smaller m."""
 
     size: int
 
@@ -111,31 +111,31 @@ class CosineBasis:
         return self.size, self.size
 
     def expand(self, w: FloatArray) -> FloatArray:
-        """√(2/m) w."""
+        """Return √(2/m) w."""
         return w * math.sqrt(2 / self.size)
 
     def contract(self, u: FloatArray) -> FloatArray:
-        """√(2/m) u."""
+        """Return √(2/m) u."""
         return u * math.sqrt(2 / self.size)
 
     def leading(self, k: int) -> CosineBasis:
-        """√(2/k) I."""
+        """Return √(2/k) I."""
         return CosineBasis(k)
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """√(m/m') w and zeros, for w (m',)."""
+        """Return √(m/m') w with zeros appended, for w (m',)."""
         return _with_zeros(w * math.sqrt(self.size / len(w)), self.size)
 
     def weight(self, k: int) -> float:
-        """√(m/k)."""
+        """Return √(m/k)."""
         return math.sqrt(self.size / k)
 
     def arrays(self) -> Arrays:
-        """None."""
+        """Return no arrays."""
         return {}
 
     def single(self) -> CosineBasis:
-        """Itself."""
+        """Return this basis."""
         return self
 
 
@@ -158,31 +158,31 @@ class CholeskyBasis:
         return len(self.L), len(self.L)
 
     def expand(self, w: FloatArray) -> FloatArray:
-        """L^-T w."""
+        """Return L^-T w."""
         return _solve_triangular(self.L, w, "T")
 
     def contract(self, u: FloatArray) -> FloatArray:
-        """L^-1 u."""
+        """Return L^-1 u."""
         return _solve_triangular(self.L, u, "N")
 
     def leading(self, k: int) -> CholeskyBasis:
-        """The factor of the first k landmarks; a copy, for solves would copy a view of L every time."""
+        """Return the factor of the first k landmarks, copied: each solve would copy a view of L."""
         return self if k == len(self.L) else CholeskyBasis(self.L[:k, :k].copy())
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """W and zeros."""
+        """Append zeros to w."""
         return _with_zeros(w, len(self.L))
 
     def weight(self, k: int) -> float:
-        """1."""
+        """Return 1."""
         return 1.0
 
     def arrays(self) -> Arrays:
-        """L."""
+        """Return L."""
         return {"L": self.L}
 
     def single(self) -> CholeskyBasis:
-        """L rounded."""
+        """Return L rounded to single precision."""
         return CholeskyBasis(self.L.astype(np.float32))
 
 
@@ -209,33 +209,33 @@ class DenseBasis:
         return self.T.shape[0], self.T.shape[1]
 
     def expand(self, w: FloatArray) -> FloatArray:
-        """T w."""
+        """Return T w."""
         return self.T @ w
 
     def contract(self, u: FloatArray) -> FloatArray:
-        """Tᵀ u."""
+        """Return Tᵀ u."""
         return self.T.T @ u
 
     def leading(self, k: int) -> DenseBasis:
-        """Itself, where k is all it has; eigenvectors of fewer landmarks are others."""
+        """Return this basis for its own k; ValueError for others: fewer landmarks have other eigenvectors."""
         return _not_nested(self, k, self.shape[0])
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """W itself."""
+        """Return w; ValueError for a shorter one."""
         _not_nested(self, len(w), self.shape[1])
         return w
 
     def weight(self, k: int) -> float:
-        """1, where k is all it has."""
+        """Return 1 for its own k; ValueError for others."""
         _not_nested(self, k, self.shape[1])
         return 1.0
 
     def arrays(self) -> Arrays:
-        """T."""
+        """Return T."""
         return {"T": self.T}
 
     def single(self) -> DenseBasis:
-        """T rounded."""
+        """Return T rounded to single precision."""
         return DenseBasis(self.T.astype(np.float32))
 
 
@@ -246,7 +246,7 @@ def _not_nested(basis: DenseBasis, asked: int, there: int) -> DenseBasis:
 
 
 def landmark_basis(arrays: Arrays, k: int) -> CholeskyBasis | DenseBasis:
-    """The basis of k landmarks that `arrays` were of; ValueError for arrays of none."""
+    """Return the basis of k landmarks from `arrays`; ValueError for invalid arrays."""
     if "L" not in arrays:
         return DenseBasis(shaped(arrays, "T", k, arrays["T"].shape[1]))
     L = shaped(arrays, "L", k, k)

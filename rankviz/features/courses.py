@@ -1,4 +1,4 @@
-"""How functions of one feature run, as far as it takes to find where sums of them turn."""
+"""Properties of functions of one feature, used to find the turning points of their sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances between documents, negative and in blocks: what shift-invariant kernels are functions of."""
+"""Negative distances between documents, in blocks: the arguments of shift-invariant kernels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rankviz.features.row_blocks import ROWS, shared
 
 
 def squared_blocks(Z: FloatArray, scale: float) -> Fill:
-    """What fills blocks with −scale·‖x_i − z_j‖² for Z (m, d).
+    """Return a function that fills blocks with −scale·‖x_i − z_j‖² for Z (m, d).
 
     It is one matrix product with two more columns, [x, ‖x‖², 1]·[2sz, −s, −s‖z‖²]ᵀ, after moving the origin
-    to the mean of Z (a large common offset would cost digits); rounding above 0 is cut off. What is left of
-    rounding is an absolute error of about 1e-15·s‖x − c‖², c that origin: scale features first.
+    to the mean c of Z: a large common offset would cost digits. Values rounded above 0 become 0. An absolute
+    rounding error of about 1e-15·s‖x − c‖² remains, so scale features first.
     """
     centre, d = Z.mean(axis=0), Z.shape[1]
     Z = Z - centre
@@ -34,7 +34,7 @@ def squared_blocks(Z: FloatArray, scale: float) -> Fill:
 
 
 def squared_panels(X: FloatArray, scale: float) -> Panels:
-    """What makes row panels of −scale·‖x_i − x_j‖², as `squared_blocks` does, about the mean of X (n, d)."""
+    """Return a function that makes row panels of −scale·‖x_i − x_j‖² about the mean of X (n, d)."""
     X = X - X.mean(axis=0)
     squares, ones = np.einsum("ij,ij->i", X, X), np.ones(len(X))
     left = np.column_stack((X, squares, ones))
@@ -48,7 +48,7 @@ def squared_panels(X: FloatArray, scale: float) -> Panels:
 
 
 def city_blocks(Z: FloatArray) -> Fill:
-    """What fills blocks with −‖x_i − z_j‖₁ for Z (m, d): no matrix product, but no cancellation either."""
+    """Return a function that fills blocks with −‖x_i − z_j‖₁ for Z (m, d), without cancellation."""
     Z = np.ascontiguousarray(Z)
 
     def work(X: FloatArray, part: FloatArray) -> None:

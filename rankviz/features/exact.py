@@ -1,8 +1,8 @@
-"""The exact kernel as a feature map: every distinct document a landmark, or no landmarks at all.
+"""The exact kernel as a feature map, with every distinct document as a landmark or without landmarks.
 
-Up to `SMALL` distinct documents it is the Nyström map with all of them, which is exact: chapelle2010 §6.3's
-kernel PCA map up to a rotation. Beyond, factoring K costs more than solving with it: the model then has one
-coefficient per document (see `rankviz.objectives.kernel_space`).
+Up to `SMALL` distinct documents it is the Nyström map with all of them, which is exact. It equals
+chapelle2010 §6.3's kernel PCA map up to a rotation. For more documents, factoring K costs more than solving
+with it. The model then has one coefficient per document (see `rankviz.objectives.kernel_space`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from rankviz.features.nystroem import FittedNystroem
 from rankviz.features.operator import FeatureOperator
 
 SMALL = 2000
-"""Distinct documents up to which K is factored, O(n³): a fraction of a second."""
+"""Largest number of distinct documents for which K is factored, O(n³): a fraction of a second."""
 
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """A kernel itself, without approximation.
+    """A kernel without approximation.
 
     Attributes
     ----------
@@ -38,31 +38,31 @@ class ExactKernel:
     kernel: Kernel
 
     def draw(self, X: FloatArray, report: Report = silent) -> AllLandmarks | AllDocuments:
-        """Nothing is drawn: documents X (n, d), those that repeat left out where K is factored."""
+        """Return documents X (n, d), without duplicates if K is factored; nothing is random."""
         rows = distinct_rows(X)
         few = len(rows) <= SMALL
         return AllLandmarks(X[rows], self.kernel) if few else AllDocuments(X, self.kernel)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedKernelPCA | FittedExact:
-        """The map of documents X (n, d), at the settings' γ."""
+        """Return the map of documents X (n, d), at the settings' γ."""
         return self.draw(X, report).fitted(self.kernel.gamma, report)
 
 
 class FittedKernelPCA(FittedNystroem):
-    """The Nyström map with every distinct document as a landmark: κ itself, among these documents."""
+    """The Nyström map with every distinct document as a landmark; exact for these documents."""
 
     def moved(self, move: Move, X: FloatArray) -> FittedKernelPCA:
-        """That of the documents X, however many they are."""
+        """Return the map of the documents X, for any number of them."""
         return AllLandmarks(X[distinct_rows(X)], self.kernel).fitted(self.kernel.gamma)
 
     def leading(self, m: int) -> FittedKernelPCA:
-        """Itself: the exact map knows no m."""
+        """Return this map: the exact map has no m."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class AllLandmarks:
-    """Distinct documents (n, d), few enough for a factor of their kernel matrix, and the kernel at any γ."""
+    """Distinct documents (n, d), few enough to factor their kernel matrix, and the kernel at any γ."""
 
     documents: FloatArray
     kernel: Kernel
@@ -70,19 +70,19 @@ class AllLandmarks:
     in_kernel_space: ClassVar[bool] = False
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedKernelPCA:
-        """Factor their kernel matrix at γ, O(n²d + n³), without those that others span to rounding."""
+        """Factor the kernel matrix at γ, O(n²d + n³), without documents that others span to rounding."""
         kernel = self.kernel.at(gamma)
         kept, basis = factored(self.documents, kernel, mean_diagonal(kernel, self.documents), report)
         return FittedKernelPCA(self.documents[kept], kernel, basis, kept)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """What κ of documents X (s, d) with these is a function of, (s, n)."""
+        """Return the arguments of κ of documents X (s, d) with these, (s, n)."""
         return self.kernel.arguments(X, self.documents, report)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedExact:
-    """φ(x) = [κ(x, x_1), …, κ(x, x_n)] with the training documents, so that w = β are kernel coefficients.
+    """φ(x) = [κ(x, x_1), …, κ(x, x_n)] with the training documents; w = β are kernel coefficients.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class FittedExact:
 
     @property
     def n_components(self) -> int:
-        """Coefficients: as many as documents."""
+        """Number of coefficients: one per document."""
         return len(self.documents)
 
     @property
@@ -106,36 +106,36 @@ class FittedExact:
         return IdentityBasis(len(self.documents))
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Kernel matrix of documents X (s, d) with the training documents, (s, n)."""
+        """Return the kernel matrix of documents X (s, d) with the training documents, (s, n)."""
         return FeatureOperator(self.kernel.matrix(X, self.documents, report), self.basis)
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The same from their arguments, O(s n)."""
+        """Return the same from arguments, O(s n)."""
         return FeatureOperator(self.kernel.of_arguments(arguments, report), self.basis)
 
     def expansion(self, w: FloatArray) -> Expansion:
-        """w·φ(x): w are the coefficients."""
+        """Return w·φ(x) as a kernel expansion; w are its coefficients."""
         return Expansion(self.kernel, self.documents, w)
 
     def form(self, w: FloatArray) -> Form:
-        """That of the expansion."""
+        """Return the form of the expansion."""
         return self.expansion(w).form
 
     def leading(self, m: int) -> FittedExact:
-        """Itself: the exact map knows no m."""
+        """Return this map: the exact map has no m."""
         return self
 
     def moved(self, move: Move, X: FloatArray) -> FittedExact:
-        """That of the documents X."""
+        """Return the map of the documents X."""
         return FittedExact(X, self.kernel)
 
     def arrays(self) -> Arrays:
-        """The documents."""
+        """Return the documents."""
         return {"documents": self.documents}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedExact:
-        """The map of these; ValueError where they have not d features."""
+        """Return the map from arrays; ValueError unless they have d features."""
         return cls(shaped(arrays, "documents", len(arrays["documents"]), d), needed(kernel))
 
 
@@ -149,9 +149,9 @@ class AllDocuments:
     in_kernel_space: ClassVar[bool] = True
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedExact:
-        """The map at γ: nothing is computed yet."""
+        """Return the map at γ; this computes nothing yet."""
         return FittedExact(self.documents, self.kernel.at(gamma))
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """What κ of documents X (s, d) with these is a function of, (s, n)."""
+        """Return the arguments of κ of documents X (s, d) with these, (s, n)."""
         return self.kernel.arguments(X, self.documents, report)

@@ -1,7 +1,7 @@
 """Bases from the kernel matrix of landmarks: its Cholesky factor, or its eigenvectors.
 
-Tolerances are relative to the size of the kernel, the mean of κ(x, x) over documents, which is 1 for shift-
-invariant kernels.
+Tolerances are relative to the size of the kernel: the mean of κ(x, x) over documents, 1 for shift-invariant
+kernels.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from rankviz.features.kernel_base import Kernel
 JITTER = 1e-10
 """Added to the diagonal of the landmarks' kernel matrix, times the size of the kernel.
 
-One absolute value for every m, or the maps would not be nested. The map then changes no kernel value by
-more than this: K − K(K + jI)^-1 K = jK(K + jI)^-1 has spectral norm below j.
+It is the same for every m, because otherwise the maps would not be nested. It changes kernel values by less
+than j: K − K(K + jI)^-1 K = jK(K + jI)^-1 has spectral norm below j.
 """
-BLOCK = 128  # landmarks factored at a time
+BLOCK = 128  # landmarks per block of the factorisation
 
 
 def factored(
     documents: FloatArray, kernel: Kernel, size: float, report: Report = silent
 ) -> tuple[IntArray, CholeskyBasis]:
-    """Factor the kernel matrix of documents (m, d), leaving out those that others span to rounding.
+    """Factor the kernel matrix of documents (m, d) without those that others span to rounding.
 
     `size` is the kernel's (see `mean_diagonal`), the same for every m.
     """
@@ -38,19 +38,19 @@ def factored(
 
 
 def cholesky_basis(K: FloatArray, size: float = 1.0) -> tuple[IntArray, CholeskyBasis]:
-    """Factor K + jI = L Lᵀ in the given order without the landmarks that earlier ones already span.
+    """Factor K + jI = L Lᵀ in the given order without landmarks that earlier ones span.
 
-    The squared pivot of a landmark is what earlier kept landmarks leave of it, plus the jitter; at 2j or
-    below it adds nothing above the jitter. That depends on earlier landmarks only: still nested. Taking them
-    BLOCK at a time makes nearly all of it matrix products, and no rounding of K can make it fail. Where none
-    is left out, one call of LAPACK gives the same. The first one stays, even with κ(x, x) = 0: a feature that
-    is 0 does no harm, and every map has one feature at least.
+    The squared pivot of a landmark is its residual after earlier kept landmarks, plus the jitter. At 2j or
+    below, it adds nothing above the jitter and is left out. The pivot depends on earlier landmarks only, so
+    maps stay nested. Blocks of BLOCK landmarks make nearly all work matrix products; rounding of K cannot
+    make the factorisation fail. If none is left out, one call of LAPACK gives the same. The first landmark
+    stays even if κ(x, x) = 0, so that every map has a feature; a feature of 0 is harmless.
     """
     jitter = JITTER * size
     with contextlib.suppress(linalg.LinAlgError):
         whole = K.copy()
         whole[np.diag_indices(len(K))] += jitter
-        # K = UᵀU by columns is LLᵀ by rows: nothing is transposed in memory
+        # UᵀU by columns is LLᵀ by rows, so nothing is transposed in memory
         U = linalg.cholesky(whole.T, overwrite_a=True, check_finite=False)
         if (np.diag(U) ** 2 > 2 * jitter).all():
             return np.arange(len(K)), CholeskyBasis(U.T)
@@ -66,7 +66,7 @@ def cholesky_basis(K: FloatArray, size: float = 1.0) -> tuple[IntArray, Cholesky
 
 
 def _cholesky_skipping(S: FloatArray, jitter: float, *, first: bool) -> tuple[IntArray, FloatArray]:
-    """Indices of the rows of S with a pivot above 2j, and the Cholesky factor of S at these."""
+    """Return the rows of S with a pivot above 2j, and the Cholesky factor of S at these."""
     with contextlib.suppress(linalg.LinAlgError):
         L = linalg.cholesky(S, lower=True, check_finite=False)
         if (np.diag(L) ** 2 > 2 * jitter).all():
@@ -83,9 +83,9 @@ def _cholesky_skipping(S: FloatArray, jitter: float, *, first: bool) -> tuple[In
 
 
 def eigen_basis(K: FloatArray, rank: int, size: float = 1.0) -> DenseBasis:
-    """U_k Σ_k^-1/2 of the k largest eigenvalues, without those below the jitter (chen2017 eq. 17–18).
+    """Return U_k Σ_k^-1/2 of the k largest eigenvalues, without those below the jitter (chen2017 eq. 17–18).
 
-    The largest stays in any case.
+    The largest always stays.
     """
     first, least = max(0, len(K) - rank), JITTER * size * len(K)
     values, vectors = linalg.eigh(K, subset_by_index=(first, len(K) - 1))

@@ -1,6 +1,6 @@
-"""Feature maps of one draw, for every γ and every m up to the largest, and Φ of documents under them.
+"""Feature maps of one draw for every γ and every m up to the largest, and Φ of documents.
 
-What costs is done once: one base, computed for the largest m, serves all smaller ones by its leading columns.
+Expensive work is done once: the leading columns of the base for the largest m serve all smaller m.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rankviz.features.operator import FeatureOperator
 
 
 class Draws(Protocol):
-    """Settings of a feature map, as far as a family asks."""
+    """Settings of a feature map, as needed by a family."""
 
     def draw(self, X: FloatArray, report: Report = silent) -> Drawn:
-        """Draw what the map draws, from or for documents X (n, d)."""
+        """Return draw what the map draws, from or for documents X (n, d)."""
         ...
 
 
 class MapFamily:
-    """The feature maps that one draw gives.
+    """The feature maps of one draw.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class MapFamily:
         self._latest: tuple[int, FittedMap] | None = None
 
     def widest(self, gamma: float, report: Report = silent) -> FittedMap:
-        """The map at γ with the largest m."""
+        """Return the the map at γ with the largest m."""
         if self._widest is None or gamma != self._gamma:
             self._widest = self._latest = None
             clock = Stopwatch()
@@ -58,46 +58,46 @@ class MapFamily:
         return self._widest
 
     def map(self, m: int, gamma: float, report: Report = silent) -> FittedMap:
-        """The map at γ with m features, up to the largest m; ValueError where it is not nested in that."""
+        """Return the map at γ with m features, up to the largest m; ValueError if the maps are not nested."""
         widest = self.widest(gamma, report)
         if self._latest is None or self._latest[0] != m:
             self._latest = m, widest.leading(m)
         return self._latest[1]
 
     def share(self, fitted: FittedMap) -> float:
-        """Columns of a map of the current γ over those of the widest."""
+        """Return a map's number of columns over that of the widest map at the current γ."""
         widest = fitted if self._widest is None else self._widest
         return fitted.basis.shape[0] / max(1, widest.basis.shape[0])
 
     def seconds(self, fitted: FittedMap) -> float:
-        """What a map of the current γ has cost: the draw, and its columns' share of the factor."""
+        """Return the seconds for a map of the current γ: the draw, and its columns' share of the factor."""
         return self._draw_seconds + self.share(fitted) * self._fitted_seconds
 
 
 @dataclass(frozen=True)
 class OneMap:
-    """A fitted map as settings that draw nothing but it, and as what they have drawn: of no other γ."""
+    """A fitted map in the role of settings and of their draw, for its own γ only."""
 
     fitted_map: FittedMap
 
     @property
     def in_kernel_space(self) -> bool:
-        """That of the map."""
+        """The map's `in_kernel_space`."""
         return self.fitted_map.in_kernel_space
 
     def draw(self, X: FloatArray, report: Report = silent) -> OneMap:
-        """Itself."""
+        """Return itself."""
         return self
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
-        """The map; ValueError for another γ than its own."""
+        """Return the map; ValueError for another γ."""
         kernel = self.fitted_map.kernel
         if kernel is not None and kernel.at(gamma) != kernel:
             raise ValueError(f"the map of gamma = {kernel.gamma:g} is none of gamma = {gamma:g}")
         return self.fitted_map
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """ValueError: there is one γ only."""
+        """Raise ValueError: there is only one γ."""
         raise ValueError("arguments serve other values of gamma, and this map has one")
 
 
@@ -109,7 +109,8 @@ class FamilyFeatures:
     family : MapFamily
     X : (n, d) float64
     keep_arguments : bool
-        Keep what γ only scales, as large again as the base: other γ then take about a third of the time.
+        Keep the kernel's arguments, which need as much memory as the base. Each new γ then takes about a
+        third of the time.
     """
 
     def __init__(self, family: MapFamily, X: FloatArray, *, keep_arguments: bool = False) -> None:
@@ -120,20 +121,20 @@ class FamilyFeatures:
         self._arguments_seconds = self._base_seconds = 0.0
 
     def know(self, gamma: float, operator: FeatureOperator) -> None:
-        """Take Φ of the widest map at γ as computed already."""
+        """Store Φ of the widest map at γ, already computed."""
         self._of, self._widest = self.family.widest(gamma), operator
 
     def operator(self, m: int, gamma: float, report: Report = silent) -> FeatureOperator:
-        """Φ at γ with m features; a new γ replaces the base of the last one."""
+        """Return φ at γ with m features; a new γ replaces the base of the last one."""
         widest = self.family.widest(gamma, report)
         if self._widest is None or self._of is not widest:
-            self._widest = None  # two bases at a time would be one too many
+            self._widest = None  # frees the old base first: two need too much memory
             self._of, self._widest = widest, self._compute(widest, report)
         basis = self.family.map(m, gamma, report).basis
         return FeatureOperator(self._widest.base[:, : basis.shape[0]], basis)
 
     def seconds(self, fitted: FittedMap) -> float:
-        """What the columns of a map of the current γ have cost."""
+        """Return the seconds for the columns of a map of the current γ."""
         return self.family.share(fitted) * (self._arguments_seconds + self._base_seconds)
 
     def _compute(self, widest: FittedMap, report: Report) -> FeatureOperator:

@@ -1,7 +1,7 @@
-"""What scores f(x) = w·φ(x) are as functions of single features: sums, sums of products; kernel expansions.
+"""Scores f(x) = w·φ(x) as functions of single features (sums, sums of products) or kernel expansions.
 
-A fitted map that knows its own has `form(w)` (`HasForm`); one whose scores are kernel values of documents has
-`expansion(w)` (`HasExpansion`), whose form its kernel decides.
+A fitted map with such a form has `form(w)` (`HasForm`). A map whose scores are sums of kernel values has
+`expansion(w)` (`HasExpansion`); its kernel determines the form.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class SumForm:
     Attributes
     ----------
     differences : (a, b) -> f_l(a_l) − f_l(b_l)
-        Of two documents (d,) -> (d,).
+        For two documents (d,) -> (d,).
     course : l -> Course, or None
-        How f_l runs; None where that is not known.
+        Course of f_l; None if unknown.
     """
 
     differences: Callable[[FloatArray, FloatArray], FloatArray]
@@ -44,11 +44,11 @@ class ProductForm:
     ----------
     coefficients : (m,) float64 or complex128
     factors : (x, terms) -> k_il(x_l)
-        Of a document (d,), for a slice of the m terms -> (terms, d).
+        For a document (d,) and a slice of the m terms -> (terms, d).
     factor : (values, l, terms) -> k_il(values)
-        Of values (s,) of one feature -> (s, terms).
+        For values (s,) of one feature -> (s, terms).
     course : l -> Course, or None
-        How all k_il run along feature l; None where that is not known.
+        Course of all k_il along feature l; None if unknown.
     """
 
     coefficients: NDArray[Any]
@@ -79,7 +79,7 @@ class Expansion:
 
     @property
     def form(self) -> Form:
-        """It as sum or products; `SettingError` for a kernel that is not made of single features."""
+        """The expansion as a sum or products; `SettingError` for a kernel not made of single features."""
         declared = self.kernel.by_feature
         if declared is None:
             able = " or ".join(repr(name) for name, kind in KERNELS.items() if kind.by_feature is not None)
@@ -115,17 +115,17 @@ class Expansion:
 
 @runtime_checkable
 class HasForm(Protocol):
-    """A fitted map that knows what its scores are as functions of single features."""
+    """A fitted map whose scores are functions of single features."""
 
     def form(self, w: FloatArray) -> Form:
-        """The form of w·φ(x); `SettingError` where it has none with its kernel."""
+        """Return the form of w·φ(x); `SettingError` if its kernel has none."""
         ...
 
 
 @runtime_checkable
 class HasExpansion(Protocol):
-    """A fitted map whose scores are an expansion in kernel values."""
+    """A fitted map whose scores are a kernel expansion."""
 
     def expansion(self, w: FloatArray) -> Expansion:
-        """The expansion of w·φ(x)."""
+        """Return the expansion of w·φ(x)."""
         ...

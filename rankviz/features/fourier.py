@@ -53,20 +53,20 @@ class FittedFourier:
         return CosineBasis(self.n_components)
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The cosines, O(n m d), and their factor beside them."""
+        """Return the cosines, O(n m d), and their factor separately."""
         return self._cosines(
             len(X), lambda rows, block: np.matmul(X[rows], self.frequencies, out=block), report
         )
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The same from what standard frequencies give, O(n m)."""
+        """Return the same from products with standard frequencies, O(n m)."""
         scale = self.kernel.frequency_scale
         return self._cosines(
             len(arguments), lambda rows, block: np.multiply(arguments[rows], scale, out=block), report
         )
 
     def form(self, w: FloatArray) -> ProductForm:
-        """√(2/m) Re Σ_i w_i e^{i b_i} Π_l e^{i ω_il x_l}."""
+        """Return √(2/m) Re Σ_i w_i e^{i b_i} Π_l e^{i ω_il x_l}."""
         waves = self.basis.expand(w) * np.exp(1j * self.phases)
 
         def factors(x: FloatArray, terms: slice) -> NDArray[np.complex128]:
@@ -81,20 +81,20 @@ class FittedFourier:
         return ProductForm(waves, factors, factor, course)
 
     def leading(self, m: int) -> FittedFourier:
-        """The map of the first m frequencies."""
+        """Return the map of the first m frequencies."""
         return FittedFourier(self.frequencies[:, :m], self.phases[:m], self.kernel)
 
     def moved(self, move: Move, X: FloatArray) -> FittedFourier:
-        """Itself: frequencies are of no documents."""
+        """Return this map: its frequencies do not depend on documents."""
         return self
 
     def arrays(self) -> Arrays:
-        """Frequencies and phases."""
+        """Return frequencies and phases."""
         return {"frequencies": self.frequencies, "phases": self.phases}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedFourier:
-        """The map of these; ValueError where they do not fit each other or d."""
+        """Return the map from arrays; ValueError if their shapes do not fit."""
         m = len(arrays["phases"])
         frequencies, phases = shaped(arrays, "frequencies", d, m), shaped(arrays, "phases", m)
         return cls(frequencies, phases, needed(kernel))
@@ -111,7 +111,7 @@ class FittedFourier:
 
 
 def _turned(angles: FloatArray) -> NDArray[np.complex128]:
-    """e^{iθ}."""
+    """Return e^{iθ}."""
     return np.cos(angles) + 1j * np.sin(angles)
 
 
@@ -126,12 +126,12 @@ class DrawnFourier:
     in_kernel_space: ClassVar[bool] = False
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedFourier:
-        """Frequencies times the kernel's scale at γ."""
+        """Return the map with frequencies times the kernel's scale at γ."""
         kernel = self.kernel.at(gamma)
         return FittedFourier(self.frequencies * kernel.frequency_scale, self.phases, kernel)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """X Ω for standard frequencies."""
+        """Return x Ω for standard frequencies."""
 
         def fill(rows: slice, block: FloatArray) -> None:
             np.matmul(X[rows], self.frequencies, out=block)
@@ -143,18 +143,18 @@ class DrawnFourier:
 class RandomFourier:
     """Random Fourier features of a shift-invariant kernel (rahimi2007; chen2017 §3.2.2, Algorithm 2).
 
-    Frequencies and phases are drawn column after column, so with one seed the features for m' < m are the
-    first m' columns times √(m/m').
+    Columns are drawn one after another. So for one seed, the features for m' < m are the first m' columns
+    times √(m/m').
 
     Attributes
     ----------
     n_components : int
         m.
     kernel : Kernel
-        With a spectral density.
+        A kernel with a spectral density.
     seed : int
     frequencies : FrequencyChoice
-        How they are drawn (see `rankviz.features.frequencies`).
+        Sampling method (see `rankviz.features.frequencies`).
     """
 
     n_components: int
@@ -165,7 +165,8 @@ class RandomFourier:
     def draw(self, X: FloatArray, report: Report = silent) -> DrawnFourier:
         """Draw m standard frequencies and phases b ~ U[0, 2π) for d features; X gives only d.
 
-        Raises `SettingError` for a kernel without a spectral density, or one that `frequencies` do not serve.
+        Raises `SettingError` for a kernel without a spectral density, or one that `frequencies` do not
+        support.
         """
         if self.kernel.spectrum is None:
             why = lacks_density(self.kernel)

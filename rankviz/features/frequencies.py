@@ -1,7 +1,7 @@
-"""How the frequencies of random Fourier features are drawn: independent, or orthogonal in blocks.
+"""Sampling of frequencies for random Fourier features: independent, or orthogonal in blocks.
 
-To add a way: a frozen dataclass with `takes(kernel)`, `lacks(kernel)` and `draw(spectrum, d, m, rng)`, and an
-entry in `FREQUENCIES`.
+To add a method, write a frozen dataclass with `takes(kernel)`, `lacks(kernel)` and `draw(spectrum, d, m,
+rng)`, and enter it in `FREQUENCIES`.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from rankviz.features.kernel_base import KernelFacts, Spectrum, lacks_density
 
 
 class FrequencyChoice(Protocol):
-    """A way to draw frequencies; nested: those for m' < m are the first m' of those for m."""
+    """A method to draw frequencies; nested: those for m' < m are the first m' of those for m."""
 
     @property
     def label(self) -> str:
-        """What it is called in captions and menus."""
+        """Name in captions and menus."""
         ...
 
     @property
     def needs(self) -> str:
-        """What a kernel must be for it, in words."""
+        """Required property of a kernel, in words."""
         ...
 
     def takes(self, kernel: KernelFacts) -> bool:
-        """Whether it draws frequencies of this kernel."""
+        """Return True if it supports this kernel."""
         ...
 
     def lacks(self, kernel: KernelFacts) -> str:
-        """What a kernel that it does not take lacks, as in "the kernel …"."""
+        """Return the property that an unsupported kernel lacks, as in "the kernel …"."""
         ...
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Standard frequencies (d, m), one per column; the map multiplies them by the kernel's scale."""
+        """Draw standard frequencies (d, m), one per column; the map multiplies them by the kernel's scale."""
         ...
 
 
@@ -50,40 +50,40 @@ class IndependentFrequencies:
     needs: str = "shift-invariant, with a known spectral density"
 
     def takes(self, kernel: KernelFacts) -> bool:
-        """Any that has a spectral density."""
+        """Return True for any kernel with a spectral density."""
         return not self.lacks(kernel)
 
     def lacks(self, kernel: KernelFacts) -> str:
-        """That density."""
+        """Return that a spectral density is missing; "" if it is not."""
         return lacks_density(kernel)
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Column after column."""
+        """Draw column after column."""
         return spectrum.columns(d, m, rng)
 
 
 @dataclass(frozen=True)
 class OrthogonalFrequencies:
-    """Blocks of d columns with orthogonal directions: each has the same law, so K̃ stays unbiased (yu2016 §3).
+    """Blocks of d columns with orthogonal directions; each column has the same law, so K̃ is unbiased (yu2016
+    §3).
 
-    In a block the directions are the columns of a Haar-distributed orthogonal matrix, and the lengths are
-    independent, for the RBF kernel χ-distributed with d degrees of freedom. Blocks are independent of each
-    other.
+    In a block, directions are the columns of a Haar-distributed orthogonal matrix. Lengths are independent;
+    for the RBF kernel they are χ-distributed with d degrees of freedom. Blocks are independent.
     """
 
     label: str = "orthogonal"
     needs: str = "rotation-invariant"
 
     def takes(self, kernel: KernelFacts) -> bool:
-        """Those under which any direction is as likely as any other."""
+        """Return True for kernels whose frequencies have uniformly distributed directions."""
         return kernel.spectrum is not None and kernel.spectrum.length is not None
 
     def lacks(self, kernel: KernelFacts) -> str:
-        """That, where it has a spectral density at all."""
+        """Return the missing property, a density or rotation invariance."""
         return lacks_density(kernel) or "is not"
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Block after block, O(m d²); the first m' < m columns are the same to rounding."""
+        """Draw block after block, O(m d²); the first m' < m columns are the same to rounding."""
         if spectrum.length is None:
             raise SettingError(f"{self.label} frequencies need a kernel that is {self.needs}")
         direction_rng, norm_rng = rng.spawn(2)
@@ -103,4 +103,4 @@ FREQUENCIES: dict[str, FrequencyChoice] = {
     "gaussian": IndependentFrequencies(),
     "orthogonal": OrthogonalFrequencies(),
 }
-"""Choices by the names that `RankSVM(frequencies=...)` and the app use."""
+"""Sampling methods by their names in `RankSVM(frequencies=...)` and the app."""

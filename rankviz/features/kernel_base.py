@@ -1,6 +1,7 @@
-"""What a kernel is: arguments that no γ changes, computed in blocks, and an entrywise function of them.
+"""The interface of kernels: arguments independent of γ, computed in blocks, and an entrywise function of
+them.
 
-To add one: a frozen dataclass derived from `BlockKernel`, and one entry in `KERNELS` of
+To add a kernel, derive a frozen dataclass from `BlockKernel` and enter it in `KERNELS` of
 `rankviz.features.kernels`.
 
 See docs/decisions/0031-contracts-of-extensions.md.
@@ -21,14 +22,14 @@ from rankviz.features import row_blocks
 from rankviz.features.courses import Course
 
 Fill = Callable[[FloatArray, FloatArray], object]
-"""What fills a block (s, m) for documents (s, d)."""
+"""Function that fills a block (s, m) for documents (s, d)."""
 Panels = Callable[[int, int], FloatArray]
-"""What makes K[start:end, :end] for two rows start and end, as a new array."""
+"""Function that returns K[start:end, :end] for rows start and end, as a new array."""
 
 
 @dataclass(frozen=True)
 class EntryCost:
-    """What one entry of a matrix takes to compute.
+    """Operations for one entry of a matrix.
 
     Attributes
     ----------
@@ -48,28 +49,28 @@ class EntryCost:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The spectral density of a shift-invariant kernel: what frequencies of random Fourier features follow.
+    """The spectral density of a shift-invariant kernel, from which random Fourier features draw frequencies.
 
-    It draws one frequency at a time, so that those for m' < m features are the first m' of those for m.
+    Frequencies are drawn one at a time, so those for m' < m features are the first m' of those for m.
 
     Attributes
     ----------
     column : (d, rng) -> (d,)
-        A standard frequency, from what `rng` gives alone: it is called once for each of m, in turn.
+        A standard frequency from `rng` alone; called once for each of m, in turn.
     length : (d, rng) -> float, or None
-        The length of such a frequency where any direction is as likely as any other: the kernel then is
-        rotation-invariant. None where it is not.
+        The length of such a frequency if its direction is uniform, that is for a rotation-invariant kernel.
+        None otherwise.
     """
 
     column: Callable[[int, np.random.Generator], FloatArray]
     length: Callable[[int, np.random.Generator], float] | None = None
 
     def columns(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Independent standard frequencies (d, m), one per column."""
+        """Draw independent standard frequencies (d, m), one per column."""
         return np.stack([self.column(d, rng) for _ in range(m)], axis=1)
 
     def lengths(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
-        """Independent lengths (m,); ValueError where directions are not alike."""
+        """Draw independent lengths (m,); ValueError unless directions are uniform."""
         if self.length is None:
             raise ValueError("directions are not alike, and a length alone makes no frequency")
         return np.array([self.length(d, rng) for _ in range(m)])
@@ -77,16 +78,16 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class ByFeature:
-    """How a kernel is made of functions of single features: κ(x, z) = Π_l k(x_l, z_l), or Σ_l k(x_l, z_l).
+    """A kernel as functions of single features: κ(x, z) = Π_l k(x_l, z_l), or Σ_l k(x_l, z_l).
 
     Attributes
     ----------
     function : (kernel, x, z) -> k(x, z)
-        Entry by entry, x and z being broadcast.
+        Entrywise, with x and z broadcast.
     multiplied : bool
-        Whether they are multiplied, as in exp(−γ‖x − z‖²); else they are added, as in ⟨x, z⟩.
+        True if they are multiplied, as in exp(−γ‖x − z‖²); False if added, as in ⟨x, z⟩.
     course : (kernel, z) -> Course, or None
-        How k(x, z_i) runs along x, for values z (m,) of one feature; None where that is not known.
+        Course of k(x, z_i) along x, for values z (m,) of one feature; None if unknown.
     """
 
     function: Callable[[Any, FloatArray, FloatArray], FloatArray]
@@ -95,11 +96,11 @@ class ByFeature:
 
 
 class KernelFacts(Protocol):
-    """What is known of a kernel whatever its parameters are."""
+    """Facts about a kernel that do not depend on its parameters."""
 
     @property
     def label(self) -> str:
-        """What it is called: "RBF"."""
+        """Name: "RBF"."""
         ...
 
     @property
@@ -109,17 +110,17 @@ class KernelFacts(Protocol):
 
     @property
     def shift_invariant(self) -> bool:
-        """Whether κ(x, z) is a function of x − z."""
+        """True if κ(x, z) is a function of x − z."""
         ...
 
     @property
     def spectrum(self) -> Spectrum | None:
-        """Where its frequencies come from; None where it is not shift-invariant, or that is not known."""
+        """Spectral density; None if the kernel is not shift-invariant, or the density is unknown."""
         ...
 
     @property
     def by_feature(self) -> ByFeature | None:
-        """How it is made of functions of single features; None where it is not, or that is not known."""
+        """Form in functions of single features; None if there is none, or it is unknown."""
         ...
 
 
@@ -128,58 +129,58 @@ class Kernel(KernelFacts, Protocol):
 
     @property
     def gamma(self) -> float:
-        """γ; 1 where it has none."""
+        """γ; 1 without one."""
         ...
 
     @property
     def offset(self) -> float:
-        """What entries are close to where γ is small: in single precision the difference to it is stored."""
+        """Value near all entries for small γ; in single precision the difference to it is stored."""
         ...
 
     @property
     def frequency_scale(self) -> float:
-        """What frequencies of its spectrum are multiplied by at its γ."""
+        """Factor of its spectrum's frequencies at its γ."""
         ...
 
     def at(self, gamma: float) -> Self:
-        """The same kernel with another γ; itself where it has none."""
+        """Return the same kernel with another γ; itself if it has none."""
         ...
 
     def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m)."""
+        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m)."""
         ...
 
     def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """What kernels of every γ are made of: (n, d), (m, d) -> (n, m)."""
+        """Return the arguments of kernels of every γ: (n, d), (m, d) -> (n, m)."""
         ...
 
     def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
-        """K from what `arguments` gave: (n, m) -> (n, m), a new array."""
+        """Return K from the result of `arguments`: (n, m) -> (n, m), a new array."""
         ...
 
     def panels(self, X: FloatArray) -> Panels:
-        """Row panels up to the diagonal of K (n, n) of documents X (n, d)."""
+        """Return a function for row panels up to the diagonal of K (n, n) of documents X (n, d)."""
         ...
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """κ(x_i, x_i) of X (n, d) -> (n,)."""
+        """Return κ(x_i, x_i) of X (n, d) -> (n,)."""
         ...
 
     def entry_cost(self, d: int) -> EntryCost:
-        """What an entry takes for documents with d features."""
+        """Return the operations for an entry, for documents with d features."""
         ...
 
     def scratch(self, d: int) -> int:
-        """Numbers that computing an entry keeps meanwhile, beside the entry itself."""
+        """Return the temporary numbers per entry while it is computed."""
         ...
 
 
 @dataclass(frozen=True)
 class BlockKernel(ABC):
-    """A kernel from two things: blocks of arguments, and an entrywise function of these.
+    """A kernel made of blocks of arguments and an entrywise function of them.
 
-    What is left to say for a kernel that is not shift-invariant: `label`, `formula`, `argument_blocks`,
-    `apply`, `diagonal` and its parameters as fields.
+    A subclass that is not shift-invariant defines `label`, `formula`, `argument_blocks`, `apply`, `diagonal`
+    and its parameters as fields.
     """
 
     label: ClassVar[str]
@@ -191,7 +192,7 @@ class BlockKernel(ABC):
 
     @abstractmethod
     def argument_blocks(self, Z: FloatArray) -> Fill:
-        """What fills blocks with the arguments of documents and Z (m, d): no parameter changes them."""
+        """Return a function that fills blocks with arguments for Z (m, d), independent of all parameters."""
 
     @abstractmethod
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
@@ -199,25 +200,25 @@ class BlockKernel(ABC):
 
     @abstractmethod
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """κ(x_i, x_i) of X (n, d) -> (n,)."""
+        """Return κ(x_i, x_i) of X (n, d) -> (n,)."""
 
     @property
     def offset(self) -> float:
-        """What entries are close to where γ is small."""
+        """Value near all entries for small γ."""
         return 0.0
 
     @property
     def frequency_scale(self) -> float:
-        """What standard frequencies are multiplied by."""
+        """Factor of standard frequencies."""
         return float(self.gamma)
 
     def at(self, gamma: float) -> Self:
-        """The same kernel with another γ; itself where it has none."""
+        """Return the same kernel with another γ; itself if it has none."""
         change: dict[str, Any] = {"gamma": gamma}
         return replace(self, **change) if "gamma" in {field.name for field in fields(self)} else self
 
     def blocks(self, Z: FloatArray) -> Fill:
-        """What fills blocks with κ of documents and Z (m, d)."""
+        """Return a function that fills blocks with κ of documents and Z (m, d)."""
         arguments = self.argument_blocks(Z)
 
         def fill(X: FloatArray, block: FloatArray) -> None:
@@ -227,23 +228,24 @@ class BlockKernel(ABC):
         return fill
 
     def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m); what `report` raises ends it."""
+        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m); an exception from `report` stops
+        it."""
         return self._filled(self.blocks(Z), X, len(Z), report)
 
     def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """What kernels of every γ are made of: (n, d), (m, d) -> (n, m)."""
+        """Return the arguments of kernels of every γ: (n, d), (m, d) -> (n, m)."""
         return self._filled(self.argument_blocks(Z), X, len(Z), report)
 
     def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
-        """K from what `arguments` gave: (n, m) -> (n, m), a new array."""
+        """Return K from the result of `arguments`: (n, m) -> (n, m), a new array."""
         n, m = arguments.shape
-        scratch = self.scratch(1)  # of `apply`: features have no part in it
+        scratch = self.scratch(1)  # for `apply`, which does not depend on features
         return row_blocks.fill_rows(
             n, m, lambda rows, block: self.apply(arguments[rows], block), report, scratch
         )
 
     def panels(self, X: FloatArray) -> Panels:
-        """Row panels up to the diagonal of K (n, n) of documents X (n, d)."""
+        """Return a function for row panels up to the diagonal of K (n, n) of documents X (n, d)."""
 
         def panel(start: int, end: int) -> FloatArray:
             return self._filled(self.blocks(X[:end]), X[start:end], end, silent)
@@ -251,13 +253,13 @@ class BlockKernel(ABC):
         return panel
 
     def entry_cost(self, d: int) -> EntryCost:
-        """A product of d features and an exponential, where nothing else is said."""
+        """Return a product of d features and an exponential, the default."""
         return EntryCost(products=d, exp=1)
 
     def scratch(self, d: int) -> int:
-        """Four, where nothing else is said: copies of its block that expressions in `apply` make.
+        """Return four, the default: copies of the block in expressions of `apply`.
 
-        Blocks are so much smaller. One that works in place says 0.
+        Blocks become smaller accordingly. Kernels that work in place return 0.
         """
         return 4
 
@@ -268,19 +270,19 @@ class BlockKernel(ABC):
 
 
 def lacks_density(kernel: KernelFacts) -> str:
-    """What a kernel lacks of a spectral density, as in "the kernel …"; "" where it has one."""
+    """Return the missing property for a spectral density, as in "the kernel …"; "" if there is one."""
     if kernel.spectrum is not None:
         return ""
     return "has no known spectral density" if kernel.shift_invariant else "is not shift-invariant"
 
 
 def mean_diagonal(kernel: Kernel, X: FloatArray) -> float:
-    """The mean of κ(x, x) over documents X (n, d), which tolerances are relative to; 1 where it is 0."""
+    """Return the mean of κ(x, x) over documents X (n, d), the unit of tolerances; 1 if it is 0."""
     return float(kernel.diagonal(X).mean()) or 1.0 if len(X) else 1.0
 
 
 def largest_value(kernel: Kernel | None, X: FloatArray) -> float:
-    """What no |κ(x, z)| is beyond among documents X (n, d), by Cauchy and Schwarz; 0 without a kernel."""
+    """Return a bound of |κ(x, z)| among documents X (n, d), by Cauchy–Schwarz; 0 without a kernel."""
     if kernel is None:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -288,7 +290,7 @@ def largest_value(kernel: Kernel | None, X: FloatArray) -> float:
 
 
 def needed(kernel: Kernel | None) -> Kernel:
-    """The kernel; ValueError where there is none."""
+    """Return the kernel; ValueError for None."""
     if kernel is None:
         raise ValueError("there is no kernel")
     return kernel

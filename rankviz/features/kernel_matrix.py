@@ -1,7 +1,7 @@
-"""The kernel matrix of documents with themselves, K (n, n), for products: half of it is enough.
+"""The symmetric kernel matrix K (n, n) of documents, for products; half of it is stored.
 
-K is symmetric, so only row panels up to the diagonal are kept: half the memory and half the entries of
-the square. Where even that does not fit it is kept with half the digits, or computed anew in every product.
+Only row panels up to the diagonal are stored: half the memory and half the entries of the square. If even
+this does not fit, K is stored in float32 or recomputed in every product.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
-PANEL_ROWS = 512  # a panel is multiplied from both sides; fewer rows cost calls, more rows waste the diagonal
-SINGLE = 1e-20, 1e30  # values of a kernel that float32 holds with all of its digits, and differences of them
-PIECE_ENTRIES = 500_000  # 4 MB of float64: a piece in half precision is widened within the caches
+PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal
+SINGLE = 1e-20, 1e30  # range of kernel values whose digits and differences float32 holds
+PIECE_ENTRIES = 500_000  # 4 MB of float64: a float32 piece is widened within the caches
 
 
 class KernelMatrix(Protocol):
@@ -28,20 +28,20 @@ class KernelMatrix(Protocol):
 
     @property
     def storage(self) -> str:
-        """How the entries are kept, in words."""
+        """Storage of the entries, in words."""
         ...
 
     @property
     def bytes(self) -> int:
-        """What is kept takes so much memory."""
+        """Bytes of memory used."""
         ...
 
     def __len__(self) -> int:
-        """Number of documents n."""
+        """Return the number of documents n."""
         ...
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """K v: (n,) -> (n,)."""
+        """Return k v: (n,) -> (n,)."""
         ...
 
 
@@ -65,31 +65,31 @@ class KernelPanels:
         return range(0, len(self.X), PANEL_ROWS)
 
     def panel(self, start: int) -> FloatArray:
-        """K[start:e, :e], e = start + PANEL_ROWS, as a new array."""
+        """Return K[start:e, :e], e = start + PANEL_ROWS, as a new array."""
         return self._rows(start, min(start + PANEL_ROWS, len(self.X)))
 
 
 @dataclass(frozen=True, eq=False)
 class RecomputedKernel:
-    """K without storage: every product computes its entries again, O(n² d / 2)."""
+    """K without storage: every product recomputes its entries, O(n² d / 2)."""
 
     panels: KernelPanels
 
     @property
     def storage(self) -> str:
-        """That they are not kept, in words."""
+        """Words for a matrix that is not stored."""
         return storage_words(None)
 
     @property
     def bytes(self) -> int:
-        """Nothing is kept."""
+        """0: nothing is stored."""
         return 0
 
     def __len__(self) -> int:
         return len(self.panels)
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """K v: (n,) -> (n,)."""
+        """Return k v: (n,) -> (n,)."""
         out = np.zeros(len(self))
         for start in self.panels.starts:
             _add_symmetric(out, self.panels.panel(start), start, start, v)
@@ -101,9 +101,9 @@ class RecomputedKernel:
 class StoredKernel:
     """K in row panels up to the diagonal, n²/2 entries, in float64 or float32.
 
-    In float32 it is K minus the kernel's offset that is kept, rounded once: where γ is small, entries of the
-    RBF kernel are close to 1, coefficients large, and digits of the difference are what counts. Products are
-    summed in float64 all the same.
+    float32 stores K minus the kernel's offset, rounded once. For small γ, entries of the RBF kernel are close
+    to 1 and coefficients are large, so the digits of the difference matter. Products are still summed in
+    float64.
     """
 
     stored: tuple[NDArray[np.floating], ...]
@@ -111,7 +111,7 @@ class StoredKernel:
 
     @classmethod
     def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
-        """Compute and keep all panels; what `report` raises ends the computation."""
+        """Compute and store all panels; an exception from `report` stops the computation."""
         stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
         for start in panels.starts:
             panel = panels.panel(start)
@@ -122,19 +122,19 @@ class StoredKernel:
 
     @property
     def storage(self) -> str:
-        """How the entries are kept, in words."""
+        """Storage of the entries, in words."""
         return storage_words(self.stored[0].dtype.type)
 
     @property
     def bytes(self) -> int:
-        """Of all panels."""
+        """Bytes of all panels."""
         return sum(panel.nbytes for panel in self.stored)
 
     def __len__(self) -> int:
         return int(self.stored[-1].shape[1])
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """K v: (n,) -> (n,)."""
+        """Return k v: (n,) -> (n,)."""
         out, start = np.full(len(self), self.offset * v.sum()), 0
         for panel in self.stored:
             for rows, piece in _pieces(panel):
@@ -145,35 +145,35 @@ class StoredKernel:
 
 
 def kernel_matrix(X: FloatArray, kernel: Kernel, budget: float, report: Report = silent) -> KernelMatrix:
-    """K of documents X (n, d) in the most precise form that fits into `budget` bytes."""
+    """Return K of documents X (n, d) in the most precise form that fits into `budget` bytes."""
     panels = KernelPanels(X, kernel)
     dtype = storage_dtype(len(X), budget)
     least, most = SINGLE
     if dtype is np.float32 and not least <= largest_value(kernel, X) <= most:
-        dtype = None  # digits would be lost beyond what rounding takes
+        dtype = None  # float32 would lose digits beyond rounding
     return RecomputedKernel(panels) if dtype is None else StoredKernel.of(panels, dtype, report)
 
 
 def storage_dtype(n: int, budget: float) -> type[np.floating] | None:
-    """float64 where half of K (n, n) fits into `budget` bytes, else float32, else None: not stored."""
+    """Return float64 if half of K (n, n) fits into `budget` bytes, else float32, else None: not stored."""
     fitting = (d for d in (np.float64, np.float32) if stored_bytes(n, np.dtype(d).itemsize) <= budget)
     return next(fitting, None)
 
 
 def storage_words(dtype: type[np.floating] | None) -> str:
-    """How the entries of a kernel matrix are kept, in words."""
+    """Describe the storage of a kernel matrix in words."""
     if dtype is None:
         return "kernel computed anew in every product"
     return f"kernel stored in {np.dtype(dtype).name}"
 
 
 def stored_bytes(n: int, itemsize: int) -> int:
-    """Bytes of all panels."""
+    """Return the bytes of all panels."""
     return itemsize * n * (n + PANEL_ROWS) // 2
 
 
 def _pieces(panel: NDArray[np.floating]) -> Iterator[tuple[slice, FloatArray]]:
-    """The panel itself where it is float64, else row pieces of it, widened."""
+    """Yield the panel itself if it is float64, else row pieces of it converted to float64."""
     step = len(panel) if panel.dtype == np.float64 else max(1, PIECE_ENTRIES // panel.shape[1])
     for start in range(0, len(panel), step):
         rows = slice(start, start + step)
@@ -184,4 +184,5 @@ def _add_symmetric(out: FloatArray, piece: FloatArray, left: int, row: int, v: F
     """Add a piece K[row:row + r, :e] times v, and its part before column `left` transposed."""
     rows = slice(row, row + len(piece))
     out[rows] += piece @ v[: piece.shape[1]]
+    # the diagonal block is complete; transposing it too would count it twice
     out[:left] += v[rows] @ piece[:, :left]

@@ -1,4 +1,4 @@
-"""The settings of kernels, each said once (see `rankviz.common.settings`)."""
+"""The settings of kernels (see `rankviz.common.settings`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The kernels: RBF, Laplacian, polynomial and linear, named and parametrised as scikit-learn's pairwise ones.
+"""The kernels RBF, Laplacian, polynomial and linear, with scikit-learn's names and parameters.
 
 RBF: κ(x, z) = exp(−γ‖x − z‖²), a matrix product and an exponential per entry. Laplacian: exp(−γ‖x − z‖₁),
-which takes all differences. Polynomial: (γ⟨x, z⟩ + coef0)^degree. Linear: ⟨x, z⟩.
+which needs all differences. Polynomial: (γ⟨x, z⟩ + coef0)^degree. Linear: ⟨x, z⟩.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ GAUSSIAN = Spectrum(
     column=lambda d, rng: rng.standard_normal(d),
     length=lambda d, rng: float(np.sqrt(rng.chisquare(d))),
 )
-"""ω ~ N(0, I), of χ-distributed length with d degrees of freedom."""
+"""ω ~ N(0, I); its length is χ-distributed with d degrees of freedom."""
 
 CAUCHY = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
-"""Independent entries, each of density 1/(π(1 + ω²)): ‖·‖₁ knows its axes, so directions are not alike."""
+"""Independent entries with density 1/(π(1 + ω²)); not rotation-invariant, as ‖·‖₁ depends on the axes."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,16 @@ class RBF(BlockKernel):
         return float(np.sqrt(2 * self.gamma))
 
     def argument_blocks(self, Z: FloatArray) -> Fill:
-        """−‖x − z‖²."""
+        """Return a function for −‖x − z‖²."""
         return squared_blocks(Z, 1.0)
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """exp(γ·arguments)."""
+        """Compute exp(γ·arguments)."""
         np.multiply(arguments, self.gamma, out=out)
         in_place(np.exp, out)
 
     def blocks(self, Z: FloatArray) -> Fill:
-        """The same with γ in the matrix product: a pass less."""
+        """Return a function for κ with γ inside the matrix product, which saves a pass."""
         exponents = squared_blocks(Z, self.gamma)
 
         def fill(X: FloatArray, block: FloatArray) -> None:
@@ -90,7 +90,7 @@ class RBF(BlockKernel):
         return fill
 
     def panels(self, X: FloatArray) -> Panels:
-        """The same about the mean of all documents, for all panels."""
+        """Return a function for row panels about the mean of all documents."""
         exponents = squared_panels(X, self.gamma)
 
         def panel(start: int, end: int) -> FloatArray:
@@ -101,11 +101,11 @@ class RBF(BlockKernel):
         return panel
 
     def scratch(self, d: int) -> int:
-        """None: everything is done in place."""
+        """Return 0: everything is done in place."""
         return 0
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """Ones."""
+        """Return ones."""
         return np.ones(len(X))
 
 
@@ -136,24 +136,24 @@ class Laplacian(BlockKernel):
         return 1.0
 
     def argument_blocks(self, Z: FloatArray) -> Fill:
-        """−‖x − z‖₁."""
+        """Return a function for −‖x − z‖₁."""
         return city_blocks(Z)
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """exp(γ·arguments)."""
+        """Compute exp(γ·arguments)."""
         np.multiply(arguments, self.gamma, out=out)
         in_place(np.exp, out)
 
     def scratch(self, d: int) -> int:
-        """None: everything is done in place."""
+        """Return 0: everything is done in place."""
         return 0
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """Ones."""
+        """Return ones."""
         return np.ones(len(X))
 
     def entry_cost(self, d: int) -> EntryCost:
-        """A sum of d absolute differences, which is no matrix product, and an exponential."""
+        """Return a sum of d absolute differences (no matrix product) and an exponential."""
         return EntryCost(exp=1, plain=d)
 
 
@@ -161,16 +161,16 @@ class _OfProducts(BlockKernel):
     """A function of ⟨x, z⟩."""
 
     def argument_blocks(self, Z: FloatArray) -> Fill:
-        """⟨x, z⟩."""
+        """Return a function for ⟨x, z⟩."""
         right = np.ascontiguousarray(Z.T)
         return lambda X, block: np.matmul(X, right, out=block)
 
     def scratch(self, d: int) -> int:
-        """None: everything is done in place."""
+        """Return 0: everything is done in place."""
         return 0
 
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """That function of ‖x‖²."""
+        """Return the function at ‖x‖²."""
         out: FloatArray = np.einsum("ij,ij->i", X, X)
         self.apply(out, out)
         return out
@@ -198,11 +198,11 @@ class Polynomial(_OfProducts):
 
     @property
     def offset(self) -> float:
-        """coef0^degree, what is left of it as γ vanishes."""
+        """coef0^degree, the limit as γ vanishes."""
         return float(np.power(self.coef0, self.degree))
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """(γ·arguments + coef0)^degree."""
+        """Compute (γ·arguments + coef0)^degree."""
 
         def work(source: FloatArray, own: FloatArray) -> None:
             np.multiply(source, self.gamma, out=own)
@@ -212,13 +212,13 @@ class Polynomial(_OfProducts):
         shared(work, arguments, out)
 
     def entry_cost(self, d: int) -> EntryCost:
-        """A product of d features, a multiplication and a sum, and the power by squares."""
+        """Return a product of d features, a multiplication, a sum, and a power by repeated squaring."""
         return EntryCost(products=d, plain=2 + 2 * np.log2(self.degree))
 
 
 @dataclass(frozen=True)
 class LinearKernel(_OfProducts):
-    """κ(x, z) = ⟨x, z⟩: the linear model again, in coefficients of documents or of landmarks."""
+    """κ(x, z) = ⟨x, z⟩: the linear model in coefficients of documents or landmarks."""
 
     label: ClassVar[str] = "linear"
     formula: ClassVar[str] = "⟨x, z⟩"
@@ -227,12 +227,12 @@ class LinearKernel(_OfProducts):
     )
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """The arguments themselves."""
+        """Copy the arguments."""
         if out is not arguments:
             np.copyto(out, arguments)
 
     def entry_cost(self, d: int) -> EntryCost:
-        """A product of d features."""
+        """Return a product of d features."""
         return EntryCost(products=d)
 
 
@@ -243,9 +243,9 @@ class KernelKind:
     Attributes
     ----------
     kernel : type of Kernel
-        Whose fields are named like its settings.
+        A class whose fields are named like its settings.
     settings : tuple of Setting
-        Those it reads.
+        Its settings.
     """
 
     kernel: type[Any]
@@ -253,7 +253,7 @@ class KernelKind:
 
     @property
     def label(self) -> str:
-        """What menus and captions call it."""
+        """Name in menus and captions."""
         return str(self.kernel.label)
 
     @property
@@ -263,33 +263,33 @@ class KernelKind:
 
     @property
     def shift_invariant(self) -> bool:
-        """Whether κ(x, z) is a function of x − z."""
+        """True if κ(x, z) is a function of x − z."""
         return bool(self.kernel.shift_invariant)
 
     @property
     def spectrum(self) -> Spectrum | None:
-        """Where frequencies for it come from; None where there are none."""
+        """Spectral density; None without one."""
         found: Spectrum | None = self.kernel.spectrum
         return found
 
     @property
     def by_feature(self) -> ByFeature | None:
-        """How it is made of functions of single features; None where it is not."""
+        """Form in functions of single features; None without one."""
         found: ByFeature | None = self.kernel.by_feature
         return found
 
     @property
     def has_gamma(self) -> bool:
-        """Whether it has a γ."""
+        """True if it has a γ."""
         return GAMMA in self.settings
 
     @property
     def usual(self) -> Kernel:
-        """The kernel with the default of every setting."""
+        """The kernel with default settings."""
         return self.make({setting.name: setting.default for setting in self.settings})
 
     def make(self, values: Mapping[str, Any]) -> Kernel:
-        """The kernel with the values of its settings, by name; others are not looked at."""
+        """Return the kernel with these values of its settings, by name; ignore others."""
         return cast(Kernel, self.kernel(**{setting.name: values[setting.name] for setting in self.settings}))
 
 
@@ -299,11 +299,11 @@ KERNELS: dict[str, KernelKind] = {
     "polynomial": KernelKind(Polynomial, (GAMMA, DEGREE, COEF0)),
     "linear": KernelKind(LinearKernel),
 }
-"""Kernels by the names that `RankSVM(kernel=...)` and the app use, which are scikit-learn's."""
+"""Kernels by their names in `RankSVM(kernel=...)` and the app, which are scikit-learn's."""
 
 
 def kernel_name(kernel: Kernel) -> str:
-    """The name in `KERNELS` of what made a kernel; ValueError where it is none of them."""
+    """Return a kernel's name in `KERNELS`; ValueError for others."""
     found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
     if found is None:
         raise ValueError(f"{type(kernel).__name__} is no kernel of KERNELS; these are: {', '.join(KERNELS)}")
@@ -311,12 +311,13 @@ def kernel_name(kernel: Kernel) -> str:
 
 
 def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
-    """Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64."""
+    """Return the Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64."""
     return RBF(gamma).matrix(X, Z, report)
 
 
 def scale_gamma(X: FloatArray) -> float:
-    """The default γ = 1/(d·Var X) of features X (n, d), with Var over all entries; 1 where Var X is 0."""
+    """Return the default γ = 1/(d·Var X) of features X (n, d), with Var over all entries; 1 where Var X is
+    0."""
     mean, squares = float(X.mean()), 0.0
     for start in range(0, len(X), ROWS):
         centred = X[start : start + ROWS] - mean

@@ -1,7 +1,7 @@
-"""What a feature map is, said in one place: its names, its settings, and what it has and has not.
+"""Declarations of the feature maps: names, settings and properties.
 
-Everything else asks here rather than for a map by its name: whether there is a kernel, whether m features
-approximate it, whether anything is drawn.
+Other modules read these declarations (a kernel? m features that approximate it? random?) and do not compare
+names.
 
 See docs/decisions/0002-declare-do-not-guess.md.
 """
@@ -22,27 +22,27 @@ from rankviz.features.settings import KERNEL, N_COMPONENTS
 
 
 class FeatureMap(Protocol):
-    """Settings of a feature map, before it has seen documents."""
+    """Settings of a feature map, before it is drawn for documents."""
 
     def draw(self, X: FloatArray, report: Report = silent) -> Drawn:
-        """Draw what the map draws, from or for documents X (n, d)."""
+        """Draw the random parts of the map, from or for documents X (n, d)."""
         ...
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedMap:
-        """The same, fitted at its kernel's γ."""
+        """Fit the map at its kernel's γ."""
         ...
 
 
 @dataclass(frozen=True)
 class MapSettings:
-    """All that any feature map may be told; a map takes what it uses.
+    """All settings of all feature maps; each map reads some of them.
 
     Attributes
     ----------
     n_components : int
         m: landmarks or frequencies.
     kernel : Kernel
-        With its parameters.
+        The kernel with its parameters.
     rank : int or None
         Nyström only: eigenvalues kept.
     seed : int
@@ -62,18 +62,18 @@ class MapSettings:
 
 @dataclass(frozen=True)
 class Kept:
-    """What training with a map keeps in memory: what its bytes are counted from.
+    """Memory of training with a map, in counts of numbers.
 
     Attributes
     ----------
     width : (m, n, d) -> int
         Columns of the base for m features of n documents with d features.
     base : bool
-        Whether there is a base beside the documents themselves.
+        True if there is a base besides the documents.
     factor : bool
-        Whether documents are compared with each other, and a square factor of landmarks stands beside it.
+        True if documents are compared with landmarks, with a square factor of these.
     own_space_beyond : () -> int or None
-        Distinct documents beyond which there is no base: the model is solved for in the kernel's own space.
+        Number of distinct documents above which there is no base and the model is solved in kernel space.
     """
 
     width: Callable[[int, int, int], int]
@@ -82,7 +82,7 @@ class Kept:
     own_space_beyond: Callable[[], int] | None = None
 
     def in_kernel_space(self, n: int) -> bool:
-        """Whether n distinct documents are trained in coefficients of documents."""
+        """Return True if n distinct documents are trained in coefficients of documents."""
         return self.own_space_beyond is not None and n > self.own_space_beyond()
 
 
@@ -93,33 +93,33 @@ class MapKind:
     Attributes
     ----------
     label : str
-        What menus and legends call it.
+        Name in menus and legends.
     in_a_sentence : str
-        The same within a sentence.
+        Name within a sentence.
     make : MapSettings -> FeatureMap
     fitted : tuple of types
-        Of its maps, by whose names models are stored.
+        Types of its fitted maps; models are stored under their names.
     kept : Kept
-        What it keeps in memory.
+        Its memory.
     settings : tuple of Setting
-        Those it reads.
+        Its settings.
     expands : bool
-        Whether its scores are a kernel expansion f(x) = Σ αᵢ κ(x, zᵢ), with coefficients α of documents z.
+        True if its scores are a kernel expansion f(x) = Σ αᵢ κ(x, zᵢ), with coefficients α of documents z.
     has_form : kernel -> bool
-        Whether its scores are sums, or sums of products, of functions of single features, with a kernel (None
-        for a map without one); its fitted maps then have `form`.
+        True if its scores are sums, or sums of products, of functions of single features, for a kernel (None
+        for a map without one). Its fitted maps then have `form`.
     is_identity : bool
-        Whether its weights are weights of the input features: φ(x) = x.
+        True if its weights are weights of the input features: φ(x) = x.
     draws_by : Setting or None
-        Of its settings the one that says how it draws.
+        The setting that chooses the sampling method.
     entry_cost : (kernel, d) -> EntryCost
-        What an entry of its base takes to compute: by default what one of the kernel does.
+        Operations for an entry of its base; by default those of the kernel.
     takes : kernel -> bool
-        Whether it has features for a kernel.
+        True if it has features for a kernel.
     needs : str
-        What it asks of a kernel, in words: "needs a kernel that is …".
+        Requirement for a kernel, in words: "needs a kernel that is …".
     lacks : kernel -> str
-        Which of these a kernel that it does not take lacks, as in "the kernel …".
+        The missing requirement of an unsupported kernel, as in "the kernel …".
     """
 
     label: str
@@ -139,25 +139,25 @@ class MapKind:
 
     @property
     def has_kernel(self) -> bool:
-        """Whether a kernel is behind its scores, approximated or not."""
+        """True if its scores come from a kernel, approximated or not."""
         return KERNEL in self.settings
 
     @property
     def approximates(self) -> bool:
-        """Whether it has m features that come closer to the kernel as m grows."""
+        """True if it has m features that approximate the kernel better as m grows."""
         return self.has_kernel and self.has_components
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is the kernel itself."""
+        """True for the exact kernel."""
         return self.has_kernel and not self.has_components
 
     @property
     def has_components(self) -> bool:
-        """Whether it has a number of features m to choose."""
+        """True if the number of features m is a setting."""
         return N_COMPONENTS in self.settings
 
     @property
     def draws(self) -> bool:
-        """Whether a seed decides what it is."""
+        """True if it depends on a seed."""
         return SEED in self.settings

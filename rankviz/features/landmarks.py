@@ -1,6 +1,6 @@
-"""Which documents become landmarks of the Nyström map: uniform, or spread out by k-means++.
+"""Choice of landmarks for the Nyström map: uniform, or spread out by k-means++.
 
-To add a choice: a frozen dataclass with `choose(X, m, seed)` and an entry in `LANDMARKS`.
+To add a choice, write a frozen dataclass with `choose(X, m, seed)` and enter it in `LANDMARKS`.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ class LandmarkChoice(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is called in captions and menus."""
+        """Name in captions and menus."""
         ...
 
     @property
     def measures(self) -> bool:
-        """Whether the distance of every document to every landmark decides."""
+        """True if it computes the distance of every document to every landmark."""
         ...
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
-        """Indices of min(m, distinct rows) rows of X (n, d), no two of them equal: -> (m,)."""
+        """Return indices of min(m, distinct rows) different rows of X (n, d): -> (m,)."""
         ...
 
 
 @dataclass(frozen=True)
 class UniformLandmarks:
-    """Every distinct document is as likely as any other (chen2017 Algorithm 1)."""
+    """Uniform sampling of distinct documents (chen2017 Algorithm 1)."""
 
     label: str = "uniform"
 
     measures: ClassVar[bool] = False
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
-        """The first m of a random permutation of the distinct rows of X (n, d)."""
+        """Return the first m of a random permutation of the distinct rows of X (n, d)."""
         return np.random.default_rng(seed).permutation(distinct_rows(X))[:m]
 
 
@@ -51,16 +51,15 @@ class UniformLandmarks:
 class KMeansPlusPlusLandmarks:
     """k-means++ seeding over distinct documents: P(x) ∝ D(x)², the squared distance to the nearest landmark.
 
-    Sources: arthur2007 for the sampling, oglic2017 for its use in the Nyström method; there distances are
-    those of the kernel's feature space, here those between documents: one choice for every γ.
+    Sources: arthur2007 for the sampling, oglic2017 for its use in the Nyström method. There distances are in
+    the kernel's feature space; here between documents, so one choice serves every γ.
 
     Attributes
     ----------
-    largest_batch : int
-        Landmarks drawn between two updates of the distances of all documents. The distribution is the same
-        for any: a proposal by older distances is accepted with probability D²(now)/D²(then).
+    Landmarks drawn between two updates of all distances. The distribution does not depend on it: a proposal
+    by older distances is accepted with probability D²(now)/D²(then).
     patience : int
-        Proposals refused in a row after which the distances are updated early.
+        Number of consecutive rejections after which distances are updated early.
     """
 
     label: str = "k-means++"
@@ -78,7 +77,7 @@ class KMeansPlusPlusLandmarks:
         while len(order) < min(m, len(rows)):
             report(Progress("features", None))
             cumulative = np.cumsum(nearest.update(order))
-            if not cumulative[-1] > 0:  # what is left coincides with landmarks to rounding
+            if not cumulative[-1] > 0:  # remaining rows coincide with landmarks to rounding
                 rest = np.setdiff1d(np.arange(len(rows)), order)
                 order += rng.permutation(rest)[: m - len(order)].tolist()
                 break
@@ -89,7 +88,7 @@ class KMeansPlusPlusLandmarks:
     def _draw(
         self, nearest: _NearestLandmark, cumulative: FloatArray, batch: int, rng: np.random.Generator
     ) -> list[int]:
-        """Up to `batch` landmarks by rejection from the distances whose running sum is given."""
+        """Draw up to `batch` landmarks by rejection, from the cumulative sum of distances."""
         drawn: list[int] = []
         refused = 0
         while len(drawn) < batch and refused < self.patience:
@@ -115,7 +114,7 @@ class _NearestLandmark:
         self._seen = 0
 
     def update(self, order: list[int]) -> FloatArray:
-        """Distances (n,) to the nearest of all landmarks in `order`, 0 at these themselves."""
+        """Return distances (n,) to the nearest landmark in `order`, 0 at the landmarks."""
         new = order[self._seen :]
         products = np.column_stack((-2 * self._X[new], self._squares[new])) @ self._columns
         closest = products.min(axis=0) + self._squares  # min ‖z‖² − 2x·z, and ‖x‖²
@@ -124,7 +123,7 @@ class _NearestLandmark:
         return self._distances
 
     def left_of(self, i: int, drawn: list[int]) -> float:
-        """D² of document i now over what it was at the last update, with landmarks drawn since."""
+        """Return D² of document i now over D² at the last update, given landmarks drawn since."""
         if not drawn:
             return 1.0
         differences = self._X[drawn] - self._X[i]
@@ -132,14 +131,14 @@ class _NearestLandmark:
 
 
 def distinct_rows(X: FloatArray) -> IntArray:
-    """Indices of the first of each group of equal rows of X (n, d), in the order of X.
+    """Return the index of the first of each group of equal rows of X (n, d), in the order of X.
 
-    Rows are compared by a hash of 64 bits, and those with equal ones by their values: no copy of X.
+    Rows are compared by 64-bit hashes, and those with equal hashes by value, without a copy of X.
     """
     _, first, group = np.unique(_hashes(X), return_index=True, return_inverse=True)
     earlier = first[group]
     later = np.flatnonzero(earlier != np.arange(len(X)))
-    chance = np.zeros(len(X), bool)  # rows with the hash of another and other values
+    chance = np.zeros(len(X), bool)  # rows with the same hash as another but other values
     for start in range(0, len(later), ROWS):
         rows = later[start : start + ROWS]
         chance[rows] = (X[rows] != X[earlier[rows]]).any(axis=1)
@@ -147,14 +146,15 @@ def distinct_rows(X: FloatArray) -> IntArray:
 
 
 def _distinct_among(X: FloatArray, rows: IntArray) -> IntArray:
-    """The first of each group of equal rows among some."""
+    """Return the first of each group of equal rows among `rows`."""
     if len(rows) == 0:
         return rows
     return rows[np.unique(X[rows], axis=0, return_index=True)[1]]
 
 
 def _hashes(X: FloatArray) -> NDArray[np.uint64]:
-    """A hash of each row, (n,): products of its bits with random odd numbers, mixed before and after."""
+    """Return a hash of each row, (n,): products of its bits with random odd numbers, mixed before and
+    after."""
     odd = np.random.default_rng(0).integers(2**63, size=(X.shape[1],), dtype=np.uint64) * 2 + 1
     out = np.empty(len(X), np.uint64)
     for start in range(0, len(X), ROWS):
@@ -171,4 +171,4 @@ LANDMARKS: dict[str, LandmarkChoice] = {
     "uniform": UniformLandmarks(),
     "kmeans++": KMeansPlusPlusLandmarks(),
 }
-"""Choices by the names that `RankSVM(landmarks=...)` and the app use."""
+"""Choices by their names in `RankSVM(landmarks=...)` and the app."""

@@ -1,11 +1,11 @@
-"""Feature maps, from settings to Φ in three steps; and the linear one.
+"""Feature maps, from settings to Φ in three steps, and the linear map.
 
-Settings *draw* what is random from or for documents. What is drawn serves every γ and every number of
-features up to the one asked for: *fitted* at a γ it is a map φ, whose leading columns are the map for fewer
-features. A map turns documents into a `FeatureOperator`.
+Settings *draw* the random parts from or for documents. A draw serves every γ and every number of features up
+to m. *Fitted* at a γ, it is a map φ; its leading columns are the map for fewer features. A map turns
+documents into a `FeatureOperator`.
 
-To add one: a frozen dataclass of settings with `draw(X, report) -> Drawn`, and an entry in `FEATURE_MAPS` of
-`rankviz.features.registry`.
+To add one, write a frozen dataclass of settings with `draw(X, report) -> Drawn`, and enter it in
+`FEATURE_MAPS` of `rankviz.features.registry`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.operator import FeatureOperator
 
 Move = Callable[[FloatArray], FloatArray]
-"""A change of documents (s, d) -> (s, d), each by itself."""
+"""A change of documents (s, d) -> (s, d), row by row."""
 
 
 class FittedMap(Protocol):
-    """A feature map φ with everything drawn: documents in, Φ out, the same for any documents."""
+    """A feature map φ with all random parts drawn; it maps any documents to Φ."""
 
     @property
     def n_components(self) -> int:
@@ -42,60 +42,61 @@ class FittedMap(Protocol):
 
     @property
     def kernel(self) -> Kernel | None:
-        """The kernel that it is, or comes close to; None where there is none."""
+        """The kernel that it equals or approximates; None without one."""
         ...
 
     @property
     def in_kernel_space(self) -> bool:
-        """Whether weights are coefficients of all training documents, so that ‖f‖² is βᵀKβ and not ‖β‖²."""
+        """True if weights are coefficients of all training documents, so that ‖f‖² is βᵀKβ, not ‖β‖²."""
         ...
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Φ of documents X (n, d), for products."""
+        """Return φ of documents X (n, d), for products."""
         ...
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Φ of documents from their `Drawn.arguments`, cheaper than from themselves."""
+        """Return Φ of documents from their `Drawn.arguments`, cheaper than from documents."""
         ...
 
     def leading(self, m: int) -> FittedMap:
-        """The map that settings with m features, at most as many, would have given."""
+        """Return the map that settings with m features would give, for m up to its own."""
         ...
 
     def moved(self, move: Move, X: FloatArray) -> FittedMap:
-        """The map once documents are X (n, d): landmarks are moved as they were; an exact one is of X."""
+        """Return the map for changed documents X (n, d): landmarks move too; an exact map uses X."""
         ...
 
     def arrays(self) -> Arrays:
-        """What it is made of, to be stored; `from_arrays` takes it back."""
+        """Return its arrays for storage; `from_arrays` reads them."""
         ...
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> Self:
-        """The map of documents with d features that `arrays` were of; ValueError for arrays of none."""
+        """Return the map of documents with d features from `arrays`; ValueError for invalid arrays."""
         ...
 
 
 class Drawn(Protocol):
-    """What a feature map draws, from or for documents: the same for every γ of its kernel."""
+    """The random parts of a feature map, the same for every γ of its kernel."""
 
     @property
     def in_kernel_space(self) -> bool:
-        """That of its maps."""
+        """`in_kernel_space` of its maps."""
         ...
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
-        """The map at γ."""
+        """Return the map at γ."""
         ...
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """What no γ changes, of documents X (n, d): arguments of κ with landmarks, or Ωᵀx; (n, m)."""
+        """Return the part for documents X (n, d) that does not depend on γ: κ's arguments with landmarks, or
+        Ωᵀx; (n, m)."""
         ...
 
 
 @dataclass(frozen=True)
 class FittedLinear:
-    """φ(x) = x; it draws nothing, so it is its own `Drawn`."""
+    """φ(x) = x; nothing is random, so it is its own `Drawn`."""
 
     n_components: int
 
@@ -108,40 +109,40 @@ class FittedLinear:
         return IdentityBasis(self.n_components)
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """X itself."""
+        """Return X."""
         return FeatureOperator(X, self.basis)
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The arguments themselves: they are X."""
+        """Return the operator of the arguments: they are X."""
         return FeatureOperator(arguments, self.basis)
 
     def form(self, w: FloatArray) -> SumForm:
-        """Σ_l w_l x_l."""
+        """Return Σ_l w_l x_l."""
         return SumForm(lambda a, b: w * (a - b), lambda feature: Straight())
 
     def leading(self, m: int) -> FittedLinear:
-        """Itself: the linear map knows no m."""
+        """Return this map: the linear map has no m."""
         return self
 
     def moved(self, move: Move, X: FloatArray) -> FittedLinear:
-        """Itself: it has no landmarks."""
+        """Return this map: it has no landmarks."""
         return self
 
     def fitted(self, gamma: float, report: Report = silent) -> FittedLinear:
-        """Itself: the linear map knows no γ."""
+        """Return this map: the linear map has no γ."""
         return self
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """X itself."""
+        """Return X."""
         return X
 
     def arrays(self) -> Arrays:
-        """None."""
+        """Return no arrays."""
         return {}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedLinear:
-        """The map of d features."""
+        """Return the map of d features."""
         return cls(d)
 
 
@@ -150,9 +151,9 @@ class Linear:
     """The linear map φ(x) = x: plain linear RankSVM (chen2017 eq. 4)."""
 
     def draw(self, X: FloatArray, report: Report = silent) -> FittedLinear:
-        """Nothing to draw."""
+        """Return the map; nothing is random."""
         return FittedLinear(X.shape[1])
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedLinear:
-        """The same: there is no γ either."""
+        """Return the map; it has no γ."""
         return self.draw(X, report)

@@ -30,7 +30,7 @@ class FittedNystroem:
     basis : Basis
         T (k, m).
     kept : (k,) int64 or None
-        Places of these landmarks among those drawn; None where none was left out.
+        Positions of these landmarks among those drawn; None if all are kept.
     """
 
     landmarks: FloatArray
@@ -42,45 +42,45 @@ class FittedNystroem:
 
     @property
     def n_components(self) -> int:
-        """Feature dimensions m: the numerical rank of the landmarks' kernel, or the rank asked for."""
+        """Feature dimensions m: the numerical rank of the landmarks' kernel matrix, or the required rank."""
         return self.basis.shape[1]
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Kernel matrix with the landmarks, O(n k d), and the basis change beside it."""
+        """Return the kernel matrix with the landmarks, O(n k d), and the basis change separately."""
         return FeatureOperator(self.kernel.matrix(X, self.landmarks, report), self.basis)
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """The same from the arguments of all landmarks that were drawn, O(n k)."""
+        """Return the same from the arguments of all drawn landmarks, O(n k)."""
         own = arguments if self.kept is None else arguments[:, self.kept]
         return FeatureOperator(self.kernel.of_arguments(own, report), self.basis)
 
     def expansion(self, w: FloatArray) -> Expansion:
-        """w·φ(x) in the landmarks: their coefficients are T w."""
+        """Return w·φ(x) as an expansion in the landmarks, with coefficients T w."""
         return Expansion(self.kernel, self.landmarks, self.basis.expand(w))
 
     def form(self, w: FloatArray) -> Form:
-        """That of the expansion."""
+        """Return the form of the expansion."""
         return self.expansion(w).form
 
     def leading(self, m: int) -> FittedNystroem:
-        """The map of those landmarks that are among the first m drawn."""
+        """Return the map with those of its landmarks that are among the first m drawn."""
         kept = None if self.kept is None else self.kept[self.kept < m]
         k = min(m, len(self.landmarks)) if kept is None else len(kept)
         return FittedNystroem(self.landmarks[:k], self.kernel, self.basis.leading(k), kept)
 
     def moved(self, move: Move, X: FloatArray) -> FittedNystroem:
-        """That of the landmarks moved, their kernel matrix factored again: O(m²d + m³)."""
+        """Return the map of the moved landmarks, with their kernel matrix factored again: O(m²d + m³)."""
         rank = None if self.basis.nested else self.n_components
         return DrawnLandmarks(move(self.landmarks), X, self.kernel, rank).fitted(self.kernel.gamma)
 
     def arrays(self) -> Arrays:
-        """Landmarks, their factor or eigenvectors, and their places."""
+        """Return landmarks, their factor or eigenvectors, and their positions."""
         places: Arrays = {} if self.kept is None else {"kept": self.kept}
         return {"landmarks": self.landmarks} | self.basis.arrays() | places
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> Self:
-        """The map of these; ValueError where they do not fit each other or d."""
+        """Return the map from arrays; ValueError if their shapes do not fit."""
         k = len(arrays["landmarks"])
         landmarks, places = shaped(arrays, "landmarks", k, d), _places(arrays, k)
         return cls(landmarks, needed(kernel), landmark_basis(arrays, k), places)
@@ -96,12 +96,12 @@ class Nystroem:
         Number of landmarks m; at most the number of distinct documents is used.
     kernel : Kernel
     rank : int or None
-        Keep the `rank` largest eigenvalues of the landmarks' kernel (chen2017 eq. 16–18). None keeps all, in
-        the Cholesky form, which gives the same scores as the eigenvector form with all of them and is nested.
+        Keep the `rank` largest eigenvalues of the landmarks' kernel (chen2017 eq. 16–18). None keeps all in
+        the Cholesky form, which is nested and gives the same scores as all eigenvectors.
     seed : int
-        With one seed the landmarks for m' < m are the first m'.
+        For one seed, the landmarks for m' < m are the first m'.
     landmarks : LandmarkChoice
-        How they are chosen (see `rankviz.features.landmarks`).
+        Sampling method (see `rankviz.features.landmarks`).
     """
 
     n_components: int
@@ -122,13 +122,13 @@ class Nystroem:
 
 @dataclass(frozen=True, eq=False)
 class GivenLandmarks:
-    """The Nyström map of landmarks (m, d) that are given: any points, in the order that makes them nested."""
+    """The Nyström map of given landmarks (m, d): any points, in the order that makes maps nested."""
 
     landmarks: FloatArray
     kernel: Kernel
 
     def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
-        """These landmarks, whatever the documents X (n, d) are."""
+        """Return these landmarks for any documents X (n, d)."""
         return DrawnLandmarks(self.landmarks, X, self.kernel, None)
 
     def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
@@ -138,9 +138,9 @@ class GivenLandmarks:
 
 @dataclass(frozen=True, eq=False)
 class DrawnLandmarks:
-    """Landmarks (m, d) of documents (n, d), the kernel at any γ, and the rank to keep of its matrices.
+    """Landmarks (m, d) of documents (n, d), the kernel at any γ, and the rank to keep.
 
-    The documents say how large the kernel is, whatever m is: tolerances are relative to that.
+    Tolerances are relative to the kernel's mean diagonal over these documents, the same for every m.
     """
 
     landmarks: FloatArray
@@ -164,7 +164,7 @@ class DrawnLandmarks:
         return FittedNystroem(self.landmarks[kept], kernel, basis, kept)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """What κ of documents X (n, d) with the landmarks is a function of."""
+        """Return the arguments of κ of documents X (n, d) with the landmarks."""
         return self.kernel.arguments(X, self.landmarks, report)
 
 

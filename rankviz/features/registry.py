@@ -1,4 +1,4 @@
-"""The feature maps by name, and which of them, of kernels and of ways to draw go together."""
+"""Registry of feature maps, and valid combinations with kernels and sampling methods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rankviz.features.settings import FREQUENCY_CHOICE, KERNEL, LANDMARK_CHOICE,
 
 
 def _made_of_features(kernel: KernelFacts | None) -> bool:
-    """Whether sums of kernel values are sums, or sums of products, of functions of single features."""
+    """Return True if sums of kernel values are sums, or sums of products, of functions of single features."""
     return kernel is not None and kernel.by_feature is not None
 
 
@@ -72,19 +72,19 @@ FEATURE_MAPS: dict[str, MapKind] = {
         has_form=_made_of_features,
     ),
 }
-"""Feature maps by the names that `RankSVM(feature_map=...)` and the app use."""
+"""Feature maps by their names in `RankSVM(feature_map=...)` and the app."""
 
 LINEAR = next(name for name, kind in FEATURE_MAPS.items() if kind.is_identity)
-"""The map whose models are the baseline of every kernel."""
+"""The map of the baseline models."""
 
 EXACT = next(name for name, kind in FEATURE_MAPS.items() if kind.is_exact)
-"""The map that approximations of a kernel are held against."""
+"""The map that approximations of a kernel are compared with."""
 
 
 def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
-    """Raise `SettingError` where a map, or a way to draw, does not go with the kernel, saying what would.
+    """Raise `SettingError` if a map or sampling method does not support the kernel; it names valid choices.
 
-    `values` are those of the map's settings by name, each in its range; what is missing is the default.
+    `values` are valid settings of the map by name; missing ones have their default.
     """
     kind = FEATURE_MAPS[feature_map]
     if not kind.has_kernel:
@@ -101,7 +101,7 @@ def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
 def _mismatch(
     parameter: str, value: str, options: Mapping[str, Any], kernel: KernelKind, kernels: Sequence[str]
 ) -> SettingError:
-    """What to say where an option of a parameter does not take a kernel; `kernels` are those it takes."""
+    """Return the error for an option that does not support a kernel; it supports `kernels`."""
     others = [name for name, option in options.items() if goes_with(option, kernel)]
     return SettingError(
         f"{parameter}={value!r} {needs_of(options[value], kernel)}; choose "
@@ -110,19 +110,19 @@ def _mismatch(
 
 
 def needs_of(option: object, kernel: KernelFacts) -> str:
-    """What a map, or a way to draw, needs that a kernel has not: "needs a kernel that is …, and …"."""
+    """Describe an option's requirement that a kernel lacks: "needs a kernel that is …, and …"."""
     asked, lacks = getattr(option, "needs", "") or "another", getattr(option, "lacks", None)
     missing = "is not" if lacks is None else lacks(kernel)
     return f"needs a kernel that is {asked}, and the {kernel.label} kernel {missing}"
 
 
 def taken(*options: object) -> list[str]:
-    """The names of the kernels that all of these (maps, ways to draw) take."""
+    """List the kernels that all of these options (maps, sampling methods) support."""
     return [name for name, kernel in KERNELS.items() if all(goes_with(option, kernel) for option in options)]
 
 
 def goes_with(option: object, kernel: KernelFacts) -> bool:
-    """Whether what can be chosen is for a kernel: anything is that has one and does not say otherwise."""
+    """Return True if an option has a kernel and supports this one; it supports all by default."""
     if not getattr(option, "has_kernel", True):
         return False
     asked = getattr(option, "takes", None)

@@ -1,4 +1,4 @@
-"""Tall matrices filled block by block, on all cores, with a chance to stop after each block."""
+"""Tall matrices filled block by block on all cores; they can be stopped after each block."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from rankviz.common.threads import cores, single_blas
 T = TypeVar("T")
 R = TypeVar("R")
 
-BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: large enough for a threaded matrix product, about 10 ms of work
+BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: enough for a threaded matrix product, about 10 ms of work
 
 
 ROWS = 4096
-"""Rows of features at a time: a copy of them stays in the cache."""
+"""Rows of features per block; a copy of them fits in the cache."""
 PIECE_ENTRIES = 32_768
-"""Entries at a time of what takes several passes: 256 kB, with a copy within the inner caches."""
+"""Entries per piece of an operation with several passes: 256 kB, which fits in the inner caches with a
+copy."""
 
 
 def fill_rows(
     n: int, m: int, fill: Callable[[slice, FloatArray], object], report: Report = silent, scratch: int = 0
 ) -> FloatArray:
-    """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, telling the share done.
+    """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, and report progress.
 
-    Blocks are so much smaller where `fill` takes `scratch` entries of memory for each of its block's.
+    Blocks shrink if `fill` needs `scratch` temporary entries for each entry.
     """
     out = np.empty((n, m))
     step = max(1, BLOCK_ENTRIES // (max(m, 1) * (1 + scratch)))
@@ -44,7 +45,7 @@ def fill_rows(
 
 
 def in_place(function: np.ufunc, block: FloatArray) -> None:
-    """Apply an entrywise function to a block in place, its rows shared out among the cores."""
+    """Apply an entrywise function to a block in place, on all cores."""
     parts = np.array_split(block, cores())
     if block.size < 100_000 or len(parts) == 1:
         function(block, out=block)
@@ -53,7 +54,7 @@ def in_place(function: np.ufunc, block: FloatArray) -> None:
 
 
 def shared(work: Callable[[FloatArray, FloatArray], object], source: FloatArray, block: FloatArray) -> None:
-    """Call work(source, block) on rows of both (equally many), shared out among the cores."""
+    """Call work(source, block) on row blocks of both, on all cores."""
     parts = list(zip(np.array_split(source, cores()), np.array_split(block, cores()), strict=True))
     if block.size < 100_000 or len(parts) == 1:
         work(source, block)
@@ -62,7 +63,7 @@ def shared(work: Callable[[FloatArray, FloatArray], object], source: FloatArray,
 
 
 def powers(block: FloatArray, exponent: int) -> None:
-    """Raise the entries of a block to a whole power ≥ 1 in place, by squares: pow takes ten times as long."""
+    """Raise the entries of a block to a whole power ≥ 1 in place by squaring, ten times as fast as pow."""
     width = block.size // max(len(block), 1)
     step = max(1, PIECE_ENTRIES // max(width, 1))
     for start in range(0, len(block), step):
@@ -75,7 +76,7 @@ def powers(block: FloatArray, exponent: int) -> None:
 
 
 def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
-    """A copy in single precision, its rows shared out among the cores."""
+    """Return a copy in single precision, made on all cores."""
     out = np.empty(matrix.shape, np.float32)
     parts = zip(np.array_split(out, cores()), np.array_split(matrix, cores()), strict=True)
     for _ in _shared_out(lambda part: np.copyto(part[0], part[1], casting="same_kind"), list(parts)):
@@ -84,13 +85,13 @@ def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """The work on each item, shared out among the cores, with one thread of BLAS each."""
+    """Return the work's result for each item, on all cores with one thread of BLAS each."""
     with single_blas():
         return list(_shared_out(work, items))
 
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-    """The work on each item, by the pool where several threads have something to do."""
+    """Return the work's result for each item, in parallel if this helps."""
     return _pool().map(work, items) if cores() > 1 and len(items) > 1 else map(work, items)
 
 
@@ -100,5 +101,5 @@ def _pool() -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # a forked process has the pool but not its threads, and would wait for them for ever
+    # a forked process has the pool without its threads, and would wait forever
     os.register_at_fork(after_in_child=_pool.cache_clear)
