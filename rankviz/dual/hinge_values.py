@@ -1,4 +1,5 @@
-"""Objective and dual value of the hinge at any dual variables: one scale for models with their own aims."""
+"""Objective and dual value of the hinge at any dual variables: one scale for models with different
+objectives."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from rankviz.dual.variables import Duals
 
 
 def hinge_values(duals: Duals) -> tuple[float, float]:
-    """P = ½‖w‖² + C·Σ max(0, 1 − t) and D = Σα − ½‖w‖² of the hinge, w = Σ α (φ_i − φ_j) over pairs.
+    """Return P = ½‖w‖² + C·Σ max(0, 1 − t) and D = Σα − ½‖w‖² of the hinge, w = Σ α (φ_i − φ_j) over pairs.
 
     ‖w‖² = Σ_i c_i f_i with the document weights c and the scores f of the training part, so no features are
-    needed. D ≤ min P where 0 ≤ α ≤ C; for other α it is only a number (xu2019 eq. 3 and 4).
+    needed. D ≤ min P if 0 ≤ α ≤ C; for other α, D proves nothing (xu2019 eq. 3 and 4).
     """
     square = hinge = total = 0.0
     for block in duals:

@@ -1,8 +1,8 @@
-"""Blocks of dual variables cut down to rank k, and what is lost: in α, in w, and in the ranking.
+"""Blocks of dual variables truncated to rank k, and the loss: in α, in w, and in the ranking.
 
-Of each block the best rank-k approximation is read at its pairs only: α^k = (A_l)_k restricted to P. The
-weights follow, w_k = Σ_P α^k_ij (φ_i − φ_j) = Φᵀ c_k with c_k,i = Σ_j α^k_ij − Σ_j α^k_ji. All k of a query
-share one singular value decomposition.
+The best rank-k approximation of each block is read at its pairs only: α^k = (A_l)_k restricted to P. The
+weights follow: w_k = Σ_P α^k_ij (φ_i − φ_j) = Φᵀ c_k with c_k,i = Σ_j α^k_ij − Σ_j α^k_ji. One singular value
+decomposition per query serves all k.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rankviz.features.maps import FittedMap
 from rankviz.metrics import evaluate
 
 KS = (1, 2, 3, 5, 10, 20)
-"""Ranks to cut down to."""
+"""Default ranks."""
 
-ENTRIES = 25_000_000  # 200 MB of features at a time, however many documents there are
+ENTRIES = 25_000_000  # 200 MB of features at a time, for any number of documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class BlockSVD:
     block : DualBlock
     U : (r, k) float64
     values : (k,) float64
-        σ, falling.
+        σ, descending.
     Vt : (k, c) float64
     """
 
@@ -51,11 +51,11 @@ class BlockSVD:
         return cls(block, *np.linalg.svd(block.alpha, full_matrices=False))
 
     def truncated(self, k: int) -> DualBlock:
-        """The block of rank k, restricted to pairs; the block itself where it has no more singular values."""
+        """Return the block of rank k, restricted to pairs; the block itself if k is at least its rank."""
         return next(self.cut(np.array([k])))
 
     def cut(self, ks: IntArray) -> Iterator[DualBlock]:
-        """The same for rising k, each from the one before: O(rc) for every further singular value."""
+        """Yield the blocks for ascending k, each from the previous one: O(rc) per singular value."""
         is_pair, A, done = self.block.is_pair, np.zeros_like(self.block.alpha), 0
         for k in ks:
             if k >= len(self.values):
@@ -66,22 +66,22 @@ class BlockSVD:
             yield replace(self.block, alpha=np.where(is_pair, A, 0.0))
 
     def energy(self, ks: IntArray) -> FloatArray:
-        """Σ_{i≤k} σ_i², (K,)."""
+        """Return Σ_{i≤k} σ_i², (K,)."""
         kept = np.concatenate(([0.0], np.cumsum(self.values**2)))
         return kept[np.minimum(ks, len(self.values))]
 
 
 @dataclass(frozen=True, eq=False)
 class Truncation:
-    """A model cut down to several ranks.
+    """A model truncated to several ranks.
 
     Attributes
     ----------
     table : DataFrame
-        One row per rank k, rising; the last cuts nothing. Columns k; energy, the share of Σσ² kept, and
-        alpha_error, ‖α^k − α‖/‖α‖, both of the blocks that were cut down, together; w_error, ‖w_k − w‖/‖w‖.
+        One row per rank k, ascending; the last row truncates nothing. Columns: k; energy, the share of Σσ²
+        kept, and alpha_error, ‖α^k − α‖/‖α‖, both over all truncated blocks; w_error, ‖w_k − w‖/‖w‖.
     weights : (m, K) float64
-        w_k; the coefficients of documents where the exact kernel is solved for in these.
+        w_k; with the exact kernel in its own space, coefficients of documents.
     feature_map : FittedMap
     """
 
@@ -90,17 +90,17 @@ class Truncation:
     feature_map: FittedMap
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Scores of documents X (n, d) by the weights of every k, (n, K)."""
+        """Return the scores of documents X (n, d) by the weights of every k, (n, K)."""
         return _scores(self.feature_map, X, self.weights)
 
     def ranked(self, part: RankingData) -> pd.DataFrame:
-        """The table with the means of NDCG@10 and MAP over the queries of a part, LETOR's definition."""
+        """Return the table with mean NDCG@10 and MAP over the queries of a part, LETOR's definition."""
         means = [evaluate(f, part, at=[10]).mean[["NDCG@10", "MAP"]] for f in self.scores(part.X).T]
         return self.table.assign(**pd.DataFrame(means, columns=["NDCG@10", "MAP"]).reset_index(drop=True))
 
 
 class Truncator:
-    """Cuts down the blocks of a model, all at once or one at a time.
+    """Truncates the blocks of a model, all at once or one at a time.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ class Truncator:
     Attributes
     ----------
     c : (n,) float64
-        What the dual variables give each training document: w = Φᵀ c.
+        Weights of the training documents from the dual variables: w = Φᵀ c.
     w : (m,) float64
-        The weights that the dual variables stand for: the model's own up to its gradient.
+        Weights from the dual variables: the model's own up to its gradient.
     """
 
     def __init__(self, duals: Duals, feature_map: FittedMap, report: Report = silent) -> None:
@@ -124,11 +124,11 @@ class Truncator:
         self.w, self._length = W[:, 0], float(lengths[0])
 
     def every_query(self, ks: Iterable[int] = KS, report: Report = silent) -> Truncation:
-        """Every block cut down to each k."""
+        """Truncate every block to each k."""
         return self._cut(range(self.duals.n_queries), ks, report)
 
     def one_query(self, query: int, ks: Iterable[int] | None = None) -> Truncation:
-        """The block of the query at position `query` cut down to each k, by default all; others are whole."""
+        """Truncate the block of the query at position `query` to each k, by default all; keep the others."""
         if ks is None:
             ks = range(1, self.duals.train.n_documents)
         return self._cut(range(query, query + 1), ks, silent)
@@ -156,23 +156,23 @@ class Truncator:
         return Truncation(pd.DataFrame(columns), self.w[:, None] + W, self.feature_map)
 
     def _ranks(self, queries: range, asked: Iterable[int]) -> IntArray:
-        """The ranks asked for, rising, that cut anything, and after them one that cuts nothing."""
+        """Return the given ranks that truncate anything, ascending, and then the full rank."""
         ptr, y = self.duals.train.ptr, self.duals.train.y
         full = max((min(map(len, sides(y[ptr[q] : ptr[q + 1]]))) for q in queries), default=0)
         return np.array([*sorted({int(k) for k in asked if 0 < k < full}), max(full, 1)], np.int64)
 
 
 def _shares(parts: FloatArray, whole: float) -> FloatArray:
-    """Parts of a whole; 0 of nothing."""
+    """Return parts over the whole; 0 if the whole is 0."""
     return parts / whole if whole > 0 else np.zeros_like(parts)
 
 
 def _weights(
     feature_map: FittedMap, X: FloatArray, c: FloatArray, rows: slice, report: Report
 ) -> tuple[FloatArray, FloatArray]:
-    """W = Σ c_i φ(x_i) over some documents, (s, K) -> (m, K), and their lengths ‖w‖, (K,).
+    """Return W = Σ c_i φ(x_i) over some documents, (s, K) -> (m, K), and the norms ‖w‖, (K,).
 
-    In the exact kernel's own space W are coefficients of all documents, and ‖w‖² = cᵀKc.
+    In the exact kernel's own space, W holds coefficients of all documents, and ‖w‖² = cᵀKc.
     """
     if feature_map.in_kernel_space:
         W = np.zeros((len(X), c.shape[1]))
@@ -189,7 +189,7 @@ def _weights(
 
 
 def _scores(feature_map: FittedMap, X: FloatArray, W: FloatArray, report: Report = silent) -> FloatArray:
-    """Φ W of documents X (n, d), (n, K), column by column: of equal weights the scores are equal exactly."""
+    """Return Φ W of documents X (n, d), (n, K), column by column: equal weights give exactly equal scores."""
     f = np.empty((len(X), W.shape[1]))
     columns = np.ascontiguousarray(W.T)
     for rows in _pieces(feature_map, slice(0, len(X))):
@@ -200,6 +200,6 @@ def _scores(feature_map: FittedMap, X: FloatArray, W: FloatArray, report: Report
 
 
 def _pieces(feature_map: FittedMap, rows: slice) -> Iterator[slice]:
-    """Some documents in pieces whose features fit in memory."""
+    """Return slices of documents whose features fit in memory."""
     step = max(1, ENTRIES // max(feature_map.n_components, 1))
     return (slice(a, min(a + step, rows.stop)) for a in range(rows.start, rows.stop, step))
