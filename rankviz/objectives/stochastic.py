@@ -1,7 +1,7 @@
 """The objective as a sum over queries or over pairs, for stochastic gradients (chapelle2010 §6.1).
 
-½‖w‖² + C Σ_P c_ij·ℓ(t_ij) = Σ_k (½‖w‖²/N + C·risk_k(w)) with the pairs of a query as term k, or a pair, or
-some pairs drawn together. Pairs are listed and Φ is formed: a term needs a few rows of it.
+½‖w‖² + C Σ_P c_ij·ℓ(t_ij) = Σ_k (½‖w‖²/N + C·risk_k(w)), where term k is the pairs of a query, a pair, or
+several pairs drawn together. Pairs are listed and Φ is formed, because a term needs a few rows of it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from rankviz.risk import PairRisk
 from rankviz.risk.pairs import PreferencePairs, count_pairs
 
 CHUNK = 4096
-"""Pairs whose differences are formed at a time."""
+"""Number of pairs whose differences are formed at a time."""
 
 
 class Term(Protocol):
     """One term of the sum."""
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """∂(C·risk_k)/∂w at w (m,)."""
+        """Return ∂(C·risk_k)/∂w at w (m,)."""
         ...
 
 
@@ -40,7 +40,7 @@ class Terms(Protocol):
     curvature : float
         An upper bound of the eigenvalues of the Hessian of any C·risk_k.
     products : float
-        What a pass costs, in products with Φ and Φᵀ.
+        Cost of a pass, in products with Φ and Φᵀ.
     """
 
     count: float
@@ -48,13 +48,14 @@ class Terms(Protocol):
     products: float
 
     def passed(self, rng: np.random.Generator) -> Iterator[Term]:
-        """Terms drawn at random with replacement, one pass of them."""
+        """Draw the terms of one pass at random with replacement."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class QueryTerm:
-    """The pairs of one query, at places `at` in the list of all; they count documents from its first one."""
+    """The pairs of one query, at positions `at` in the list of all; document indices start at its first
+    one."""
 
     rows: FloatArray
     pairs: PreferencePairs
@@ -63,7 +64,7 @@ class QueryTerm:
     C: float
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """C Φ_qᵀ ∂risk_q."""
+        """Return C Φ_qᵀ ∂risk_q."""
         slopes = self.risk.slopes(self.pairs.margins(self.rows @ w), self.at)
         gradient: FloatArray = self.C * (self.rows.T @ self.pairs.pull_back(slopes))
         return gradient
@@ -79,7 +80,7 @@ class QueryTerm:
 
 
 class QueryTerms:
-    """A term is a query that has pairs (chapelle2010 Algorithm 3)."""
+    """Terms that are queries with pairs (chapelle2010 Algorithm 3)."""
 
     def __init__(self, objective: RankObjective) -> None:
         risk, Phi = _listed(objective), objective.features.dense()
@@ -95,7 +96,7 @@ class QueryTerms:
         self.products = 1.0
 
     def passed(self, rng: np.random.Generator) -> Iterator[QueryTerm]:
-        """As many queries as there are."""
+        """Draw as many queries as there are."""
         for k in rng.integers(len(self._terms), size=len(self._terms)):
             yield self._terms[k]
 
@@ -108,7 +109,7 @@ def _query_term(risk: PairRisk, Phi: FloatArray, C: float, q: int, at: slice) ->
 
 @dataclass(frozen=True, eq=False)
 class PairTerm:
-    """Some pairs, given by rows φ_i − φ_j and their places in the list."""
+    """Several pairs, given by rows φ_i − φ_j and their positions in the list."""
 
     differences: FloatArray
     at: IntArray
@@ -116,15 +117,15 @@ class PairTerm:
     C: float
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """C Σ ∂(loss of the pair)·(φ_i − φ_j)."""
+        """Return C Σ ∂(loss of the pair)·(φ_i − φ_j)."""
         gradient: FloatArray = self.C * (self.risk.slopes(self.differences @ w, self.at) @ self.differences)
         return gradient
 
 
 class PairTerms:
-    """A term is `batch` pairs that are drawn together; chapelle2010's Algorithm 2 draws one.
+    """Terms of `batch` pairs drawn together; chapelle2010's Algorithm 2 draws one pair.
 
-    Sixteen take about as long as one, and hardly more pairs to come as far.
+    Sixteen take about as long as one, and need hardly more pairs for the same progress.
     """
 
     def __init__(self, objective: RankObjective, batch: int = 16) -> None:
@@ -142,7 +143,8 @@ class PairTerms:
         self.products = 2.0
 
     def passed(self, rng: np.random.Generator) -> Iterator[PairTerm]:
-        """As many pairs as there are documents: a pass then costs the same however many pairs there are."""
+        """Draw as many pairs as documents, so that the cost of a pass does not depend on the number of
+        pairs."""
         n, chunk = self._risk.pairs.n, max(1, CHUNK // self._batch) * self._batch
         for start in range(0, n, chunk):
             drawn = rng.integers(self._risk.n_pairs, size=min(chunk, n - start))
