@@ -1,7 +1,7 @@
-"""Columns that are far from zero beside what they differ by, moved there query by query.
+"""Shift of columns with large offsets towards zero, query by query.
 
-Only differences within a query count, and an offset that a query has in common changes none of them. But
-sums of squares see the offset first: at 10⁸ times the differences nothing of these is left of a Hessian.
+Only differences within a query matter; an offset common to a query changes none of them. But sums of squares
+contain the offset. At 10⁸ times the differences, a Hessian loses all their digits.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.features.operator import FeatureOperator
 
 FAR = 1e3
-"""Columns further from zero than this times the largest difference within a query are moved: six digits of
-squares are lost then, which ten are left of. Others stay as they are, bit by bit."""
+"""Columns are shifted if their largest value exceeds this times the largest difference within a query.
+Squares then lose six digits and keep ten. Other columns stay the same bit by bit."""
 
 
 def centred(features: FeatureOperator, ptr: IntArray) -> FeatureOperator:
-    """Φ with the stored values of each query's first document taken off its columns that are far from zero.
+    """Return Φ with each query's first row subtracted, in columns with large offsets.
 
-    Scores are off by a constant for each query. All pairs keep their differences, exactly: what is taken off
-    is as large as what it is taken from (Sterbenz).
+    Scores change by a constant for each query. All differences of pairs stay exact, because both numbers of
+    each subtraction have a similar size (Sterbenz).
     """
     base = moved_to_zero(features.base, ptr, far_columns(features.base, ptr))
     return features if base is features.base else FeatureOperator(base, features.basis)
 
 
 def moved_to_zero(base: FloatArray, ptr: IntArray, columns: IntArray) -> FloatArray:
-    """The values of each query's first document taken off these columns; base itself where there are none."""
+    """Subtract each query's first row in these columns; return base itself if there are none."""
     if len(columns) == 0 or len(base) == 0:
         return base
     base = base.copy()
@@ -36,9 +36,10 @@ def moved_to_zero(base: FloatArray, ptr: IntArray, columns: IntArray) -> FloatAr
 
 
 def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
-    """Columns of X (n, d) that are further from zero than FAR times the largest spread within a query."""
+    """Return the columns of X (n, d) whose largest value exceeds FAR times the largest spread within a
+    query."""
     size = sizes(X)
-    longest = int(np.diff(ptr).argmax())  # one query rules most columns out, and looking at all takes longer
+    longest = int(np.diff(ptr).argmax())  # one query excludes most columns; checking all takes longer
     likely: IntArray = np.flatnonzero(size > FAR * np.ptp(X[ptr[longest] : ptr[longest + 1]], axis=0))
     if len(likely) == 0:
         return likely
@@ -47,13 +48,13 @@ def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
 
 
 def sizes(X: FloatArray) -> FloatArray:
-    """How far each column of X (n, d) is from zero at most, (d,)."""
+    """Return the largest absolute value of each column of X (n, d), (d,)."""
     size: FloatArray = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
     return size
 
 
 def spreads(X: FloatArray, ptr: IntArray) -> FloatArray:
-    """By how much each column of X (n, d) differs within a query at most, (d,)."""
+    """Return the largest difference within a query for each column of X (n, d), (d,)."""
     if len(X) == 0:
         return np.zeros(X.shape[1])
     starts = ptr[:-1]

@@ -1,4 +1,4 @@
-"""Whether training fits in memory, and how much it leaves for a kernel matrix."""
+"""Check that training fits in memory, and memory left for a kernel matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankviz.solvers.registry import SOLVERS, USUAL
 
 
 class Room(NamedTuple):
-    """Bytes that training takes, and those it leaves for the matrix of an exact kernel."""
+    """Bytes for training, and bytes left for the matrix of an exact kernel."""
 
     need: int
     left: float
@@ -23,9 +23,9 @@ class Room(NamedTuple):
 def room_for(
     data: RankingData, feature_map: str, kernel: str, m: int, loss: str, solver: str, limit: float | None
 ) -> Room:
-    """Bytes that training takes of `limit`, or of those that are free, and those it leaves.
+    """Return the bytes for training out of `limit` (default: the free memory), and the bytes left.
 
-    Raises `DataError` where it does not fit even without the matrix of an exact kernel, saying what would.
+    Raises `DataError`, with a remedy, if it does not fit even without the matrix of an exact kernel.
     """
     budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
     pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
@@ -39,14 +39,14 @@ def room_for(
 
 
 def _in_shards(sizes: TrainingSizes, budget: float) -> str:
-    """Where shards would do, how to have them: they keep features in single precision, or not at all."""
+    """Suggest shards if they would fit: they store features in single precision, or not at all."""
     if not sizes.base_bytes or sizes.kind.is_exact or sizes.bytes - sizes.base_bytes > budget:
         return ""
     return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
 
 
 def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
-    """Raise `DataError` where the listed pairs alone do not fit, naming what needs no list."""
+    """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
     if pairs * PAIR_BYTES <= budget:
         return
     by_solver, nearest = SOLVERS[solver].lists_pairs, LOSSES[loss].unlisted
