@@ -11,7 +11,7 @@ from rankviz.common.arrays import FloatArray
 
 
 def euclidean(a: FloatArray, b: FloatArray) -> float:
-    """The inner product aᵀb."""
+    """Return the the inner product aᵀb."""
     return float(a @ b)
 
 
@@ -38,10 +38,10 @@ def conjugate_gradients(
 
     H and M are self-adjoint in the inner product ⟨·, ·⟩, by default rᵀs.
 
-    For M = H the share rtol² of the decrement ½⟨b, H^-1b⟩ is then missing at most; for other M that is a
-    guess. So where the decrement found, ½⟨b, s⟩, is not above `floor`, iterations go on until it is, or until
-    the decrement is proved to be no larger, which also ends them earlier: what is missing of it,
-    ½⟨r, H^-1r⟩, is at most ½⟨r, r⟩. Any iterate is a descent direction.
+    For M = H, at most the share rtol² of the decrement ½⟨b, H^-1b⟩ is then missing; for other M this is a
+    guess. So while the current decrement ½⟨b, s⟩ is at most `floor`, iterations continue until it exceeds
+    `floor`, or until the full decrement is proved to be at most `floor`. The proof can also end them earlier:
+    the missing part ½⟨r, H^-1r⟩ is at most ½⟨r, r⟩. Any iterate is a descent direction.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
@@ -55,7 +55,7 @@ def conjugate_gradients(
             break
         Hp = product(p)
         curvature = inner(p, Hp)
-        if not curvature > 0.0:  # H is positive definite: rounding has the last word here
+        if not curvature > 0.0:  # H is positive definite, so only rounding can cause this
             return CGResult(s, iteration + 1, converged=False)
         alpha = rho / curvature
         decrement += 0.5 * alpha * rho

@@ -1,9 +1,9 @@
-"""The hinge loss as the limit of smoothed hinges, each solved from the one before, up to a duality gap.
+"""The hinge loss as the limit of smoothed hinges, each solved from the previous one, up to a duality gap.
 
-The hinge has no second derivative. Smoothed over a width h it has one, and its slopes are dual variables
-that are feasible for the hinge itself: 0 ≤ α_ij = C·c_ij·clip((1 − t_ij)/h, 0, 1) ≤ C·c_ij. So every point
-comes with a proof of how far it is from the optimum, and h falls until that is near enough. RankSVM-Struct's
-cutting planes (the 1-slack form) have the same optimum.
+The hinge has no second derivative. Smoothed over a width h it has one. The slopes of the smoothed hinge are
+dual variables that are feasible for the hinge: 0 ≤ α_ij = C·c_ij·clip((1 − t_ij)/h, 0, 1) ≤ C·c_ij. So every
+point has a proved distance from the optimum, and h shrinks until it is small enough. RankSVM-Struct's cutting
+planes (the 1-slack form) have the same optimum.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 WIDEST, NARROWEST = 1.0, 1e-10
-"""Smoothing to begin with, and what rounding makes of less."""
+"""First width, and the width below which rounding dominates."""
 LOOSEST = 1e-2
-"""Newton decrement over objective at which a smoothed hinge is left for a narrower one, at most."""
+"""Largest ratio of Newton decrement to objective at which the width shrinks."""
 AIM = 0.3
-"""The next width aims at this share of the tolerance; the gap of smoothing falls about as h²."""
+"""The next width aims at this share of the tolerance; the gap due to smoothing falls about as h²."""
 SLOWEST, FASTEST = 0.5, 0.1
-"""The next width over this one."""
+"""Range of the next width over the current one."""
 
 
 @dataclass(frozen=True)
 class HingeContinuation:
-    """Minimise ½‖w‖² + C Σ c_ij·max(0, 1 − t_ij) to a duality gap.
+    """Minimise ½‖w‖² + C Σ c_ij·max(0, 1 − t_ij) up to a duality gap.
 
     Attributes
     ----------
     tol : float
         Stop once the duality gap is at most tol times the objective.
-    max_iter : int
+    Largest number of Newton steps over all widths.
         Largest number of Newton steps, all widths together.
     preconditioned : bool
         See `TruncatedNewton`.
@@ -55,10 +55,10 @@ class HingeContinuation:
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w, zeros if not given; the objective's risk must be that of a smoothed hinge.
+        """Minimise from w (default: zeros); the objective's risk must be that of a smoothed hinge.
 
         The result's value is that of the hinge. Its dual variables are the slopes of the last smoothed hinge,
-        with the width in the last row of the trace.
+        whose width is in the last row of the trace.
         """
         h, inner_tol, rows = WIDEST, LOOSEST, list[TraceRow]()
         while True:
@@ -72,6 +72,7 @@ class HingeContinuation:
             status = self._status(result.status, proved.gap, h)
             if status is not None:
                 return SolverResult(result.point.worth(proved.value), status, tuple(rows), precondition)
+            # Two parts of the gap: ½‖∇‖² falls with inner_tol, and the rest with h. Reduce the larger one.
             unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
             smoothing = proved.gap - unsolved
             if unsolved > smoothing:
@@ -81,7 +82,7 @@ class HingeContinuation:
                 inner_tol = min(inner_tol, 0.1 * smoothing)
 
     def _status(self, inner: Status, gap: float, h: float) -> Status | None:
-        """How it ended, None while it has not."""
+        """Return the final status, or None to go on."""
         if inner is Status.STOPPED:
             return inner
         if gap <= self.tol:
@@ -92,7 +93,7 @@ class HingeContinuation:
 
 
 def _joined(rows: list[TraceRow], more: tuple[TraceRow, ...], h: float) -> list[TraceRow]:
-    """One trace of two: the last row before, where no step was taken, is the first one after."""
+    """Join two traces: if the last row of the first took no step, the second begins with the same point."""
     kept = rows[:-1] if rows and more and rows[-1].step == 0.0 else rows
     spent = rows[-1] if len(kept) < len(rows) else None
     began = rows[-1].seconds if rows else 0.0

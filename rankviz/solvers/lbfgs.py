@@ -1,4 +1,4 @@
-"""SciPy's L-BFGS-B on the same objective: a general optimiser as the yardstick for those made for it."""
+"""SciPy's L-BFGS-B on the same objective: a general optimiser, for comparison with the specialised ones."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 MEMORY = 10
-"""Corrections that approximate the Hessian."""
+"""Number of corrections that approximate the Hessian."""
 SHORTER, SHORTEST = 0.1, 1e-100
-"""The next unit over one in which a first step was too long, and the least that is tried."""
+"""Factor of the unit after a first step that was too long, and the smallest unit."""
 
 
 @dataclass(frozen=True)
 class LBFGS:
-    """Minimise an objective in Euclidean weights by L-BFGS (byrd1995, in SciPy zhu1997's code).
+    """Minimise an objective over Euclidean weights by L-BFGS (byrd1995; SciPy has zhu1997's code).
 
     Attributes
     ----------
     tol : float
-        Stop once the duality gap ½‖g‖² is at most tol times the objective. That asks for more than the
-        Newton decrement ½gᵀH^-1g ≤ ½‖g‖², which L-BFGS does not know.
+        Stop once the duality gap ½‖g‖² is at most tol times the objective. This is stricter than the Newton
+        decrement ½gᵀH^-1g ≤ ½‖g‖², which L-BFGS cannot compute.
     max_iter : int
         Largest number of iterations.
     """
@@ -47,7 +47,7 @@ class LBFGS:
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
+        """Minimise from w (m,) (default: zeros); a stop through `report` returns the current result."""
         run = _Run(self, objective, report)
         run.begin(objective.start() if w is None else w)
         try:
@@ -59,12 +59,12 @@ class LBFGS:
         return run.result()
 
 
-class _TooFar(Exception):  # noqa: N818 - says where a trial is
-    """The objective is no number there."""
+class _TooFar(Exception):  # noqa: N818 - marks a trial point
+    """The objective is not finite at this point."""
 
 
 class _Run:
-    """Points that SciPy asked for, and those it accepted; its variables are weights in units of `unit`."""
+    """Trial points of SciPy, and accepted ones; SciPy's variables are weights in units of `unit`."""
 
     def __init__(self, solver: LBFGS, objective: Objective, report: Report) -> None:
         self.solver, self.objective, self.report = solver, objective, report
@@ -82,14 +82,14 @@ class _Run:
         return self.rows[-1].gap <= self.solver.tol
 
     def tell(self, *, begins: bool = False) -> None:
-        """The row of the iteration under way, and the scores there where it begins."""
+        """Report the row of the current iteration, with scores when it begins."""
         scores = self.point.told if begins else None
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:
-        """Run; where a trial is beyond all numbers, again from the latest point with a shorter first step.
+        """Minimise; if a trial overflows, restart from the latest point with a shorter first step.
 
-        SciPy's first step is of length one, which may be too long for a loss that grows fast.
+        SciPy's first step has length one, which may be too long for a loss that grows fast.
         """
         while self.unit >= SHORTEST:
             try:
@@ -100,7 +100,7 @@ class _Run:
                 return
 
     def _descend(self) -> None:
-        """SciPy's own limits are put out of reach: only `accepted` and rounding end it."""
+        """Run SciPy with its own limits out of reach: only `accepted` and rounding end it."""
         limit = self.solver.max_iter - (len(self.rows) - 1)
         minimize(
             self._value,
@@ -121,7 +121,7 @@ class _Run:
         return point.value, self.unit * point.gradient
 
     def _accepted(self, intermediate_result: OptimizeResult) -> None:
-        """Note the point of an iteration; SciPy stops at StopIteration."""
+        """Record the point of an iteration; StopIteration stops SciPy."""
         w = self.unit * intermediate_result.x
         found = next((p for p in reversed(self.tried) if np.array_equal(p.w, w)), None)
         point = self.objective.at(w) if found is None else found
@@ -140,7 +140,7 @@ class _Run:
         return TraceRow.at(self.objective, self.point, len(self.rows), seconds, products=products)
 
     def result(self, status: Status | None = None) -> SolverResult:
-        """The result so far; its status, if none is given, by what ended it."""
+        """Return the result so far, with the given status or the actual one."""
         if status is None and self.proved:
             status = Status.CERTIFIED
         elif status is None:

@@ -6,16 +6,16 @@ from rankviz.objectives.feature_space import Ray
 from rankviz.risk import RiskPoint
 
 SLOPE_TOLERANCE = 1e-2
-"""Accept τ once |φ'(τ)| is this share of |φ'(0)|; φ is convex, so that is close to its minimum."""
+"""Accept τ once |φ'(τ)| is at most this share of |φ'(0)|; φ is convex, so τ is close to its minimum."""
 
 MAX_TRIALS = 100  # bisection alone then spans any scale; a Newton direction needs one or two
 
 
 def exact_step(ray: Ray, slope_at_0: float) -> tuple[float, RiskPoint]:
-    """Minimise the convex φ(τ) over τ > 0, given φ'(0) < 0; returns τ and the risk there.
+    """Minimise the convex φ(τ) over τ > 0, given φ'(0) < 0; return τ and the risk there.
 
-    (low, high) brackets the root of φ': a Newton step that leaves it is replaced by bisection, or by
-    doubling while no point with φ' > 0 is known.
+    (low, high) brackets the root of φ'. A Newton step outside is replaced by bisection, or by doubling while
+    no point with φ' > 0 is known.
     """
     low, high, tau = 0.0, float("inf"), 1.0
     for _ in range(MAX_TRIALS):

@@ -17,14 +17,15 @@ from rankviz.solvers.line_search import exact_step
 from rankviz.solvers.result import SolverResult, Status, TraceRow
 
 POOR_STEP, TIGHTEST_RTOL = 0.5, 1e-3
-"""A step this short tells of a poor direction: the next ones are solved ten times closer."""
+"""A shorter step indicates a poor direction: the next ones are solved ten times more accurately."""
 UNPROVED = 1e3
-"""A decrement below the tolerance is not believed beside a gap so many times the tolerance: rounding may have
-led CG astray, or the quadratic model holds for a shorter step. If it is right, one more step shows it."""
+"""Largest gap, in multiples of the tolerance, at which a decrement below the tolerance is believed. Rounding
+may have misled CG, or the quadratic model may hold only for a shorter step. One more step then shows
+which."""
 
 
 def unpreconditioned(r: FloatArray) -> FloatArray:
-    """M = I."""
+    """Return r: M = I."""
     return r
 
 
@@ -35,18 +36,18 @@ class TruncatedNewton:
     Attributes
     ----------
     tol : float
-        Stop once the Newton decrement ½ gᵀH^-1g is at most tol · objective, which CG proves by its residual,
-        and ½‖g‖², a bound that rounding cannot lead astray, is at most `UNPROVED` times that.
+        Stop once the Newton decrement ½ gᵀH^-1g is at most tol · objective, proved by CG's residual, and
+        ½‖g‖², a bound that is robust to rounding, is at most `UNPROVED` times that.
     max_iter : int
         Largest number of Newton steps.
     cg_rtol : float
-        Residual at which CG stops, in the preconditioned norm, relative to its start.
+        Relative residual at which CG stops, in the preconditioned norm.
     cg_max_iter : int
         Largest number of CG iterations in one Newton step.
     rebuild_after : int
-        Rebuild the preconditioner when CG needed more iterations than this.
+        Rebuild the preconditioner after CG needed more iterations than this.
     preconditioned : bool
-        False solves with M = I, to show what the preconditioner is worth.
+        False solves with M = I, to show the preconditioner's effect.
     """
 
     tol: float = 1e-6
@@ -63,9 +64,10 @@ class TruncatedNewton:
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there.
+        """Minimise from w (m,) (default: zeros); a stop through `report` returns the current result.
 
-        `precondition` is tried before one is built: that of a run on the same features with another C.
+        `precondition` is tried before one is built; it may come from a run on the same features with another
+        C.
         """
         run = _Run(self, objective, report, precondition)
         point = objective.at(objective.start() if w is None else w)
@@ -76,7 +78,7 @@ class TruncatedNewton:
 
 
 class _Run:
-    """The state of one solve: where it is, its trace, and the preconditioner in use."""
+    """The state of one solve: current point, trace and preconditioner."""
 
     def __init__(
         self,
@@ -93,7 +95,7 @@ class _Run:
         self.rtol = solver.cg_rtol
 
     def iterate(self, point: Point) -> SolverResult:
-        """Newton steps until the decrement, the iteration limit or rounding ends them."""
+        """Take Newton steps until the decrement, the iteration limit or rounding ends them."""
         for iteration in range(self.solver.max_iter + 1):
             self.point = point
             self.report(Progress("newton", None, self._record(), point.told, point.w))
@@ -119,14 +121,14 @@ class _Run:
         raise AssertionError("unreachable: the loop returns at max_iter")
 
     def _borne_out(self, point: Point) -> bool:
-        """Whether ½‖g‖², the gap at a point, is near enough the tolerance to believe the decrement."""
+        """Return True if the gap ½‖g‖² is small enough to believe the decrement."""
         half = 0.5 * self.objective.inner(point.gradient, point.gradient)
         return half <= UNPROVED * self.solver.tol * point.value
 
     def _direction(self, point: Point) -> CGResult:
-        """Solve the Newton system; where CG spends what the Hessian would cost, precondition with that.
+        """Solve the Newton system; if CG spends the cost of the Hessian, use the Hessian as preconditioner.
 
-        A preconditioner that has come to need more than `rebuild_after` iterations is left behind.
+        A preconditioner that needs more than `rebuild_after` iterations is dropped.
         """
         if not self.solver.preconditioned:
             return self._solve(point, unpreconditioned, self.solver.cg_max_iter)
@@ -172,5 +174,5 @@ class _Run:
         )
 
     def result(self, point: Point, status: Status) -> SolverResult:
-        """The result so far, ending at a point."""
+        """Return the result so far, ending at a point."""
         return SolverResult(point, status, tuple(self.trace), self.precondition)

@@ -1,7 +1,7 @@
-"""Solvers by the names that `RankSVM(solver=...)` and the app use, and what each of them needs.
+"""Solvers by their names in `RankSVM(solver=...)` and the app, with their requirements.
 
-To add one: a frozen dataclass with `solve` (see `rankviz.solvers.result.Solver`), and one entry in `SOLVERS`
-that says what it needs of a loss and which settings it reads. What does not go together is refused from that.
+To add one, write a frozen dataclass with `solve` (see `rankviz.solvers.result.Solver`), and enter it in
+`SOLVERS` with its requirements for a loss and its settings. Invalid combinations are refused from these.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from rankviz.solvers.yuan import NewtonYuan
 
 
 class LossFacts(Protocol):
-    """What solvers need to know of a loss (see `rankviz.risk.losses.Loss`)."""
+    """Facts about a loss that solvers need (see `rankviz.risk.losses.Loss`)."""
 
     @property
     def label(self) -> str:
-        """What to call it."""
+        """Name."""
         ...
 
     @property
     def convex(self) -> bool:
-        """Whether it is convex."""
+        """True if it is convex."""
         ...
 
     @property
     def smooth(self) -> bool:
-        """Whether it has a derivative everywhere."""
+        """True if it has a derivative everywhere."""
         ...
 
     @property
@@ -58,18 +58,18 @@ class LossFacts(Protocol):
 
     @property
     def by_continuation(self) -> bool:
-        """Whether it is the limit of smoothed hinges."""
+        """True if it is the limit of smoothed hinges."""
         ...
 
 
 @dataclass(frozen=True)
 class Need:
-    """Something of a loss that a solver cannot do without.
+    """A requirement of a solver for a loss.
 
     Attributes
     ----------
     words : str
-        What a loss must have: "a derivative everywhere".
+        The required property: "a derivative everywhere".
     met_by : LossFacts -> bool
     """
 
@@ -88,14 +88,14 @@ BOUNDED = Need("a bounded second derivative", lambda loss: math.isfinite(loss.cu
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """What solvers are made with.
+    """Settings for making a solver.
 
     Attributes
     ----------
     loss : LossFacts
     tol : float
     max_iter : int or None
-        None for a number that suits the solver.
+        None for the solver's default.
     preconditioned : bool
     seed : int
     """
@@ -107,7 +107,7 @@ class SolverSettings:
     seed: int = 0
 
     def at_most(self, usual: int) -> int:
-        """The largest number of iterations."""
+        """Return the largest number of iterations."""
         return usual if self.max_iter is None else self.max_iter
 
 
@@ -118,24 +118,24 @@ class SolverChoice:
     Attributes
     ----------
     label : str
-        What to call it.
+        Name.
     make : SolverSettings -> Solver
     needs : tuple of Need
-        What a loss must have.
+        Requirements for a loss.
     needs_features : bool
-        Whether it works on weights of features, so that it cannot train in the exact kernel's own space.
+        True if it needs weights of features, so it cannot train in the exact kernel's own space.
     lists_pairs : bool
-        Whether it lists the pairs whatever the loss is, and forms Φ.
+        True if it lists the pairs for every loss, and forms Φ.
     settings : tuple of Setting
-        Those that it alone reads.
+        Settings of this solver alone.
     steps : str
-        What one row of its trace is called: "iteration", "pass".
+        Name of one row of its trace: "iteration", "pass".
     newton : bool
-        Whether its rows are Newton steps, which tell their scores and can be played.
+        True if its rows are Newton steps, which report scores and can be played.
     own_rule : bool
-        Whether it stops by a rule of its own and not by the tolerance.
+        True if it stops by a rule of its own, not by the tolerance.
     work : SolverTask -> Work
-        Typical work, for estimates; a guess where it is not declared.
+        Typical work, for estimates; a guess if not declared.
     """
 
     label: str
@@ -150,7 +150,7 @@ class SolverChoice:
     work: SolverWork = guessed_solver
 
     def lacks(self, loss: LossFacts) -> list[str]:
-        """What a loss lacks for this solver, in words; empty where they go together."""
+        """List requirements that a loss does not meet, in words."""
         return [need.words for need in self.needs if not need.met_by(loss)]
 
 
@@ -196,10 +196,10 @@ SOLVERS: dict[str, SolverChoice] = {
     "sgd_pair_printed": _sgd("SGD by pair, steps 1/t as printed", PairTerms, PrintedSteps(), passes_by_pair),
     "lbfgs": SolverChoice("L-BFGS (SciPy)", lambda s: LBFGS(s.tol, s.at_most(10_000)), work=evaluations),
 }
-"""Truncated Newton serves every loss and map, the hinge by continuation; the others are there to compare."""
+"""Truncated Newton supports every loss and map, the hinge by continuation; the others are for comparison."""
 
 USUAL = next(iter(SOLVERS))
-"""The solver that is taken where nothing is said."""
+"""The default solver."""
 
 SOLVER = Setting(
     name="solver",
@@ -216,7 +216,8 @@ SOLVER = Setting(
 
 
 def check_solver(name: str, loss: LossFacts) -> None:
-    """Raise `SettingError` for a solver that is not known or does not go with a loss, saying what would."""
+    """Raise `SettingError` for an unknown solver, or one that does not support a loss; it names a valid
+    one."""
     one_of("solver", name, SOLVERS)
     lacking = SOLVERS[name].lacks(loss)
     if lacking:

@@ -1,4 +1,4 @@
-"""Results of solvers: weights, how it ended, and one record per iteration. A solver never prints.
+"""Results of solvers: weights, final status, and one record per iteration. A solver never prints.
 
 See docs/decisions/0005-every-trace-row-has-a-proof.md.
 """
@@ -20,7 +20,7 @@ from rankviz.objectives.preconditioner import Preconditioner
 
 
 class Status(Enum):
-    """How a solver ended; the value is the sentence to show."""
+    """Final status of a solver; the value is the sentence to show."""
 
     CONVERGED = "converged: the Newton decrement is below the tolerance"
     CERTIFIED = "converged: the duality gap is below the tolerance"
@@ -36,10 +36,10 @@ class Status(Enum):
 
     @property
     def converged(self) -> bool:
-        """Whether the rule by which the solver means to end was met: what its tolerance promises holds.
+        """True if the solver's own stopping rule was met, so that its tolerance holds.
 
-        Not where it ran out of iterations, was kept by rounding, diverged or was stopped on request; nor
-        where its rule was met while the gap says that it proves nothing.
+        False if it ran out of iterations, stalled by rounding, diverged or was stopped. Also False if the
+        rule was met but the gap shows that this proves nothing.
         """
         return self in _REACHED
 
@@ -49,35 +49,35 @@ _REACHED = frozenset({Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Sta
 
 @dataclass(frozen=True)
 class TraceRow:
-    """One iteration, at the point where it begins.
+    """One iteration, at its first point.
 
     Attributes
     ----------
     iteration : int
-        From 0.
+        Number, from 0.
     objective : float
-        ½‖w‖² + C·risk, of the loss itself where a smoothed one is trained.
+        ½‖w‖² + C·risk, of the loss itself if a smoothed one is trained.
     gradient_norm : float
         ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w for a loss with a derivative.
     decrement : float
-        Newton decrement ½|gᵀs|, the drop that the quadratic model promises; NaN for solvers without one.
+        Newton decrement ½|gᵀs|, the decrease of the quadratic model; NaN for solvers without one.
     cg_iterations : int
-        Hessian products spent on the direction s.
+        Hessian products for the direction s.
     step : float
-        Step length along s, or the learning rate; 0 in the last row, where no step is taken.
+        Step length along s, or the learning rate; 0 in the last row, without a step.
     active_pairs : int
         Pairs with ℓ'' ≠ 0.
     active_share : float
-        The same divided by all pairs.
+        Share of these among all pairs.
     seconds : float
-        Since the solver started.
+        Seconds since the solver started.
     gap : float
-        Duality gap over objective, a proved bound on how far the objective is above its optimum.
+        Duality gap over objective: a proved bound on the relative distance to the optimum.
     smoothing : float
-        Width h over which the loss is smoothed; 0 for a loss that is trained as it is.
+        Width h of the smoothing; 0 without smoothing.
     products : float
-        Products with Φ and then with Φᵀ (or with the kernel) that the iteration spent. Hessians and
-        preconditioners that are formed are not counted.
+        Products with Φ and then with Φᵀ (or with the kernel) in this iteration. Formed Hessians and
+        preconditioners are not counted.
     """
 
     iteration: int
@@ -105,7 +105,7 @@ class TraceRow:
         cg_iterations: int = 0,
         products: float = 0.0,
     ) -> TraceRow:
-        """The row of an iteration that begins at a point, and takes no step yet."""
+        """Return the row of an iteration that begins at a point, without a step yet."""
         active, proved = point.risk.n_active, certificate(objective, point)
         return cls(
             iteration=iteration,
@@ -123,11 +123,11 @@ class TraceRow:
 
 
 class Solver(Protocol):
-    """A way to minimise an objective."""
+    """An algorithm that minimises an objective."""
 
     @property
     def preconditioned(self) -> bool:
-        """Whether conjugate gradients are given a preconditioner."""
+        """True if conjugate gradients use a preconditioner."""
         ...
 
     def solve(
@@ -137,16 +137,16 @@ class Solver(Protocol):
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w, the objective's start if not given, with a preconditioner to try before one is built.
+        """Minimise from w (default: the objective's start); `precondition` is tried before one is built.
 
-        What `report` raises to stop it ends it with the weights so far.
+        An exception from `report` stops it with the current weights.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class SolverResult:
-    """Weights and the story of how they were reached.
+    """Final weights and the trace of iterations.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class SolverResult:
     status : Status
     trace : tuple of TraceRow
     precondition : Preconditioner or None
-        The last one in use, where there was one.
+        The last one in use, if any.
     """
 
     point: Point

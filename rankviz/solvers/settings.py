@@ -1,4 +1,4 @@
-"""The settings of solvers, each said once (see `rankviz.common.settings`)."""
+"""The settings of solvers (see `rankviz.common.settings`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankviz.common.settings import Choice, Positive, Setting, Steps, Whole
 
 @dataclass(frozen=True)
 class Preconditioning:
-    """Whether the Newton systems are solved with a preconditioner."""
+    """Choice to solve the Newton systems with or without a preconditioner."""
 
     label: str
     used: bool
@@ -19,7 +19,7 @@ PRECONDITIONERS = {
     "auto": Preconditioning("preconditioned", used=True),
     "none": Preconditioning("without preconditioner", used=False),
 }
-"""By the names that `RankSVM(preconditioner=...)` uses."""
+"""Choices by their names in `RankSVM(preconditioner=...)`."""
 
 PRECONDITIONER = Setting(
     name="preconditioner",
@@ -34,7 +34,7 @@ PRECONDITIONER = Setting(
 )
 
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-"""Those that pages offer."""
+"""Tolerances offered on pages."""
 
 TOL = Setting(
     name="tol",

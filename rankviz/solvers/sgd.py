@@ -1,8 +1,8 @@
-"""Stochastic gradients by query or by pair: many cheap steps, each along the gradient of one term of the sum.
+"""Stochastic gradients by query or by pair: many cheap steps, each along the gradient of one term.
 
-chapelle2010 §6.1 prints the step 1/t. Its terms are only 1/N-strongly convex, so these steps first blow the
-weights up and then contract like T^(−1/N). Steps 1/(t/N + L), with L bounding the curvature of every term, do
-neither; the mean of the last half of the weights takes the noise out. Both are here, to be compared.
+chapelle2010 §6.1 prints the step 1/t. Its terms are only 1/N-strongly convex, so these steps first increase
+the weights greatly and then contract like T^(−1/N). Steps 1/(t/N + L), with L bounding the curvature of every
+term, avoid both. The mean over the last half of the passes removes noise. Both rules are here for comparison.
 """
 
 from __future__ import annotations
@@ -24,59 +24,59 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 REPORT_EVERY = 64
 """Steps between reports."""
 LARGEST_WEIGHT = 1e100
-"""Larger weights have squares near the end of float64's range."""
+"""Squares of larger weights are near float64's limit."""
 
 
 class Steps(Protocol):
-    """A rule for learning rates, and what becomes of the weights."""
+    """A rule for learning rates and for the final weights."""
 
     @property
     def averaged(self) -> bool:
-        """Whether the result is the mean over the last half of the passes, or the last weights."""
+        """True if the result is the mean over the last half of the passes; False for the last weights."""
         ...
 
     def rate(self, t: int, terms: Terms) -> float:
-        """The learning rate of step t = 1, 2, …"""
+        """Return the The learning rate of step t = 1, 2, …"""
         ...
 
 
 @dataclass(frozen=True)
 class PrintedSteps:
-    """1/t, as chapelle2010's Algorithms 2 and 3 have it."""
+    """1/t, as in chapelle2010's Algorithms 2 and 3."""
 
     averaged: ClassVar[bool] = False
 
     def rate(self, t: int, terms: Terms) -> float:
-        """1/t."""
+        """Return 1/t."""
         return 1.0 / t
 
 
 @dataclass(frozen=True)
 class DampedSteps:
-    """1/(t/N + L), L = 1/N + the largest curvature of a term: the first steps are short enough for each."""
+    """1/(t/N + L), L = 1/N + the largest curvature of a term, so that first steps are not too long."""
 
     averaged: ClassVar[bool] = True
 
     def rate(self, t: int, terms: Terms) -> float:
-        """1/(t/N + L)."""
+        """Return 1/(t/N + L)."""
         return 1.0 / ((t + 1.0) / terms.count + terms.curvature)
 
 
 @dataclass(frozen=True)
 class StochasticGradient:
-    """Minimise an objective over features by w ← w − rate·(w/N + C ∂risk_k) for terms k drawn at random.
+    """Minimise an objective over features by w ← w − rate·(w/N + C ∂risk_k) for random terms k.
 
     Attributes
     ----------
     terms : RankObjective -> Terms
-        What the sum is over: `QueryTerms` or `PairTerms`.
+        Terms of the sum: `QueryTerms` or `PairTerms`.
     steps : Steps
     seed : int
-        Of the draws.
+        Seed of the draws.
     tol : float
-        Stop once the duality gap ½‖g‖² is at most tol times the objective; that is rarely reached.
+        Stop once the duality gap ½‖g‖² is at most tol times the objective; this is rarely reached.
     max_iter : int
-        Passes over the data, one row of the trace each.
+        Passes over the data; each has one row of the trace.
     """
 
     terms: Callable[[RankObjective], Terms]
@@ -94,7 +94,7 @@ class StochasticGradient:
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w (m,), zeros if not given; a stop asked for through `report` returns the last pass."""
+        """Minimise from w (m,) (default: zeros); a stop through `report` returns the last pass."""
         if not isinstance(objective, RankObjective):
             raise TypeError(
                 "stochastic gradients need rows of features: an objective in kernel space has none"
@@ -120,7 +120,7 @@ class _Run:
         self._note(w)
 
     def passes(self) -> SolverResult:
-        """One pass after the other."""
+        """Run pass after pass."""
         self._tell(begins=True)
         if self.objective.n_pairs == 0:
             return self.result(Status.CERTIFIED)
@@ -141,7 +141,7 @@ class _Run:
         return self.result(Status.MAX_ITERATIONS)
 
     def _pass(self, terms: Terms) -> FloatArray:
-        """Steps over one pass; the mean of the weights after each."""
+        """Take the steps of one pass; return the mean of the weights over its steps."""
         total, w, first, N = np.zeros_like(self.w), self.w, self.t, terms.count
         for term in terms.passed(self.rng):
             self.t += 1
@@ -160,11 +160,11 @@ class _Run:
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def _note(self, w: FloatArray) -> None:
-        """The row of the pass that begins now."""
+        """Record the row of the pass that begins now."""
         self.point = self.objective.at(w)
         seconds = time.perf_counter() - self.began
         self.rows.append(TraceRow.at(self.objective, self.point, len(self.rows), seconds))
 
     def result(self, status: Status) -> SolverResult:
-        """The result so far."""
+        """Return the the result so far."""
         return SolverResult(self.point, status, tuple(self.rows))

@@ -1,4 +1,4 @@
-"""Newton-YUAN: Newton directions by Cholesky factors, with step lengths by a rule instead of a search."""
+"""Newton-YUAN: Newton directions by Cholesky factors; a rule sets the step lengths, without line search."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from rankviz.solvers.result import SolverResult, Status, TraceRow
 SHORTENED = 3
 """Every third step is shortened."""
 LARGEST_GAP = 1e-2
-"""Duality gap over objective up to which the rule is taken at its word."""
+"""Largest duality gap over objective at which the rule is accepted."""
 REFINED, MOST_REFINEMENTS = 1e-10, 100
-"""Conjugate gradients with the factor take its rounding out: a kernel's Hessian loses digits when formed."""
+"""Conjugate gradients with the factor remove rounding errors: forming a kernel's Hessian loses digits."""
 
 
 @dataclass(frozen=True)
 class NewtonYuan:
-    """Minimise an objective by the steps of he2009 §2.3, which takes their length from yuan2004.
+    """Minimise an objective by the steps of he2009 §2.3, with lengths from yuan2004.
 
-    d = −H^-1 g, and w ← w + d, but every third time w ← w + d/(√‖g‖ + 1). Nothing looks at
-    the objective, so that a step may raise it; for the squared hinge and losses like it nothing proves
-    convergence either. The Hessian is formed and factored in every step, which takes an objective in the
-    weights of features.
+    d = −H^-1 g, and w ← w + d, but every third time w ← w + d/(√‖g‖ + 1). The rule does not use the
+    objective, so a step may raise it. Convergence is not proved for the squared hinge and similar losses.
+    Each step forms and factors the Hessian, which needs an objective in weights of features.
 
     Attributes
     ----------
     tol : float
-        Stop where ‖g‖ ≤ tol or ‖d‖ ≤ tol, both absolute; the paper's is 1e-4.
+        Stop if ‖g‖ ≤ tol or ‖d‖ ≤ tol, both absolute; the paper has 1e-4.
     max_iter : int
         Largest number of steps.
     """
@@ -51,7 +50,7 @@ class NewtonYuan:
         report: Report = silent,
         precondition: Preconditioner | None = None,
     ) -> SolverResult:
-        """Run from w (m,), zeros if not given; a stop asked for through `report` returns what is there."""
+        """Minimise from w (m,) (default: zeros); a stop through `report` returns the current result."""
         began, rows = time.perf_counter(), list[TraceRow]()
         point = objective.at(objective.start() if w is None else w)
 
@@ -75,7 +74,7 @@ class NewtonYuan:
     def _iteration(
         self, objective: Objective, point: Point, number: int, began: float, report: Report
     ) -> tuple[TraceRow, FloatArray | None]:
-        """The row of an iteration, and its direction: None where the rule ends it."""
+        """Return the row of an iteration and its direction, or None at its end."""
         products = float(number == 0)
         gradient_norm = math.sqrt(objective.inner(point.gradient, point.gradient))
         if gradient_norm <= self.tol:
@@ -96,14 +95,15 @@ class NewtonYuan:
 
 
 def _status(row: TraceRow, direction: FloatArray | None) -> Status:
-    """How it ended. A short direction alone is no end: weights of large features are all short."""
+    """Return the final status. A short direction alone does not count: weights of large features are all
+    short."""
     if direction is not None:
         return Status.MAX_ITERATIONS
     return Status.RULE if row.gap <= LARGEST_GAP else Status.TOO_EARLY
 
 
 def _newton_direction(objective: Objective, point: Point, report: Report) -> CGResult:
-    """−H^-1 g by a factor of H, its rounding taken out."""
+    """Return −H^-1 g by a factor of H, refined to remove its rounding errors."""
     return conjugate_gradients(
         lambda s: objective.hessian_product(point, s),
         -point.gradient,
@@ -115,5 +115,5 @@ def _newton_direction(objective: Objective, point: Point, report: Report) -> CGR
 
 
 def step_length(k: int, gradient_norm: float) -> float:
-    """The share of the Newton step that step k = 1, 2, … takes: 1/(√‖g‖ + 1) if 3 divides k, else 1."""
+    """Return the step length for k = 1, 2, …: 1/(√‖g‖ + 1) if 3 divides k, else 1."""
     return 1.0 / (math.sqrt(gradient_norm) + 1.0) if k % SHORTENED == 0 else 1.0
