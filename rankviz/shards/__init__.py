@@ -1,8 +1,8 @@
-"""Shards: the documents of whole queries in parts, each worked on where it is, and a fit as sums over them.
+"""Shards: whole queries' documents in parts, each processed where it is stored; a fit sums over them.
 
-Pairs never cross queries, so a fit touches documents only through sums over parts of whole queries: scores,
-adjoints, the risk and its Hessian products, Gram matrices, samples of active pairs. An m-vector goes out and
-one comes back; landmarks, their factor and the preconditioner are kept once.
+Pairs never cross queries. So a fit uses documents only through sums over parts of whole queries: scores,
+adjoints, the risk and its Hessian products, Gram matrices, samples of active pairs. Each round sends out one
+m-vector and gets one back. Landmarks, their factor and the preconditioner are stored once.
 """
 
 from rankviz.shards.backend import Backend, Held, Here

@@ -1,4 +1,4 @@
-"""Where shards are worked on: lists whose entries stay where they are, and work on entry after entry.
+"""Backends for shards: lists whose entries stay in place, and work on each entry.
 
 See docs/decisions/0012-backends-and-dask-futures.md.
 """
@@ -15,22 +15,22 @@ from rankviz.common.threads import cores, single_blas
 from rankviz.fitting.memory import default_budget
 
 DOCUMENTS = 100_000
-"""In a shard that is worked on fastest: what a risk sorts then stays in the caches."""
+"""Documents per shard for the fastest work: sorting a risk of this size fits in the caches."""
 SHARDS = Whole(most=2**31 - 1, optional=True)
-"""How many shards, or threads, may be asked for."""
+"""Valid numbers of shards or threads."""
 Tell = Callable[[int, int], object]
-"""Told how many shards of how many are done; what it raises ends the work."""
+"""Callback with the number of finished shards and the total; an exception from it stops the work."""
 POLL_SECONDS = 0.2
-"""So often work that goes on is asked whether it shall end."""
+"""Seconds between checks for a stop."""
 
 
 def quiet(done: int, of: int) -> None:
-    """Nobody is told."""
+    """Do nothing: no callback."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """One thing for each shard, held where the shard is: the thing itself, or what stands for it."""
+    """One item for each shard, stored with the shard: the item itself, or a reference to it."""
 
     parts: tuple[Any, ...]
 
@@ -40,52 +40,52 @@ class Held:
 
 @runtime_checkable
 class Backend(Protocol):
-    """Works on shards.
+    """A place that works on shards.
 
-    Of the arguments of work those that are `Held` are dealt out, shard by shard; all others go to each.
+    Arguments of type `Held` are distributed shard by shard; each shard gets all other arguments.
     """
 
     @property
     def near(self) -> bool:
-        """Whether shards are in this process, so that a number for each document is had for nothing."""
+        """True if shards are in this process, so that one number per document costs nothing to fetch."""
         ...
 
     @property
     def threads(self) -> int:
-        """How many shards are worked on at once."""
+        """Number of shards processed at once."""
         ...
 
     def count(self, n_documents: int) -> int:
-        """How many shards so many documents are cut into.
+        """Return the number of shards for so many documents.
 
-        It is more where they are too large, and never more than there are queries.
+        A plan uses more if these are too large, and at most one per query.
         """
         ...
 
     def budget(self) -> float:
-        """Bytes that training may take where the shards are."""
+        """Return the bytes that training may use where the shards are."""
         ...
 
     def deal(self, items: Sequence[Any]) -> Held:
-        """Take one item to where each shard will be."""
+        """Move one item to the place of each shard."""
         ...
 
     def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
-        """What `work` gives for each shard, which stays there."""
+        """Return the result of `work` for each shard, which stays there."""
         ...
 
     def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
-        """The same, brought here."""
+        """Return the same results in this process."""
         ...
 
 
 class Here:
-    """Shards in this process, worked on by as many threads as there are cores.
+    """Shards in this process, processed by as many threads as cores.
 
     Parameters
     ----------
     shards : int, optional
-        Default: as many as are worked on fastest. There are never more shards than queries.
+        Default: as many as are fastest. There are never more shards than queries.
     threads : int, optional
         Default: all cores.
     """
@@ -99,19 +99,19 @@ class Here:
         self.threads = cores() if threads is None else threads
 
     def count(self, n_documents: int) -> int:
-        """As asked for, or one for each `DOCUMENTS`, at least one for each thread."""
+        """Return the given number, or one for each `DOCUMENTS`, at least one per thread."""
         return max(self.threads, round(n_documents / DOCUMENTS)) if self._shards is None else self._shards
 
     def budget(self) -> float:
-        """70 % of the memory that is free."""
+        """Return 70 % of the free memory."""
         return default_budget()
 
     def deal(self, items: Sequence[Any]) -> Held:
-        """The items themselves."""
+        """Return the items themselves."""
         return Held(tuple(items))
 
     def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
-        """Work on shard after shard; several at once have one thread of BLAS each."""
+        """Work on all shards; parallel threads have one thread of BLAS each."""
         rows = dealt(arguments)
         if len(rows) == 1 or self.threads == 1:
             return Held(tuple(_in_turn(work, rows, tell)))
@@ -130,7 +130,7 @@ class Here:
         return Held(tuple(future.result() for future in found))
 
     def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
-        """The same."""
+        """Return the same as a list."""
         return list(self.each(work, *arguments, tell=tell).parts)
 
 
@@ -143,7 +143,7 @@ def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) 
 
 
 def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """The arguments for each shard."""
+    """Return the the arguments for each shard."""
     (count,) = {len(argument) for argument in arguments if isinstance(argument, Held)}
     return [
         tuple(argument.parts[i] if isinstance(argument, Held) else argument for argument in arguments)

@@ -1,7 +1,8 @@
-"""Shards on the workers of a Dask cluster: futures, each of which says how it is made again.
+"""Shards on the workers of a Dask cluster: futures that Dask can recompute.
 
-A worker that dies takes its shards along; the scheduler has others make them, from the task that opened the
-documents on. Nothing is kept by actors. Import this module only where `rankviz[dask]` is installed.
+A worker that dies loses its shards. The scheduler recomputes them on other workers, starting with the task
+that opens the documents. There are no Dask actors: they die with their worker. Import this module only with
+`rankviz[dask]` installed.
 
 See docs/decisions/0012-backends-and-dask-futures.md.
 """
@@ -37,29 +38,29 @@ from rankviz.shards.part import Part
 from rankviz.shards.sending import ByPath, digest, joined, opened, seen, without
 
 DOCUMENTS = 250_000
-"""In a shard at most: more tasks would cost more than they even out."""
+"""Most documents per shard: more tasks would cost more than they balance."""
 LARGE = 100_000
-"""Bytes from which on what all shards are sent goes from worker to worker, and not with each task."""
+"""Arguments for all shards above this many bytes go from worker to worker, not with each task."""
 PATIENCE = 15.0
-"""Seconds after which a scheduler that does not answer is taken for gone."""
+"""Seconds without an answer after which a scheduler counts as lost."""
 OWN = {
-    # in which a killed worker may be replaced: Dask gives it up for ever where it is not there 15 seconds
-    # later, though a busy machine takes longer, and it may just have been killed again
+    # time to replace a killed worker: Dask gives up after 15 seconds by default, but a busy machine takes
+    # longer, and the worker may have been killed again
     "distributed.deploy.lost-worker-timeout": "1 day",
-    # nothing goes to the disk: every round needs all shards, and mapped documents would be written as copies
+    # nothing is written to disk: every round needs all shards, and mapped documents would be copied
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
 }
-"""Settings of Dask for clusters of this machine's own."""
+"""Dask settings for local clusters."""
 MOST_SENT = 4 << 30
-"""Bytes of documents that are sent where workers do not see their file; the scheduler holds them."""
+"""Most bytes of documents to send if workers do not see their file; the scheduler keeps them."""
 
 
 MOST_PORT = 65_535
 
 
 class ClusterLost(SettingError):  # noqa: N818 - it says what happened
-    """The cluster that was to do the work does not answer, or its workers die of it."""
+    """The cluster does not answer, or a shard kills its workers."""
 
 
 class OnCluster:
@@ -68,12 +69,13 @@ class OnCluster:
     Parameters
     ----------
     address : str
-        Of its scheduler, as "tcp://host:8786".
+        Address of its scheduler, as "tcp://host:8786".
     shards : int, optional
-        Default: one for each thread of the workers, and more of many documents. There are never more shards
-        than queries.
+        Default: one per thread of the workers, and more for many documents. There are never more shards than
+        queries.
 
-    Raises `ClusterLost` where nobody answers, `SettingError` without workers or where one has no rankviz.
+    Raises `ClusterLost` if the scheduler does not answer, `SettingError` without workers or if one has no or
+    another version of rankviz.
     """
 
     near: ClassVar[bool] = False
@@ -82,7 +84,7 @@ class OnCluster:
         instance("address", address, str, "a text, such as 'tcp://host:8786'")
         SHARDS.check("shards", shards)
         self.address, self._shards = address, shards
-        self._documents: dict[str, Future[Any]] = {}  # sent last, by digest
+        self._documents: dict[str, Future[Any]] = {}  # last sent documents, by digest
         try:
             _check_address(address)
             self._client = Client(address, loop=_loop(), timeout=PATIENCE, set_as_default=False)
@@ -104,13 +106,13 @@ class OnCluster:
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster, which goes on."""
+        """Disconnect; the cluster keeps running."""
         self._documents.clear()
         self._client.close()
 
     @property
     def workers(self) -> dict[str, Any]:
-        """The workers by address, as the scheduler knows them."""
+        """The workers by address, from the scheduler."""
         with self._answering():
             found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
             return found
@@ -122,11 +124,11 @@ class OnCluster:
 
     @property
     def answers(self) -> bool:
-        """Whether the scheduler is there."""
+        """True if the scheduler is connected."""
         return bool(self._client.status == "running")
 
     def told(self) -> list[dict[str, Any]]:
-        """What is known of each worker: address, threads, memory that it has and may have in bytes, tasks."""
+        """List for each worker its address, threads, memory used and allowed in bytes, and running tasks."""
         return [
             {
                 "address": address,
@@ -139,32 +141,32 @@ class OnCluster:
         ]
 
     def held(self) -> int:
-        """How many results are held by workers for this process, beside documents that were sent."""
+        """Count results that workers store for this process, without sent documents."""
         return len(self._client.futures) - len(self._documents)
 
     def on_workers(self, ask: Callable[[], Any]) -> list[Any]:
-        """What each worker answers."""
+        """Return each worker's answer."""
         with self._answering():
             return list(self._client.run(ask).values())
 
     def submit(self, work: Callable[..., Any], *arguments: Any, retries: int = 0) -> Future[Any]:
-        """Have one worker do something that is no part of a fit."""
+        """Run something on one worker, outside a fit."""
         with self._answering():
             return self._client.submit(work, *arguments, pure=False, retries=retries)
 
     def count(self, n_documents: int) -> int:
-        """As asked for, or one for each thread of the workers, and more of many documents."""
+        """Return the given number, or one per thread of the workers, and more for many documents."""
         return self._shards or max(1, self.threads, -(-n_documents // DOCUMENTS))
 
     def budget(self) -> float:
-        """70 % of what the workers may take together; no bound where they have none."""
+        """Return 70 % of the workers' memory limits together; infinite if they have none."""
         limits = [float(worker["memory_limit"] or np.inf) for worker in self.workers.values()]
         return BUDGET_SHARE * sum(limits)
 
     def deal(self, items: Sequence[Any]) -> Held:
-        """Documents are opened by workers that see their file, or else sent; all other things are sent.
+        """Let workers open documents whose file they see; send all other items.
 
-        What is sent stays until other documents are: the next fit on the same ones sends none.
+        Sent documents stay until others replace them: the next fit on the same documents sends none.
         """
         parts = [item for item in items if isinstance(item, Part)]
         if not parts:
@@ -177,18 +179,18 @@ class OnCluster:
             return Held(tuple(self._sent(parts)))
 
     def _sent(self, parts: Sequence[Part]) -> Iterator[Future[Any]]:
-        """Parts whose documents workers do not see: those that they do not have are sent."""
+        """Yield parts whose documents workers do not see; send only documents that they lack."""
         _refuse_much(sum(part.X.nbytes for part in parts), self.address)
         names, there = [digest(part.X) for part in parts], self._documents
         there = {name: there[name] for name in names if name in there and there[name].status != "error"}
-        self._documents = there  # others go before these come
+        self._documents = there  # frees other documents before sending new ones
         for name, part in zip(names, parts, strict=True):
             if name not in there:
                 there[name] = self._submit(same, part.X)
             yield self._submit(joined, without(part), there[name])
 
     def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
-        """Have workers work; this waits only where somebody is to be told."""
+        """Submit work to the workers; wait only if `tell` is given."""
         with self._answering():
             given = [self._shared(argument) for argument in arguments]
             futures = tuple(self._submit(work, *row) for row in dealt(tuple(given)))
@@ -197,7 +199,7 @@ class OnCluster:
             return Held(futures)
 
     def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
-        """What workers give, here."""
+        """Return the workers' results in this process."""
         futures = self.each(work, *arguments).parts
         with self._answering():
             self._wait(futures, tell)
@@ -206,7 +208,7 @@ class OnCluster:
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         with warnings.catch_warnings():
-            # documents that workers do not see are a part of their task, so that it can be done again
+            # documents that workers do not see are part of their task, so that Dask can recompute it
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(work, *arguments, pure=False)
 
@@ -215,14 +217,14 @@ class OnCluster:
         return self._submit(same, argument) if large else argument
 
     def _wait(self, futures: Sequence[Future[Any]], tell: Tell) -> None:
-        """Until all are done or one has failed; what `tell` raises cancels them."""
+        """Wait until all are done or one fails; an exception from `tell` cancels them."""
         silent_since: float | None = None
         while True:
             try:
                 with self._client.as_current():
                     wait(list(futures), timeout=POLL_SECONDS)
             except TimeoutError as late:
-                late.__traceback__ = None  # a cycle of frames, which would hold all shards until it is found
+                late.__traceback__ = None  # breaks a cycle of frames that would keep all shards
             done = sum(future.done() for future in futures)
             if done == len(futures) or any(future.status == "error" for future in futures):
                 tell(done, len(futures))
@@ -266,9 +268,9 @@ class OnCluster:
 
 @contextmanager
 def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
-    """The address of a cluster of so many worker processes of this machine, each with one thread.
+    """Start a cluster of local worker processes with one thread each, and yield its address.
 
-    `memory` is in bytes for each of them; by default they share what there is.
+    `memory` is in bytes per worker; by default they share the machine's memory.
     """
     limit: Any = "auto" if memory is None else int(memory)
     with (
@@ -287,7 +289,7 @@ def local_cluster(workers: int, memory: float | None = None) -> Iterator[str]:
 
 @cache
 def _loop() -> IOLoop:
-    """What all clients of this process run on: each would leave a thread behind where nobody answers it."""
+    """Return the event loop of all clients: a loop per client would leak a thread if nobody answers."""
     runner = LoopRunner()
     runner.start()
     atexit.register(runner.stop)
@@ -296,14 +298,14 @@ def _loop() -> IOLoop:
 
 
 def _check_address(address: str) -> None:
-    """ValueError for what is none: it would leave a client half made, on which the next one may hang."""
+    """Raise ValueError for an invalid address: a half-made client could make the next one hang."""
     _, port = get_address_host_port(address)
     if not 0 < port <= MOST_PORT:
         raise ValueError(f"port {port} is none of 1 to {MOST_PORT}")
 
 
 def same(argument: Any) -> Any:
-    """What is sent to all shards, as a task that any worker can do again."""
+    """Return the argument: a task that any worker can repeat, for data sent to all shards."""
     return argument
 
 
@@ -312,7 +314,7 @@ def _version() -> str:
 
 
 def _size(argument: Any) -> int:
-    """Bytes, roughly: arrays, and things with arrays as attributes."""
+    """Estimate bytes of arrays, and of objects with arrays as attributes."""
     if isinstance(argument, np.ndarray):
         return argument.nbytes
     held = getattr(argument, "__dict__", {})

@@ -1,4 +1,4 @@
-"""Ranking data cut between queries into parts of about equal work."""
+"""Ranking data cut between queries into parts of similar work."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rankviz.shards.part import Part
 
 
 def borders(ptr: IntArray, count: int) -> IntArray:
-    """Return positions of queries between which to cut offsets ptr (Q + 1,), (parts + 1,).
+    """Return the queries at which to cut offsets ptr (Q + 1,), (parts + 1,).
 
-    There are `count` parts, or as many as queries where these are fewer: every part has a query. The work of
-    a document hardly depends on its query, so parts are even in documents as far as whole queries let them.
+    There are `count` parts, but at most one per query: every part has a query. The work for a document hardly
+    depends on its query, so parts have similar numbers of documents, as far as whole queries allow.
     """
     n_queries = len(ptr) - 1
     count = min(count, n_queries)
@@ -27,13 +27,13 @@ def borders(ptr: IntArray, count: int) -> IntArray:
     before = np.maximum(after - 1, 0)
     nearer = np.where(aims - ptr[before] < ptr[after] - aims, before, after)
     nearer[[0, -1]] = 0, n_queries
-    each = np.arange(count + 1)  # with it taken off, borders that rise by 1 at least need only not fall
+    each = np.arange(count + 1)  # borders must rise by at least 1; minus `each`, they only must not fall
     rising = np.maximum.accumulate(nearer - each) + each
     return np.asarray(np.minimum(rising, n_queries - count + each), np.int64)
 
 
 def cut(data: RankingData, count: int, loss: Loss, costs: PairCosts) -> list[Part]:
-    """The parts of data (views of its arrays), each with the costs of its own queries and grades."""
+    """Return the parts of data (views of its arrays), each with the costs of its own queries and grades."""
     levels = grade_codes(data.y, data.ptr).levels
     parts = []
     for first, last in itertools.pairwise(borders(data.ptr, count)):

@@ -1,9 +1,9 @@
-"""How shards keep features: as they are computed, as Φ in single precision, or not at all.
+"""Storage of features in shards: as computed, as Φ in single precision, or not at all.
 
-A base K_nm of a Nyström map must not be rounded, for T = L^-T makes its errors 10⁵ times as large; so what is
-kept in single precision is Φ = K_nm T itself, whose errors nothing multiplies. It is a product in double
-precision with T as a matrix: that errs by 10^-16 ‖T‖, where solves with L would err less, but are slower, and
-SciPy's let no other thread of the process work meanwhile.
+A base K_nm of a Nyström map must not be rounded, because T = L^-T multiplies its errors by 10⁵. So single
+precision stores Φ = K_nm T itself, whose errors are not multiplied. It is computed in double precision as a
+product with the matrix T, which errs by 10^-16 ‖T‖. Solves with L are more accurate but slower, and SciPy's
+block all other threads.
 
 See docs/decisions/0011-fits-in-shards.md.
 """
@@ -24,22 +24,22 @@ from rankviz.features.operator import FeatureOperator
 from rankviz.features.row_blocks import rounded
 
 ROWS = 4096
-"""Rows of features that are computed at a time before they are rounded."""
+"""Rows of features to compute before they are rounded."""
 
 
 class Columns(Protocol):
     """Products with stored features B (n, k) of a shard."""
 
     def product(self, v: FloatArray) -> FloatArray:
-        """B v: (k,) -> (n,)."""
+        """Return b v: (k,) -> (n,)."""
         ...
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Bᵀ u: (n,) -> (k,)."""
+        """Return bᵀ u: (n,) -> (k,)."""
         ...
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Columns b_i − b_j of pairs: (s,), (s,) -> (k, s)."""
+        """Return columns b_i − b_j of pairs: (s,), (s,) -> (k, s)."""
         ...
 
 
@@ -47,15 +47,15 @@ class Base(Protocol):
     """The stored features of a shard, of the widest map."""
 
     def columns(self, k: int, single: bool = False) -> Columns:
-        """Products with the first k, in single precision where that is asked for and kept."""
+        """Return products with the first k, in single precision if asked and stored."""
         ...
 
     def array(self, k: int) -> FloatArray:
-        """The first k as an array (n, k)."""
+        """Return the first k as an array (n, k)."""
         ...
 
     def __sizeof__(self) -> int:
-        """Bytes."""
+        """Return the bytes."""
         ...
 
 
@@ -66,11 +66,11 @@ class Stored:
     base: FloatArray
 
     def columns(self, k: int, single: bool = False) -> FeatureOperator:
-        """Products with the first k."""
+        """Return products with the first k."""
         return FeatureOperator((self._rounded if single else self.base)[:, :k], IdentityBasis(k))
 
     def array(self, k: int) -> FloatArray:
-        """The first k, not copied."""
+        """Return the first k, not copied."""
         return self.base[:, :k]
 
     @cached_property
@@ -78,27 +78,27 @@ class Stored:
         return cast(FloatArray, rounded(self.base))
 
     def __sizeof__(self) -> int:
-        """Bytes of the array, and of its copy where there is one."""
+        """Return the bytes of the array, and of its copy if there is one."""
         return int(self.base.nbytes + (self._rounded.nbytes if "_rounded" in vars(self) else 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Recomputed:
-    """Features of documents X (n, d) that are computed whenever they are worked with."""
+    """Features of documents X (n, d), recomputed for every use."""
 
     X: FloatArray
     fitted: FittedMap
 
     def columns(self, k: int, single: bool = False) -> RecomputedColumns:
-        """Products with the first k."""
+        """Return products with the first k."""
         return RecomputedColumns(self, k)
 
     def array(self, k: int) -> FloatArray:
-        """The first k, computed."""
+        """Compute the first k."""
         return self.of(self.X, k)
 
     def of(self, X: FloatArray, k: int) -> FloatArray:
-        """The first k of documents X (s, d), without the others where a narrower map has just these."""
+        """Compute the first k of documents X (s, d), by a narrower map if it has just these."""
         fitted = self.fitted
         if fitted.basis.nested and k < fitted.basis.shape[0]:
             narrower = fitted.leading(k)
@@ -106,13 +106,13 @@ class Recomputed:
         return fitted.operator(X).base[:, :k]
 
     def __sizeof__(self) -> int:
-        """Hardly anything: documents are counted elsewhere."""
+        """Return almost nothing: documents are counted elsewhere."""
         return object.__sizeof__(self)
 
 
 @dataclass(frozen=True, eq=False)
 class RecomputedColumns:
-    """Products with the first k features, computed by the first and kept for those after it."""
+    """Products with the first k features, computed at first use and stored."""
 
     base: Recomputed
     k: int
@@ -122,66 +122,66 @@ class RecomputedColumns:
         return Stored(self.base.array(self.k)).columns(self.k)
 
     def product(self, v: FloatArray) -> FloatArray:
-        """B v."""
+        """Return b v."""
         return self._features.product(v)
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Bᵀ u."""
+        """Return bᵀ u."""
         return self._features.adjoint(u)
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Columns b_i − b_j, of which only these rows are computed."""
+        """Return columns b_i − b_j; only these rows are computed."""
         X = self.base.X
         return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
 class Keeping(Protocol):
-    """A way to keep features."""
+    """A way to store features."""
 
     @property
     def words(self) -> str:
-        """What is kept, in words."""
+        """Stored features, in words."""
         ...
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Base:
-        """The features of documents X (n, d)."""
+        """Return the the features of documents X (n, d)."""
         ...
 
     def basis(self, basis: Basis) -> Basis:
-        """T of Φ = B T, for what is kept of a map with this one."""
+        """Return T of Φ = B T for the stored features of a map with this basis."""
         ...
 
     def bytes(self, n: int, k: int) -> int:
-        """What n documents take."""
+        """Return the bytes for n documents."""
         ...
 
     def passing(self, n: int, k: int) -> int:
-        """What n documents would take meanwhile, were all worked on at once."""
+        """Return the temporary bytes if all n documents were processed at once."""
         ...
 
 
 @dataclass(frozen=True)
 class AsComputed:
-    """In double precision, as a map computes them."""
+    """Features in double precision, as a map computes them."""
 
     words: ClassVar[str] = "features in double precision"
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
-        """All of them."""
+        """Return all features."""
         stored = Stored(fitted.operator(X).compact().base)
         let_pages_go(X)
         return stored
 
     def basis(self, basis: Basis) -> Basis:
-        """That of the map."""
+        """Return the map's basis."""
         return basis
 
     def bytes(self, n: int, k: int) -> int:
-        """8nk."""
+        """Return 8nk."""
         return 8 * n * k
 
     def passing(self, n: int, k: int) -> int:
-        """Nothing."""
+        """Return 0."""
         return 0
 
 
@@ -192,7 +192,7 @@ class InSingle:
     words: ClassVar[str] = "features in single precision"
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
-        """Φ of all documents, block by block."""
+        """Return Φ of all documents, computed in blocks."""
         out = np.empty((len(X), fitted.n_components), np.float32)
         T = fitted.basis.expand(np.eye(fitted.n_components))
         for start in range(0, len(X), ROWS):
@@ -202,38 +202,38 @@ class InSingle:
         return Stored(cast(FloatArray, out))
 
     def basis(self, basis: Basis) -> Basis:
-        """None: what is kept is Φ."""
+        """Return the identity: Φ itself is stored."""
         return IdentityBasis(basis.shape[1])
 
     def bytes(self, n: int, k: int) -> int:
-        """4nk."""
+        """Return 4nk."""
         return 4 * n * k
 
     def passing(self, n: int, k: int) -> int:
-        """Nothing."""
+        """Return 0."""
         return 0
 
 
 @dataclass(frozen=True)
 class NotKept:
-    """Computed again for every product."""
+    """Features recomputed for every product."""
 
     words: ClassVar[str] = "features computed again for every product"
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Recomputed:
-        """What computes them."""
+        """Return features that are computed on demand."""
         return Recomputed(X, fitted)
 
     def basis(self, basis: Basis) -> Basis:
-        """That of the map."""
+        """Return the map's basis."""
         return basis
 
     def bytes(self, n: int, k: int) -> int:
-        """Nothing."""
+        """Return 0."""
         return 0
 
     def passing(self, n: int, k: int) -> int:
-        """8nk."""
+        """Return 8nk."""
         return 8 * n * k
 
 

@@ -1,4 +1,4 @@
-"""Where to train, as somebody names it: this process, processes of this machine, a cluster's address."""
+"""Backends by name: this process, local worker processes, or a cluster's address."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ HERE, LOCAL = "here", "local:"
 
 @contextmanager
 def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
-    """The backend that `where` names, left again at the end.
+    """Open the backend named `where`, and close it at the end.
 
-    "here" are threads of this process; "local:2" two worker processes of this machine; all else is the
-    address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` where that is none, nobody
-    answers there, or Dask is not installed.
+    "here" uses threads of this process; "local:2" starts two local worker processes; other values are the
+    address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` for an invalid address, a
+    scheduler that does not answer, or without Dask.
     """
     instance("where", where, str, "a text: 'here', 'local:2' or the address of a Dask scheduler")
     if where == HERE:

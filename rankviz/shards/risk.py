@@ -1,4 +1,4 @@
-"""What training asks of the risk of all shards together."""
+"""Facts about the risk of all shards together, for training."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rankviz.risk.losses import Loss
 
 @dataclass(frozen=True, eq=False)
 class ShardedRisk:
-    """The risk of documents that are elsewhere (see `rankviz.risk.RiskFacts`).
+    """The risk of documents in shards (see `rankviz.risk.RiskFacts`).
 
     Attributes
     ----------
     loss : Loss
     costs : PairCosts
-        Of all pairs.
+        Costs of all pairs.
     n_pairs : int
     total : (Loss) -> float
-        Σ c_ij, brought from the shards by whoever asks for it.
+        Σ c_ij, fetched from the shards on demand.
     """
 
     loss: Loss
@@ -34,5 +34,5 @@ class ShardedRisk:
         return self.total(self.loss)
 
     def with_loss(self, loss: Loss) -> ShardedRisk:
-        """The same with another loss."""
+        """Return the same with another loss."""
         return replace(self, loss=loss)

@@ -1,4 +1,4 @@
-"""How documents come to workers: from a file that they see, or along with a task, once for many fits."""
+"""Ways to bring documents to workers: from a file that they see, or with a task, once for many fits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rankviz.shards.part import Part
 
 @dataclass(frozen=True, eq=False)
 class ByPath:
-    """A part whose X is a piece of a file: what is sent is where it lies.
+    """A part whose X is a piece of a file; only its location is sent.
 
     Attributes
     ----------
     path : str
     size, modified : int
-        Of the file, in bytes and nanoseconds: another file is not taken for it.
+        Size and time of the file, in bytes and nanoseconds, to detect changes.
     offset : int
-        Where X begins in the file.
+        Position of X in the file.
     shape : (int, int)
     rest : Part
-        The same part, with an empty X.
+        The same part with an empty X.
     """
 
     path: str
@@ -39,20 +39,20 @@ class ByPath:
 
     @classmethod
     def of(cls, part: Part) -> ByPath | None:
-        """Where X lies, None where it is no piece of a mapped file."""
+        """Locate X; None unless it is a contiguous piece of a mapped file."""
         mapped = mapping_of(part.X)
         if mapped is None or not part.X.flags.c_contiguous:
             return None
         filename = str(mapped.filename)
         try:
             status = os.stat(filename)
-        except OSError:  # mapped still, though its name is gone: the cache needed the room
+        except OSError:  # still mapped, but the cache has deleted its name
             return None
         offset = offset_in(part.X, mapped)
         return cls(filename, status.st_size, status.st_mtime_ns, offset, part.X.shape, without(part))
 
     def open(self) -> Part:
-        """The part; `DataError` where the file is not there, or another one."""
+        """Open the part; `DataError` if the file is missing or changed."""
         if not seen(self):
             raise DataError(
                 "documents that are not there, or were changed",
@@ -65,24 +65,24 @@ class ByPath:
 
 
 def without(part: Part) -> Part:
-    """The same part, with an empty X."""
+    """Return the same part with an empty X."""
     return replace(part, X=np.zeros((0, part.X.shape[1])))
 
 
 def joined(rest: Part, X: FloatArray) -> Part:
-    """A part with its documents again."""
+    """Return a part with its documents."""
     return replace(rest, X=X)
 
 
 def digest(X: FloatArray) -> str:
-    """What tells these documents from others."""
+    """Return a hash of these documents."""
     h = hashlib.blake2b(repr(X.shape).encode(), digest_size=16)
     h.update(np.ascontiguousarray(X).data)
     return h.hexdigest()
 
 
 def seen(recipe: ByPath) -> bool:
-    """Whether the file of a part is there as it is elsewhere."""
+    """Return True if the file of a part is there and unchanged."""
     try:
         status = os.stat(recipe.path)
     except OSError:
@@ -91,5 +91,5 @@ def seen(recipe: ByPath) -> bool:
 
 
 def opened(recipe: ByPath) -> Part:
-    """The part, where a worker sees its file."""
+    """Open the part on a worker that sees its file."""
     return recipe.open()

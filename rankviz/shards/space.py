@@ -29,15 +29,15 @@ from rankviz.shards.risk import ShardedRisk
 
 
 class ShardedSpace(MapSpace):
-    """Weights of feature maps, with objectives that are sums over shards; each γ has features computed once.
+    """Weights of feature maps, with objectives that are sums over shards; features are computed once per γ.
 
     Parameters
     ----------
     family : MapFamily
-        Of maps that are not in the kernel's own space.
+        Maps outside the kernel's own space.
     data : RankingData
     loss : Loss
-        The one that training begins with.
+        The first loss of training.
     costs : PairCosts
     backend : Backend
     plan : Plan
@@ -61,29 +61,29 @@ class ShardedSpace(MapSpace):
         self._featured_seconds = 0.0
 
     def risk(self) -> ShardedRisk:
-        """What is known of the risk of all documents."""
+        """Return the facts about the risk of all documents."""
         return ShardedRisk(self._loss, self._costs, self._n_pairs, self._total_cost)
 
     def objective(
         self, task: Task, risk: ShardedRisk, seed: int, report: Report = silent
     ) -> ShardedObjective:
-        """½‖w‖² + C·risk(Φw) over shards."""
+        """Return ½‖w‖² + C·risk(Φw) over shards."""
         fitted = self.map(task, report)
         shards, basis = self._featured(task.gamma, report), self.plan.keeping.basis(fitted.basis)
         n, k = len(self.X), basis.shape[0]
-        # a copy in single precision pays where features are kept in double, and there is room
+        # a single-precision copy pays if features are stored in double precision, and memory allows
         kept = self.plan.keeping.bytes(n, k) == 8 * n * k and fitted.basis.nested
         copies = kept and 0 < copy_bytes(n, k) <= self.plan.left
         largest = max(1.0, largest_value(fitted.kernel, self.X))
         return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
 
     def seconds(self, task: Task) -> float:
-        """The draw, and the share of factor and features that the map's columns are."""
+        """Return the seconds of the draw, and of the map's share of factor and features."""
         fitted = self.map(task)
         return self.family.seconds(fitted) + self.family.share(fitted) * self._featured_seconds
 
     def _featured(self, gamma: float, report: Report) -> Held:
-        """The shards with the features of the widest map at γ."""
+        """Return the shards with the features of the widest map at γ."""
         widest = self.family.widest(gamma, report)
         if self._shards is None or self._of is not widest:
             self._shards, clock = None, Stopwatch()
@@ -91,19 +91,19 @@ class ShardedSpace(MapSpace):
             def tell(done: int, of: int) -> None:
                 report(Progress("features", done / of, shards=(done, of)))
 
-            let_pages_go(self.X)  # of looking whether all is well: features take what there is
+            let_pages_go(self.X)  # free pages read by checks of the data: features need the memory
             self._of, self._shards = widest, self._with_features(widest, tell)
             clock.lap("features")
             self._featured_seconds = clock.laps["features"]
         return self._shards
 
     def _with_features(self, widest: FittedMap, tell: Tell) -> Held:
-        if widest.kernel is None:  # documents themselves: nothing to compute or to keep
+        if widest.kernel is None:  # the documents are the features: nothing to compute or store
             return self.backend.each(work.moved, self._parts, self._far_columns(), tell=tell)
         return self.backend.each(work.featured, self._parts, widest, self.plan.keeping, tell=tell)
 
     def _far_columns(self) -> IntArray:
-        """Columns of X that are further from zero than FAR times the largest spread within a query."""
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
         seen = self.backend.bring(work.glimpse, self._parts)
         size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
         likely = np.flatnonzero(size > FAR * spread)
