@@ -1,4 +1,4 @@
-"""`fit_curve`: one model over many m, γ and C, for little more than the costliest of them."""
+"""`fit_curve`: one model over many m, γ and C, for little more than the cost of the most expensive one."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def fit_curve(
 ) -> Iterator[RankSVM]:
     """Fit copies of a model with every combination of these settings, and yield each when it is done.
 
-    They come with γ outermost, then m, then C, each ascending; what is left out is the model's own. Features
-    are computed once, for the largest m, and each fit starts from the weights of one before it: the results
-    are those of separate fits to the tolerance `tol`. Maps truncated to a `rank` are not nested: each m then
-    has features of its own.
+    The order is γ outermost, then m, then C, each ascending; omitted settings keep the model's own value.
+    Features are computed once, for the largest m, and each fit starts from the weights of an earlier one. The
+    results equal those of separate fits to the tolerance `tol`. Maps truncated to a `rank` are not nested, so
+    each m then has its own features.
 
-    A `callback` that returns True ends the curve: with the model of that moment, if Newton steps had begun,
-    else with `StopRequested`. Warns like `fit` of each model whose solver ended before its tolerance was met,
-    or whose scores are all the same.
+    A `callback` that returns True ends the curve: with the current model if Newton steps have begun,
+    otherwise with `StopRequested`. Warns like `fit` if a model's solver ended before its tolerance was met,
+    or if all its scores are equal.
 
     Examples
     --------

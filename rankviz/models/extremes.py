@@ -1,4 +1,4 @@
-"""Settings and documents whose products are too large for numbers, refused before anything overflows."""
+"""Errors for settings and documents whose products would overflow."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from rankviz.features.kernel_base import largest_value
 from rankviz.models.inputs import LARGEST_FEATURE
 
 DROWNED = 1e4
-"""Kernels of products take no documents longer than this times their largest difference within a query."""
+"""Kernels of inner products refuse documents longer than this times their largest difference within a
+query."""
 
 
 def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
-    """Raise an error where κ of documents X (n, d), or what it is made of, is too large for numbers.
+    """Raise an error if κ of documents X (n, d), or its argument, is too large for float64.
 
-    `DataError` where κ² is none, for no κ(x, z)² is above κ(x, x)·κ(z, z); `SettingError` where γ‖x − z‖² or
-    γ‖x − z‖₁ of a shift-invariant kernel may be none.
+    `DataError` if κ² overflows, because κ(x, z)² ≤ κ(x, x)·κ(z, z). `SettingError` if γ‖x − z‖² or γ‖x − z‖₁
+    of a shift-invariant kernel may overflow.
     """
     if kernel is None:
         return
@@ -39,11 +40,11 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
 
 
 def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
-    """Raise `DataError` where κ of lengths leaves nothing of what documents of a query differ by.
+    """Raise `DataError` if κ of long documents loses the differences within a query to rounding.
 
-    Kernels of differences x − z do not see what documents have in common. In products it is squared: at
-    `DROWNED` times the differences half of the digits of a kernel value are its square, and eigenvalues that
-    tell documents apart fall among those that rounding makes.
+    Kernels of differences x − z do not depend on a common offset, but inner products square it. At `DROWNED`
+    times the differences it takes half of the digits of a kernel value. Eigenvalues that separate documents
+    are then as small as rounding errors.
     """
     if kernel is None or kernel.shift_invariant or data.n_documents == 0:
         return
@@ -61,7 +62,7 @@ def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
 
 
 def refuse_huge_weight(C: float, pairs: float) -> None:
-    """Raise `SettingError` for a C that times the number of pairs, and the cost of one, has no square."""
+    """Raise `SettingError` if C times the total cost of the pairs has a square that overflows."""
     if C * pairs > LARGEST_FEATURE:
         raise SettingError(
             f"C={C:g} is too large for pairs that cost {pairs:.3g} together: the square of both must stay a "
@@ -70,7 +71,7 @@ def refuse_huge_weight(C: float, pairs: float) -> None:
 
 
 def _largest_gamma(X: FloatArray) -> float:
-    """γ up to which γ‖x − z‖² ≤ 4γd·max X² and γ‖x − z‖₁ ≤ 2γd·max|X| are below `LARGEST_FEATURE`²."""
+    """Return γ up to which γ‖x − z‖² ≤ 4γd·max X² and γ‖x − z‖₁ ≤ 2γd·max|X| are below `LARGEST_FEATURE`²."""
     largest = _largest(X)
     spread = max(4.0 * X.shape[1] * largest * max(largest, 1.0), 1.0)
     return float(LARGEST_FEATURE / spread * LARGEST_FEATURE)

@@ -1,7 +1,7 @@
-"""Documents as callers give them to `fit`, `predict` and `score`: numbers, in the same columns.
+"""Checks of documents given to `fit`, `predict` and `score`: numbers, in the same columns.
 
-scikit-learn's own checks of column names are used. Its words for what is wrong with a matrix stand in our
-messages too, so that programs that know them know ours.
+They use scikit-learn's checks of column names. Messages about matrices contain scikit-learn's words, so that
+programs that look for these words find them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from rankviz.datasets.types import RankingData, require_data
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
 CACHED = 1 << 17
-"""Numbers that a processor keeps at hand."""
+"""Numbers that fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table are called.
+    """Names of a table's columns.
 
     Attributes
     ----------
     names : tuple of str, or None
-        Where all are strings: what scikit-learn calls feature names.
+        All names, if they are strings: scikit-learn's feature names.
     labels : tuple of str, or None
-        Other labels of a pandas table as Python writes them, which scikit-learn does not look at.
+        Other labels of a pandas table as Python writes them; scikit-learn ignores them.
     """
 
     names: tuple[str, ...] | None = None
@@ -42,7 +42,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: object) -> Columns:
-        """Those of X; `DataError` where some are strings and some are not."""
+        """Return those of X; `DataError` if only some are strings."""
         seen = SimpleNamespace()
         _as_data_error(_check_feature_names, seen, X, reset=True)
         if hasattr(seen, "feature_names_in_"):
@@ -52,12 +52,12 @@ class Columns:
 
     @classmethod
     def on(cls, estimator: Any) -> Columns:
-        """Those that a fitted estimator was trained on."""
+        """Return those that a fitted estimator was trained on."""
         names = getattr(estimator, "feature_names_in_", None)
         return cls(None if names is None else tuple(names), getattr(estimator, "_column_labels", None))
 
     def put_on(self, estimator: Any) -> None:
-        """Give a fitted estimator its `feature_names_in_`, or take it away where there are none."""
+        """Set a fitted estimator's `feature_names_in_`, or delete it without names."""
         vars(estimator).pop("feature_names_in_", None)
         if self.names is not None:
             estimator.feature_names_in_ = np.array(self.names, dtype=object)
@@ -70,7 +70,7 @@ UNNAMED = Columns()
 def check_columns(estimator: Any, X: object) -> None:
     """Raise `DataError` for a table with other columns than in training, or in another order.
 
-    Where only one of the two has names, scikit-learn's warning says so.
+    If only one of the two has names, scikit-learn's warning says so.
     """
     _as_data_error(_check_feature_names, estimator, X, reset=False)
     trained, given = Columns.on(estimator).labels, Columns.of(X).labels
@@ -87,7 +87,7 @@ def _listed(labels: tuple[str, ...]) -> str:
 
 
 def _as_data_error(check: Callable[..., None], *args: object, **settings: object) -> None:
-    """Run a check of scikit-learn's, whose words a `DataError` then has."""
+    """Run a check of scikit-learn's, and raise its errors as `DataError` with the same words."""
     try:
         check(*args, **settings)
     except (TypeError, ValueError) as error:
@@ -99,14 +99,14 @@ def _as_data_error(check: Callable[..., None], *args: object, **settings: object
 
 
 def features_of(X: ArrayLike) -> FloatArray:
-    """Features as a float64 matrix (n, d), finite and with squares that are numbers, or `DataError`."""
+    """Return features as a float64 matrix (n, d), finite and with finite squares, or raise `DataError`."""
     out = dense_features(X)
     refuse_huge(out)
     return out
 
 
 def grades_of(y: ArrayLike | None) -> ArrayLike:
-    """Grades that were given, or `DataError`; a column becomes a list, with scikit-learn's warning."""
+    """Return given grades, or raise `DataError`; flatten a column, with scikit-learn's warning."""
     if y is None:
         raise DataError(
             "no grades: a ranker requires y to be passed, but the target y is None",
@@ -118,7 +118,7 @@ def grades_of(y: ArrayLike | None) -> ArrayLike:
 
 
 def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
-    """Query ids that were given, or `DataError` where none were."""
+    """Return given query ids, or raise `DataError` if there are none."""
     if qid is None:
         raise DataError(
             "no query ids: qid is None",
@@ -141,7 +141,7 @@ def check_width(estimator: Any, X: FloatArray) -> None:
 
 
 def refuse_unusable(data: RankingData) -> None:
-    """Raise `DataError` for what is no training part, or has no documents or features, or too large ones."""
+    """Raise `DataError` for unusable training data: no documents or features, or too large ones."""
     require_data(data, "Call fit(X, y, qid=…), or fit_data with RankingData.from_arrays(X, y, qid).")
     if data.n_documents == 0 or data.n_features == 0:
         what = "sample" if data.n_documents == 0 else "feature"
@@ -156,10 +156,10 @@ def refuse_unusable(data: RankingData) -> None:
 
 
 def refuse_huge(X: FloatArray) -> None:
-    """Raise `DataError` for features whose squares are no numbers."""
+    """Raise `DataError` for features whose squares overflow."""
     step = max(1, CACHED // max(X.shape[1], 1))
     for start in range(0, len(X), step):
-        rows = X[start : start + step]  # looked at twice: memory gives them once
+        rows = X[start : start + step]  # read twice, but fetched from memory once
         if max(rows.max(initial=0.0), -rows.min(initial=0.0)) > LARGEST_FEATURE:
             raise DataError(
                 f"features beyond ±{LARGEST_FEATURE:g}",

@@ -1,4 +1,4 @@
-"""What every ranker has: scikit-learn's conventions around training and scores, and what runs keep of it.
+"""Base class of rankers: scikit-learn's conventions, and the results that runs store.
 
 See docs/decisions/0033-contracts-of-rankers-and-designs.md.
 """
@@ -48,27 +48,27 @@ _ALL_ZERO = (
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run keeps of a fitted ranker beside its scores; a ranker that has less leaves the rest out.
+    """Results that a run stores besides scores; rankers omit fields that they do not have.
 
     Attributes
     ----------
     status : str
-        How training ended, as a sentence.
+        Final status, as a sentence.
     stopped : bool
-        Whether it was stopped on request.
+        True if it was stopped on request.
     objective : float
-        What was minimised, at the end; NaN where there is no such thing.
+        Final value of the minimised function; NaN without one.
     n_components : int
-        Feature dimensions that were used; 0 where there are none.
+        Feature dimensions used; 0 without features.
     weights : (m,) float64
     trace : DataFrame
         One row per iteration.
     seconds : dict
         Stage -> seconds.
     start : str
-        What training started from, in words.
+        Start of training, in words.
     solution : dict of float64 arrays
-        What was found beside weights.
+        Results besides weights.
     """
 
     status: str = "Trained."
@@ -83,18 +83,18 @@ class Outcome:
 
 
 class Ranker(BaseEstimator):
-    """Scores of documents, learned from queries whose documents have grades.
+    """Scores of documents, learned from queries with graded documents.
 
     A subclass has its settings as parameters of the constructor, and two methods: `fit_data`, which trains,
-    and `scores`. What more a fitted one can tell it says in `outcome`, and its entry in
-    `rankviz.models.methods.METHODS` declares.
+    and `scores`. Further results go into `outcome`; its entry in `rankviz.models.methods.METHODS` declares
+    them.
 
     Attributes
     ----------
     n_features_in_ : int
         d, set by `fit_data`.
     feature_names_in_ : (d,) object
-        Names of the columns, where `fit` was given a table whose columns all have strings for names.
+        Names of the columns, if `fit` was given a table whose columns are all named by strings.
     """
 
     n_features_in_: int
@@ -102,14 +102,14 @@ class Ranker(BaseEstimator):
 
     @abstractmethod
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData`, which is checked already; see `fit`."""
+        """Train on a checked `RankingData`; see `fit`."""
 
     @abstractmethod
     def scores(self, X: FloatArray, report: Report) -> FloatArray:
-        """Scores of documents X (n, d), checked already -> (n,)."""
+        """Return the scores of documents X (n, d), checked already -> (n,)."""
 
     def form(self) -> Form:
-        """What its scores are as functions of single features; `SettingError` where that is not known."""
+        """Return its scores as functions of single features; `SettingError` if unknown."""
         raise SettingError(
             f"the scores of {type(self).__name__} are not known to be sums, or sums of products, of "
             "functions of single features; RankSVM's are with feature_map='linear', 'nystroem', 'fourier' or "
@@ -117,42 +117,43 @@ class Ranker(BaseEstimator):
         )
 
     def expansion(self) -> Expansion:
-        """Its scores as a sum of kernel values; `SettingError` where they are none."""
+        """Return its scores as a sum of kernel values; `SettingError` if they are not."""
         raise SettingError(
             f"the scores of {type(self).__name__} are not known to be sums of kernel values; RankSVM's are "
             "with feature_map='nystroem' or 'exact'"
         )
 
     def outcome(self) -> Outcome:
-        """What a run keeps of it, after `fit_data`."""
+        """Return the results that a run stores, after `fit_data`."""
         return Outcome()
 
     def __sklearn_tags__(self) -> Any:
-        """scikit-learn's tags: there is no training without grades, and sparse features are made dense."""
+        """Return scikit-learn's tags: training needs grades, and sparse features become dense."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
 
     def warn_of_settings(self, stacklevel: int = 2) -> None:
-        """Warn with `SettingWarning` of settings that were given and are not read, as `fit` does."""
+        """Warn with `SettingWarning` of given settings that are not read, like `fit`."""
 
     def doubt(self) -> str:
-        """Why the fitted model may not be where training was to lead, and what to do; "" where it is."""
+        """Describe why the fitted model may not be optimal, and the remedy; "" if it is optimal."""
         return ""
 
     def warn_of_doubt(self, stacklevel: int = 2) -> None:
-        """Warn with scikit-learn's `ConvergenceWarning` where there is a doubt.
+        """Warn with scikit-learn's `ConvergenceWarning` if there is a doubt.
 
-        `fit` and `fit_curve` do. `fit_data` and runs (`rankviz.execute`) do not: there the status says it.
+        `fit` and `fit_curve` call it. `fit_data` and runs (`rankviz.execute`) do not: there the status says
+        it.
         """
         if self.doubt():
             warnings.warn(self.doubt(), ConvergenceWarning, stacklevel=stacklevel + 1)
 
     def warn_of_equal_scores(self, data: RankingData, stacklevel: int = 2) -> None:
-        """Warn with `DataWarning` where all scores are equal: no pairs, or weights that stayed 0.
+        """Warn with `DataWarning` if all scores are equal: no pairs, or weights that stayed 0.
 
-        `fit` and `fit_curve` do; of weights only where training had come to its end.
+        `fit` and `fit_curve` call it. It checks weights only if training finished.
         """
         if not count_pairs(data.y, data.ptr).any():
             warnings.warn(_NO_PAIRS, DataWarning, stacklevel=stacklevel + 1)
@@ -162,7 +163,7 @@ class Ranker(BaseEstimator):
             warnings.warn(_ALL_ZERO, DataWarning, stacklevel=stacklevel + 1)
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData` whose queries have weights (Q,), each above 0; for rankers that can."""
+        """Train on a `RankingData` with query weights (Q,), each above 0; SettingError if not supported."""
         raise SettingError(f"{type(self).__name__} takes no sample_weight: it has no weights of queries")
 
     def fit(
@@ -174,16 +175,16 @@ class Ranker(BaseEstimator):
         sample_weight: ArrayLike | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,), which have to be given.
+        """Train on documents X (n, d) with grades y (n,) ≥ 0 in queries qid (n,), which is required.
 
-        `sample_weight` (n,) weighs queries, so that all documents of one have the same: it multiplies what
-        the pairs of the query cost. Weight 2 is the query twice, weight 0 leaves it out.
-        `callback` is called with `Progress` several times a second; returning True stops: during the
-        solver's steps the weights so far are kept, before that `StopRequested` is raised.
-        Raises `DataError` for data that cannot be used, `SettingError` for a setting out of its range. Warns
-        with `SettingWarning` of settings that the choices made do not read, with `DataWarning` where every
-        score is the same (no query has two grades, or all weights stayed 0), and with scikit-learn's
-        `ConvergenceWarning` where the solver ended before its tolerance was met, unless it was stopped.
+        `sample_weight` (n,) weights queries, so it must be equal for all documents of a query. It multiplies
+        the cost of the query's pairs. Weight 2 counts the query twice, weight 0 leaves it out.
+        `callback` gets `Progress` several times a second; returning True stops training. During the solver's
+        steps the current weights are kept; before that `StopRequested` is raised.
+        Raises `DataError` for unusable data, `SettingError` for a setting outside its range. Warns with
+        `SettingWarning` of settings that the current choices do not read. Warns with `DataWarning` if all
+        scores are equal (no query has two grades, or all weights stayed 0). Warns with scikit-learn's
+        `ConvergenceWarning` if the solver ended before its tolerance was met, unless it was stopped.
         """
         columns = Columns.of(X)
         self.warn_of_settings()
@@ -199,9 +200,9 @@ class Ranker(BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike, *, callback: Callback | None = None) -> FloatArray:
-        """Scores f(x) of documents X (n, d) -> (n,); higher ranks earlier.
+        """Return scores f(x) of documents X (n, d) -> (n,); higher ranks earlier.
 
-        `callback` is told the share done several times a second; returning True raises `StopRequested`.
+        `callback` gets the finished share several times a second; returning True raises `StopRequested`.
         """
         return self.scores(self._checked(X), reporter(callback))
 
@@ -215,23 +216,23 @@ class Ranker(BaseEstimator):
         definition: str | Definition = USUAL,
         at: int = 10,
     ) -> float:
-        """Mean NDCG@10 over queries: gain 2^y − 1, discount 1/log2(rank + 1) (see `rankviz.NDCG`).
+        """Return mean NDCG@10 over queries: gain 2^y − 1, discount 1/log2(rank + 1) (see `rankviz.NDCG`).
 
-        For a query of fewer documents @10 means its whole list, and queries without a relevant document are
-        left out. `definition` and `at` ask for another one: LETOR 4.0's, "letor", counts queries of fewer
-        than 10 documents as 0. `sample_weight` (n,), the same within a query, weighs the mean. Warns with
-        `DataWarning` where every model would have the same score, which is NaN if no query counts, and where
-        many documents share a score, so that their order in the file decides the mean (`NDCG.ties`).
+        For a query with fewer documents @10 means its whole list; queries without a relevant document are
+        left out. `definition` and `at` choose another metric: LETOR 4.0's, "letor", counts queries with fewer
+        than 10 documents as 0. `sample_weight` (n,), equal within a query, weights the mean. Warns with
+        `DataWarning` if every model would have the same score (NaN if no query counts), and if many documents
+        share a score, so that their order in the file decides the mean (`NDCG.ties`).
         """
         data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
         weights = None if sample_weight is None else query_weights(sample_weight, data, data.rows)
         return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 
     def _checked(self, X: ArrayLike) -> FloatArray:
-        """Documents to score, with the columns of training, or `DataError`."""
+        """Return documents to score, with the columns of training, or raise `DataError`."""
         check_is_fitted(self, "n_features_in_")
         if hasattr(X, "columns"):
-            check_columns(self, X)  # first: a table with other columns may well have gaps
+            check_columns(self, X)  # first: a table with other columns may have missing values
             out = features_of(X)
         else:
             out = features_of(X)
@@ -240,11 +241,11 @@ class Ranker(BaseEstimator):
         return out
 
     def learned(self, n_features: int, columns: Columns = UNNAMED) -> None:
-        """Be fitted on documents with so many features; `fit` then says what their columns are called."""
+        """Mark it as fitted on so many features, with these names of columns."""
         self.n_features_in_ = n_features
         columns.put_on(self)
 
     @property
     def columns(self) -> Columns:
-        """What the columns that it was trained on are called."""
+        """Names of the columns that it was trained on."""
         return Columns.on(self)

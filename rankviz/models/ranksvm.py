@@ -37,14 +37,14 @@ from rankviz.solvers.settings import PRECONDITIONERS, TOL
 class RankSVM(FeatureRanker):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
 
-    Settings that the map, the kernel or the solver chosen does not read change nothing, which `fit` says with
-    a `SettingWarning`; a `rank` that nothing reads is refused.
+    Settings that the chosen map, kernel or solver does not read have no effect; `fit` warns with
+    `SettingWarning`. An unread `rank` raises `SettingError`.
 
     Parameters
     ----------
     feature_map : {"linear", "nystroem", "fourier", "exact"}
-        φ: the features themselves, an approximation of the kernel's (chen2017 §3.2), or its own. Random
-        Fourier features there are of the RBF and the Laplacian kernel.
+        φ: the features themselves, an approximation of the kernel's map (chen2017 §3.2), or the exact kernel.
+        Random Fourier features exist for the RBF and the Laplacian kernel.
     n_components : int
         Landmarks or frequencies m; unused by the linear and the exact map.
     gamma : float or "scale"
@@ -58,72 +58,72 @@ class RankSVM(FeatureRanker):
     rank : int or None
         Nyström only: keep this many eigenvalues of the landmarks' kernel (chen2017 eq. 16–18).
     landmarks : {"uniform", "kmeans++"}
-        Nyström only: which distinct documents become landmarks.
+        Nyström only: choice of landmarks among distinct documents.
     frequencies : {"gaussian", "orthogonal"}
-        Random Fourier only: how frequencies are drawn.
+        Random Fourier only: sampling method of the frequencies.
     tol : float
         Stop when the Newton decrement is below tol times the objective, and the duality gap below a thousand
         times that; for the hinge when the duality gap is below tol. Values and gradients are in double
         precision; Hessian products may be in single (see `objectives.precision`).
     max_iter : int or None
-        Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for one
-        that suits the solver.
+        Largest number of Newton steps, of passes over the data (SGD) or of L-BFGS iterations; None for the
+        solver's default.
     preconditioner : {"auto", "none"}
-        "auto" solves the Newton systems with the preconditioner that suits the map; "none" by plain
-        conjugate gradients, to see what it is worth.
+        "auto" solves the Newton systems with the map's preconditioner; "none" uses plain conjugate gradients,
+        to show the preconditioner's effect.
     memory_limit : float or None
-        Bytes that training may take; what needs more is refused before it starts. None: 70 % of what the
-        machine has free. The exact map stores its kernel as precisely as this allows.
+        Bytes that training may use; a fit that needs more is refused before it starts. None: 70 % of the free
+        memory. The exact map stores its kernel as precisely as this allows.
     costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
-        What a pair costs: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
+        Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
     solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
-        How to minimise; "newton" serves every loss and map, the others are there to compare with (see
-        `rankviz.solvers.registry.SOLVERS`). "newton_yuan" keeps to he2009's own tolerance.
+        The solver; "newton" supports every loss and map, the others are for comparison (see
+        `rankviz.solvers.registry.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
     kernel : {"rbf", "laplacian", "polynomial", "linear"}
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
     degree : int
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float
-        Constant of the polynomial kernel, at least 0: below, it would not be positive semidefinite.
+        Constant of the polynomial kernel, at least 0, because otherwise it is not positive semidefinite.
 
     Attributes
     ----------
     coef_ : (m,) float64
-        Weights w; of the exact map for many documents the coefficients β of these.
+        Weights w; for the exact map with many documents, their coefficients β.
     feature_map_ : FittedMap
-        φ with everything drawn.
+        φ with all random parts drawn.
     gamma_ : float
-        γ that was used; 1 where there is none.
+        The γ used; 1 without one.
     feature_names_in_ : (d,) object
-        Names of the features, where `fit` was given a table whose columns have names: `predict` and `score`
-        then refuse a table with other columns, or in another order.
+        Names of the features, if `fit` was given a table with named columns. `predict` and `score` then
+        refuse a table with other columns, or in another order.
     n_features_in_, n_components_ : int
-        d, and the feature dimensions m that were used (fewer than asked for where documents repeat).
+        d, and the feature dimensions m used (fewer than requested if documents repeat).
     objective_ : float
         ½‖w‖² + C·risk at the weights.
     gap_ : float
-        Duality gap over objective: the objective is at most this share above its optimum, w at most
-        √(2·gap·objective) from the optimal w*. The optimum is unique, so that fits with other numbers of
-        threads or on other machines differ by no more than what both are from it.
+        Duality gap over objective. The objective is at most this share above its optimum, and w at most
+        √(2·gap·objective) from the optimal w*. The optimum is unique. So fits with other numbers of threads
+        or on other machines differ by at most the sum of their distances from it.
     status_ : Status
-        How the solver ended, in words.
+        Final status of the solver.
     n_iter_ : int
         Newton steps taken.
     trace_ : DataFrame
         One row per iteration (see `rankviz.solvers.result.TraceRow`).
     memory_need_ : int
-        Bytes that training was counted to take before it started, apart from what it takes only where there
-        is room: the matrix of an exact kernel, and a copy of wide features in single precision.
+        Bytes counted for training before it started. Optional memory is not counted: the matrix of an exact
+        kernel, and a copy of wide features in single precision.
     query_weights_ : (Q,) float64 or None
-        Weights of the queries that it was trained on, where `fit` was given `sample_weight`.
+        Weights of the training queries, if `fit` was given `sample_weight`.
     weighed_digest_ : str
-        Of the documents that these weights belong to, so that `duals` knows them; "" without weights.
+        Hash of the documents with these weights, so that `duals` recognises them; "" without weights.
     start_ : str
-        What the first iteration started from, in words: "zero", or weights of another model (`fit_curve`).
+        Start of the first iteration, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
-        Seconds spent on "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
+        Seconds of "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
 
     Examples
     --------
@@ -186,21 +186,21 @@ class RankSVM(FeatureRanker):
         self.coef0 = coef0
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData`, which is checked already; see `fit`."""
+        """Train on a checked `RankingData`; see `fit`."""
         return self._fit(data, None, callback)
 
     def fit_in_shards(self, data: RankingData, where: Backend, callback: Callback | None = None) -> Self:
-        """Train on shards of whole queries: the same model, by threads of this process or by a cluster.
+        """Train on shards of whole queries, by threads of this process or on a cluster: the same model.
 
-        Features are kept as there is memory for them (`shard_plan` says how, before). Raises as `fit`, and
-        `SettingError` for what shards cannot train: exact kernels of many documents, solvers that list pairs.
+        Features are stored as memory allows (`shard_plan` tells in advance). Raises like `fit`, and
+        `SettingError` for exact kernels of many documents or solvers that list pairs.
         """
         report = reporter(callback)
         self.fit_in(self.training_in_shards(data, where, report), report)
         return self
 
     def training_in_shards(self, data: RankingData, where: Backend, report: Report = silent) -> Training:
-        """As `training`, on shards."""
+        """Return the same as `training`, on shards."""
         plan, seed = self.shard_plan(data, where), self.seed()
         self.memory_need_ = plan.need
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
@@ -209,7 +209,7 @@ class RankSVM(FeatureRanker):
         return Training(space, space.risk, self._solver(seed), seed)
 
     def shard_plan(self, data: RankingData, where: Backend) -> Plan:
-        """How `fit_in_shards` would go about it; raises as it does."""
+        """Return the plan of `fit_in_shards`; raise the same errors."""
         self.check_settings()
         check_solver_in_shards(self.solver)
         refuse_unusable(data)
@@ -219,7 +219,7 @@ class RankSVM(FeatureRanker):
         return plan_for(data, self.feature_map, self.kernel, m, self.loss, where, limit)
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
-        """With weights s > 0 of queries, (Q,): C Σ_q s_q Σ_pairs …, as if each stood there s times."""
+        """Train with query weights s > 0, (Q,): C Σ_q s_q Σ_pairs …, as if each query occurred s times."""
         return self._fit(data, weights, callback)
 
     def _fit(self, data: RankingData, weights: FloatArray | None, callback: Callback | None) -> Self:
@@ -237,9 +237,9 @@ class RankSVM(FeatureRanker):
         keep_arguments: bool = False,
         weights: FloatArray | None = None,
     ) -> Training:
-        """Draw the features of this model and of those with other γ and C or fewer features, for `fit_in`.
+        """Draw the features for this model, and for other γ and C or fewer features, for `fit_in`.
 
-        `weights` (Q,) are of queries.
+        `weights` (Q,) are query weights.
         """
         room = self.room(data)
         self.memory_need_ = room.need
@@ -251,7 +251,8 @@ class RankSVM(FeatureRanker):
         return self.training_in(space, data, seed, weights)
 
     def room(self, data: RankingData) -> Room:
-        """The memory that training takes and leaves, `DataError` where it does not fit; settings checked."""
+        """Return the memory that training needs and leaves; `DataError` if it does not fit. Check settings
+        first."""
         self.check_settings()
         refuse_unusable(data)
         refuse_drowned(self.kernel_at(1.0), data)
@@ -262,14 +263,14 @@ class RankSVM(FeatureRanker):
     def training_in(
         self, space: Space, data: RankingData, seed: int = 0, weights: FloatArray | None = None
     ) -> Training:
-        """Training on these documents in a space that is there already, for `fit_in`."""
+        """Return training on these documents in an existing space, for `fit_in`."""
         return Training(space, lambda: self._risk(data, weights), self._solver(seed), seed)
 
     def fit_in(self, training: Training, report: Report = silent, *, alone: bool = False) -> Fit:
-        """Train within what a model that differs at most in γ, C and more features has prepared.
+        """Train with the prepared training of a model that differs at most in γ, C and more features.
 
-        `alone` starts from zero instead of from weights that were found there before. What `report` raises
-        ends it: during Newton steps with the weights so far.
+        `alone` starts from zero instead of weights found there before. An exception from `report` stops it;
+        during Newton steps the current weights are kept.
         """
         self.check_settings()
         X = training.space.X
@@ -305,12 +306,12 @@ class RankSVM(FeatureRanker):
         return SOLVERS[self.solver].make(settings)
 
     def check_settings(self) -> None:
-        """Raise `SettingError` for settings out of their range, or that do not go together."""
+        """Raise `SettingError` for settings outside their range, or an invalid combination."""
         super().check_settings()
         check_solver(self.solver, LOSSES[self.loss])
 
     def _unread(self) -> Iterator[tuple[Setting, str]]:
-        """Also a tolerance beside a solver that ends by a rule of its own."""
+        """Yield also a tolerance given with a solver that has its own stopping rule."""
         yield from super()._unread()
         if SOLVERS[self.solver].own_rule and self.tol != TOL.default:
             able = ", ".join(repr(name) for name, choice in SOLVERS.items() if not choice.own_rule)

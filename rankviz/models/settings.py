@@ -1,4 +1,4 @@
-"""The settings of methods beside those of features, risk and solvers (see `rankviz.common.settings`)."""
+"""The settings of methods, besides features, risk and solvers (see `rankviz.common.settings`)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FEATURE_MAP = Setting(
 
 @dataclass(frozen=True)
 class Start:
-    """What training may start from.
+    """Choice of the weights that training starts from.
 
     Attributes
     ----------
     label : str
     shared : bool
-        Whether weights of another run will do.
+        True if weights of another run may be used.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Start:
 
 
 STARTS = {"near": Start("the nearest run's weights", shared=True), "zero": Start("zero", shared=False)}
-"""By the names that `RunSpec(start=...)` uses."""
+"""Choices by their names in `RunSpec(start=...)`."""
 
 START = Setting(
     name="start",

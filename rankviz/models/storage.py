@@ -1,4 +1,4 @@
-"""Models as files: `save` and `load` a fitted ranker, ready to predict and to give its dual variables."""
+"""Models as files: `save` and `load` a fitted ranker, for predictions and dual variables."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from rankviz.solvers.result import Status
 
 FORMAT = 1
 NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")
-"""What is known at the end of training, beside the objective; not every model has all of it."""
+"""Final results of training besides the objective; not every model has all of them."""
 TRACE = "trace."
-"""Before the names of the columns of the trace, which are arrays of the file."""
+"""Prefix of the trace's columns among the arrays of the file."""
 
 
 def save(model: Ranker, path: str | Path) -> Path:
-    """Write a fitted RankSVM, plain, factorised or regularised, to `path`, complete or not at all.
+    """Write a fitted RankSVM, plain, factorised or regularised, to `path`, completely or not at all.
 
-    Npz and JSON, no pickle. Everything that `fit` has set is kept, also trace, status and duality gap, and of
-    the low-rank models factors or dual variables, for `rankviz.duals`.
-    Raises ValueError for a model that was not fitted or is none of these, or whose feature map or kernel is
-    in no registry; OSError where the path is not writable.
+    The file has npz and JSON, no pickle. It keeps everything that `fit` set, including trace, status and
+    duality gap, and for low-rank models factors or dual variables, for `rankviz.duals`.
+    Raises ValueError for a model that is not fitted or of another class, or whose feature map or kernel is
+    not registered; OSError if the path is not writable.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def save(model: Ranker, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Ranker:
-    """Read a model that `save` wrote, ready to `predict`, with everything that its `fit` has set.
+    """Read a model written by `save`, ready to `predict`, with everything that its `fit` set.
 
-    Earlier versions kept no trace, no status and of RankSVM no duality gap: of such a file `gap_` is NaN, and
-    a `DataWarning` says so. Raises `DataError` for a file that is missing, damaged, too large, or not a model
-    of this format.
+    Files of earlier versions have no trace, no status, and for RankSVM no duality gap. Then `gap_` is NaN,
+    with a `DataWarning`. Raises `DataError` for a file that is missing, damaged, too large, or not a model of
+    this format.
 
     Examples
     --------
@@ -112,9 +112,9 @@ def load(path: str | Path) -> Ranker:
 
 
 def _ended(model: RankSVM | LowRankRanker) -> dict[str, Any]:
-    """How training ended, as JSON can hold it: numbers that are none as null.
+    """Return the final results as JSON can hold them: NaN and infinity become null.
 
-    A model made of a stored run knows less of it.
+    A model made from a stored run has fewer of them.
     """
     known = {name: getattr(model, f"{name}_") for name in NUMBERS if hasattr(model, f"{name}_")}
     words = {name: getattr(model, f"{name}_") for name in ("start", "seconds") if hasattr(model, f"{name}_")}
@@ -123,14 +123,14 @@ def _ended(model: RankSVM | LowRankRanker) -> dict[str, Any]:
 
 
 def _end_arrays(model: RankSVM | LowRankRanker) -> Arrays:
-    """The columns of the trace, and the ranks of what is low-rank."""
+    """Return the columns of the trace, and the ranks of a low-rank model."""
     trace = getattr(model, "trace_", pd.DataFrame())
     found: Arrays = {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
     return found | ({"ranks": model.ranks_} if hasattr(model, "ranks_") else {})
 
 
 def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arrays) -> None:
-    """Set what `_ended` and `_end_arrays` gave; KeyError, TypeError or ValueError for anything else."""
+    """Set the results of `_ended` and `_end_arrays`; KeyError, TypeError or ValueError for other values."""
     if "status" in ended:
         model.status_ = Status[ended["status"]]
     if "start" in ended:
@@ -153,7 +153,7 @@ def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arr
 
 
 def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
-    """Of a file that has no duality gap, `gap_` is NaN, with a warning."""
+    """Set `gap_` to NaN with a warning if the file has no duality gap."""
     if hasattr(model, "gap_"):
         return
     model.gap_ = math.nan
@@ -165,7 +165,7 @@ def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
 
 
 def can_save(model: Ranker) -> bool:
-    """Whether `save` knows how to write models of its kind."""
+    """Return True if `save` supports this model's class."""
     return any(base.__name__ in _MODELS for base in type(model).__mro__)
 
 
@@ -174,11 +174,11 @@ _INNER = {
     "GridSearchCV": ". Save its best_estimator_",
     "RandomizedSearchCV": ". Save its best_estimator_",
 }
-"""Where the model is within what scikit-learn makes of it."""
+"""Position of the model inside scikit-learn's wrappers."""
 
 
 def _kind_of(model: Ranker) -> str:
-    """The name in `_MODELS`, also of a model of a class derived from one."""
+    """Return the name in `_MODELS` of the model's class or its base class."""
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
     if kind is None:
         name, inner = type(model).__name__, _INNER.get(type(model).__name__, "")
@@ -187,7 +187,7 @@ def _kind_of(model: Ranker) -> str:
 
 
 def _plain_params(model: Ranker) -> dict[str, Any]:
-    """Its settings as JSON can hold them: a random state that is not a number is left out."""
+    """Return the settings as JSON can hold them; a random state that is not a number becomes None."""
     params: dict[str, Any] = model.get_params()
     if not isinstance(params["random_state"], numbers.Integral):
         params["random_state"] = None
@@ -216,7 +216,7 @@ def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
 
 
 def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
-    """What `Columns` was described as; files from before columns were kept have none."""
+    """Return the stored `Columns`; older files have none."""
     if not isinstance(described, dict):
         raise ValueError(f"columns are {described!r}")
     kept = {name: None if listed is None else tuple(listed) for name, listed in described.items()}
@@ -227,7 +227,7 @@ def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
 
 
 def _maps() -> dict[str, type[FittedMap]]:
-    """All fitted feature maps, by the names of their classes."""
+    """Return all fitted feature maps by the names of their classes."""
     return {fitted.__name__: fitted for kind in FEATURE_MAPS.values() for fitted in kind.fitted}
 
 
@@ -239,11 +239,11 @@ def _map_name(fitted: FittedMap) -> str:
 
 
 RBF_ONLY: dict[str, Any] = {"name": "rbf", "settings": {}}
-"""The kernel of files that name none: there was no other."""
+"""The kernel of older files that name none: the RBF kernel was the only one."""
 
 
 def _described(kernel: Kernel | None) -> dict[str, Any] | None:
-    """A kernel by its name in `KERNELS` and its settings but γ, which stands beside it."""
+    """Return a kernel's name in `KERNELS` and its settings except γ, which is stored separately."""
     if kernel is None:
         return None
     name = kernel_name(kernel)
@@ -252,7 +252,7 @@ def _described(kernel: Kernel | None) -> dict[str, Any] | None:
 
 
 def _kernel(described: dict[str, Any] | None, gamma: float) -> Kernel | None:
-    """What `_described` was given, at γ."""
+    """Return the kernel given to `_described`, at γ."""
     if described is None:
         return None
     kind, values = KERNELS[KERNEL.checked(described["name"])], {**described["settings"], "gamma": gamma}

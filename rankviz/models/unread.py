@@ -1,4 +1,4 @@
-"""Settings that were given to an estimator but that nothing chosen there reads."""
+"""Settings given to an estimator that its current choices do not read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def unread_settings(
     estimator: type,
     value_of: Callable[[Setting], Any],
 ) -> Iterator[tuple[Setting, str]]:
-    """Settings with another value than the estimator's default that its choices do not read, in sentences.
+    """Yield settings that differ from the estimator's default but are not read, with a sentence for each.
 
-    A seed is not among them: it may be given to whatever is made, so that what draws is repeatable.
+    A seed is excepted: it may be given to any estimator, to make random parts repeatable.
     """
     declared, others = tuple(settings), (*left_out, SEED)
     read = {setting.name for setting, _ in active(declared, value_of, left_out)}
@@ -32,7 +32,8 @@ def unread_settings(
 
 
 def _choices(setting: Setting, declared: tuple[Setting, ...], read: set[str]) -> tuple[Setting, str]:
-    """The choice made that leads not to a setting, and in words what would: "kernel='polynomial' and …"."""
+    """Return the choice that does not read a setting, and in words one that does: "kernel='polynomial' and
+    …"."""
     chooser = next(
         choice
         for choice in every(declared)

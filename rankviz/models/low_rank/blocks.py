@@ -1,7 +1,7 @@
-"""The blocks of all queries as rectangles, those of equal shape stacked, with entries in one flat vector.
+"""Rectangular blocks of all queries, stacked by shape, with entries in one flat vector.
 
-A row is a document that is preferred to some other, a column one that some other is preferred to; with three
-grades or more, some entries of the rectangle are no pairs.
+A row is a document that is preferred to another one; a column is a document that another one is preferred to.
+With three or more grades, some entries of the rectangle are not pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Stack:
     rows, columns : (g, r) and (g, c) int64
         Documents of the training part.
     entries : slice
-        Where they are in the flat vector.
+        Their range in the flat vector.
     """
 
     queries: IntArray
@@ -41,12 +41,12 @@ class Stack:
         return len(self.queries), self.rows.shape[1], self.columns.shape[1]
 
     def of(self, flat: FloatArray) -> FloatArray:
-        """Its part of a flat vector (E,), as a view (g, r, c)."""
+        """Return its part of a flat vector (E,), as a view (g, r, c)."""
         return flat[self.entries].reshape(self.shape)
 
 
 class Blocks:
-    """The rectangles of all queries that have pairs.
+    """The rectangles of all queries with pairs.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Blocks:
         Documents.
     n_pairs : int
     is_pair : (E,) bool
-        Which entries are preference pairs.
+        True for entries that are preference pairs.
     """
 
     def __init__(self, y: IntArray, ptr: IntArray) -> None:
@@ -80,7 +80,7 @@ class Blocks:
         self.n_pairs = int(self.is_pair.sum())
 
     def margins(self, f: FloatArray) -> FloatArray:
-        """f_i − f_j of scores f (n,) at pairs, 0 elsewhere, (E,)."""
+        """Return f_i − f_j of scores f (n,) at pairs, 0 elsewhere, (E,)."""
         out = np.empty(self.size)
         for stack in self.stacks:
             np.subtract(f[stack.rows][:, :, None], f[stack.columns][:, None, :], out=stack.of(out))
@@ -88,7 +88,7 @@ class Blocks:
         return out
 
     def given(self, alpha: FloatArray) -> FloatArray:
-        """c_i = Σ_j α_ij − Σ_j α_ji of entries (E,) that are 0 where there is no pair, (n,)."""
+        """Return c_i = Σ_j α_ij − Σ_j α_ji of entries (E,) that are 0 outside pairs, (n,)."""
         c = np.zeros(self.n)
         for stack in self.stacks:
             block = stack.of(alpha)
@@ -97,14 +97,14 @@ class Blocks:
         return c
 
     def queries(self) -> Iterator[tuple[int, Stack, int]]:
-        """Each query with pairs, its stack and its place there."""
+        """Yield each query with pairs, its stack and its position there."""
         for stack in self.stacks:
             for place, query in enumerate(stack.queries):
                 yield int(query), stack, place
 
 
 def rectangle_entries(y: IntArray, ptr: IntArray) -> int:
-    """E, the entries of all rectangles, without making them."""
+    """Return E, the number of entries of all rectangles, without making them."""
     counts = grade_codes(y, ptr).counts()
     if counts.size == 0:
         return 0

@@ -1,7 +1,7 @@
-"""Sums over the documents that one is preferred to, or that are preferred to it, without listing a pair.
+"""Sums over each document's worse or better partners, without forming pairs.
 
-Documents of equal query and grade form a cell, and whether two documents are a pair depends on their cells
-alone: sums over partners are sums over a few cells, O(n) for all documents.
+Documents of equal query and grade form a cell. Two documents form a pair depending on their cells only. So
+sums over partners are sums over a few cells, O(n) for all documents.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Cells:
     n : int
         Documents.
     n_pairs : int
-        Preference pairs p.
+        Number of preference pairs p.
     degree : (n,) float64
-        Pairs that each document is in.
+        Number of pairs of each document.
     query : (n,) int64
         The query of each document, from 0.
     """
@@ -49,19 +49,20 @@ class Cells:
         self.n_pairs = round(float(below.sum()))
 
     def partners(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Σ x_j over the worse partners j of each document, and over the better: (n, k) -> twice (n, k)."""
+        """Return Σ x_j over the worse and over the better partners j of each document: (n, k) -> twice (n,
+        k)."""
         sums = self._members @ X
         return (self._worse @ sums)[self._cell], (self._better @ sums)[self._cell]
 
     def queries(self) -> Iterator[tuple[slice, Cells]]:
-        """Each query that has pairs: its documents, and their own cells."""
+        """Yield each query with pairs: its documents, and their own cells."""
         for start, end in itertools.pairwise(self._ptr.tolist()):
             cells = Cells(self._y[start:end], np.array([0, end - start]))
             if cells.n_pairs:
                 yield slice(start, end), cells
 
     def laplacian(self, f: FloatArray) -> FloatArray:
-        """L₀ f = Σ_P (f_i − f_j)(e_i − e_j), (n,) -> (n,)."""
+        """Return L₀ f = Σ_P (f_i − f_j)(e_i − e_j), (n,) -> (n,)."""
         below, above = self.partners(f[:, None])
         image: FloatArray = self.degree * f - (below + above)[:, 0]
         return image

@@ -1,4 +1,4 @@
-"""The blocks of models that solve for dual variables themselves."""
+"""Blocks of dual variables from models that solve for them directly."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rankviz.models.low_rank.blocks import Blocks
 def factor_duals(
     data: RankingData, scores: FloatArray, C: float, V: FloatArray, gap: float = float("nan")
 ) -> GivenDuals:
-    """The blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K).
+    """Return the blocks of α_ij = ⟨v_i, v_j⟩, from scores (n,) and factors V (n, K).
 
-    Raises `DataError` for data of another size, as `entry_duals` does.
+    Raises `DataError` for data of another size, like `entry_duals`.
     """
     _refuse_other_sizes(data, "factors", len(V), data.n_documents)
 
@@ -32,7 +32,7 @@ def factor_duals(
 def entry_duals(
     data: RankingData, scores: FloatArray, C: float, entries: FloatArray, gap: float = float("nan")
 ) -> GivenDuals:
-    """The blocks whose entries (E,) are laid out as `Blocks` does."""
+    """Return the blocks of entries (E,) in the layout of `Blocks`."""
     blocks = Blocks(data.y, data.ptr)
     _refuse_other_sizes(data, "entries", len(entries), blocks.size)
     places = {query: (stack, place) for query, stack, place in blocks.queries()}

@@ -38,51 +38,51 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import LOSS_WEIGHT
 
 PLAIN_TOL = 1e-4
-"""Duality gap of the RankSVM whose α is a start, at most."""
+"""Largest duality gap of the RankSVM whose α is the start."""
 
 
 class FactorizedRankSVM(LowRankRanker):
     """Factorised RankSVM: the hinge's dual problem over α_ij = ⟨v_i, v_j⟩, 0 ≤ v_ik ≤ √(C/K) (xu2019 §5.1).
 
     Minimise ½‖w‖² − Σ_P α_ij with w = Σ_P α_ij (φ(x_i) − φ(x_j)). Its α are feasible dual variables, so the
-    objective is never below the dual optimum of RankSVM. It is not convex: seeds lead to different ends.
+    objective is never below the dual optimum of RankSVM. It is not convex: seeds lead to different results.
 
-    So does rounding, which is why BLAS uses one thread meanwhile: the same fit gives the same model, bit by
-    bit, whatever the number of threads. On another type of processor, or with another version of BLAS, it may
-    end as far away as from another seed; so it may with the exact kernel where less memory is free, for its
-    matrix is stored as precisely as `memory_limit` allows.
+    Rounding does too. So BLAS uses one thread during training: the same fit then gives the same model, bit by
+    bit, for any number of threads. On another type of processor, or with another version of BLAS, the result
+    may differ as much as with another seed. The exact kernel may also differ with less free memory, because
+    its matrix is stored as precisely as `memory_limit` allows.
 
     Parameters
     ----------
     rank : int
-        K, length of the vectors v. A block of α has rank K at most with two grades, (R − 1)·K with R grades.
+        K, length of the vectors v. A block of α has rank at most K with two grades, (R − 1)·K with R grades.
     C : float
         Weight of the hinge loss, the largest α.
     feature_map, n_components, gamma, landmarks, frequencies, kernel, degree, coef0
         φ, as in `RankSVM`.
     random_state : int, RandomState or None
-        Seed of the positive factors it starts from, and of landmarks or frequencies.
+        Seed of the initial positive factors, and of landmarks or frequencies.
     tol : float
-        Ends where no step within the box could lower the objective by more than this share of it, to first
-        order (see `rankviz.models.low_rank.trace.StepRow`).
+        Stop once no step in the box can lower the objective by more than this share of it, to first order
+        (see `rankviz.models.low_rank.trace.StepRow`).
     max_iter : int or None
         Largest number of iterations for each number of factors on the way to K, or of passes over all
-        queries; None for one that suits the solver.
+        queries; None for the solver's default.
     solver : {"lbfgs", "query_steps"}
-        All factors at once, from a single drawn column through the divisors of K, so that the objective is
-        never above that for a divisor of K; or query by query from K drawn columns, as the paper does (for
-        maps with rows of features).
+        "lbfgs": all factors at once, from one random column through the divisors of K, so that the objective
+        is never above that for a divisor of K. "query_steps": query by query from K random columns, as in the
+        paper (for maps with rows of features).
     memory_limit : float or None
-        Bytes that training may take; None: 70 % of what the machine has free.
+        Bytes that training may use; None: 70 % of the free memory.
 
     Attributes
     ----------
     factors_ : (n, K) float64
         V of the training documents.
     objective_, dual_, primal_ : float
-        ½‖w‖² − Σα; the dual value, its negative; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+        ½‖w‖² − Σα; the dual value (its negative); and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
     gap_ : float
-        (primal − dual)/primal, which does not vanish where the factors cannot be optimal dual variables.
+        (primal − dual)/primal, which stays positive if the factors cannot represent optimal dual variables.
     coef_, feature_map_, gamma_, n_features_in_, feature_names_in_, n_components_, n_pairs_, status_, n_iter_,
     trace_, memory_need_, seconds_
         As in `RankSVM`.
@@ -137,12 +137,12 @@ class FactorizedRankSVM(LowRankRanker):
         self.coef0 = coef0
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData`, which is checked already; see `fit`. BLAS uses one thread meanwhile."""
+        """Train on a checked `RankingData`; see `fit`. BLAS uses one thread meanwhile."""
         with single_blas():
             return super().fit_data(data, callback=callback)
 
     def duals(self, data: RankingData) -> GivenDuals:
-        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        """Return its dual variables α, one block per query; `data` must be its training data."""
         own = factor_duals(data, self.predict(data.X), float(self.C), self.factors_, self.gap_)
         self._refuse_other_order(data, own.document_weights())
         return own
@@ -173,38 +173,38 @@ class FactorizedRankSVM(LowRankRanker):
 class RegularizedRankSVM(LowRankRanker):
     """Regularised RankSVM: the hinge's dual problem with a nuclear norm on its blocks (xu2019 §5.2).
 
-    Minimise ½‖w‖² − Σ_P α_ij + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α_ij ≤ C and A,
-    which is convex. The matrices A are low-rank, the α that make w are not.
+    Minimise ½‖w‖² − Σ_P α_ij + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α_ij ≤ C and A.
+    This is convex. The matrices A have low rank; the α that define w do not.
 
     Parameters
     ----------
     C : float
         Weight of the hinge loss, the largest α.
     nuclear, coupling : float
-        The paper's γ and λ. Singular values are cut by nuclear/(2·coupling).
+        The paper's γ and λ. Singular values are reduced by nuclear/(2·coupling).
     feature_map, n_components, gamma, random_state, landmarks, frequencies, kernel, degree, coef0
         φ and its seed, as in `RankSVM`.
     tol : float
-        Ends at this duality gap over |objective|, a proved distance from the minimum: then ‖w − w*‖ is at
-        most √(2·tol·|objective|), and fits with other numbers of threads or on other machines differ by no
-        more than twice that.
+        Stop at this duality gap over |objective|, a proved distance from the minimum. Then ‖w − w*‖ is at
+        most √(2·tol·|objective|). Fits with other numbers of threads or on other machines differ by at most
+        twice that.
     max_iter : int or None
-        Largest number of steps, or of the paper's rounds; None for one that suits the solver.
+        Largest number of steps, or of the paper's rounds; None for the solver's default.
     solver : {"fista", "alternating"}
-        Accelerated steps that start from the plain model, or the paper's alternating ones, from random α.
+        "fista": accelerated steps from the plain model; "alternating": the paper's steps, from random α.
     memory_limit : float or None
-        Bytes that training may take; None: 70 % of what the machine has free.
+        Bytes that training may use; None: 70 % of the free memory.
 
     Attributes
     ----------
     alpha_, low_rank_ : (E,) float64
-        α and A as entries of the rectangles that `rankviz.models.low_rank.blocks.Blocks` lays out.
+        α and A as entries of the rectangles in the layout of `rankviz.models.low_rank.blocks.Blocks`.
     ranks_ : (queries with pairs,) int64
-        Ranks of the A, in the order of `Blocks.queries`.
+        Ranks of the matrices A, in the order of `Blocks.queries`.
     objective_, dual_, primal_ : float
-        What is minimised; Σα − ½‖w‖²; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
+        The minimised function; Σα − ½‖w‖²; and ½‖w‖² + C Σ_P max(0, 1 − t) at the weights.
     gap_ : float
-        (primal − dual)/primal: what the nuclear norm costs RankSVM, and what is left to converge.
+        (primal − dual)/primal: the loss due to the nuclear norm, and the remaining distance to convergence.
     coef_, feature_map_, gamma_, n_features_in_, feature_names_in_, n_components_, n_pairs_, status_, n_iter_,
     trace_, memory_need_, seconds_
         As in `RankSVM`.
@@ -259,15 +259,15 @@ class RegularizedRankSVM(LowRankRanker):
         self.coef0 = coef0
 
     def duals(self, data: RankingData) -> GivenDuals:
-        """Its dual variables α, one block per query; `data` is what it was trained on."""
+        """Return its dual variables α, one block per query; `data` must be its training data."""
         return self._blocks(data, self.alpha_)
 
     def low_rank_blocks(self, data: RankingData) -> GivenDuals:
-        """The matrices A as blocks; with three grades or more they have entries where there is no pair."""
+        """Return the matrices A as blocks; with three or more grades they have entries outside pairs."""
         return self._blocks(data, self.low_rank_)
 
     def _blocks(self, data: RankingData, entries: FloatArray) -> GivenDuals:
-        """Entries (E,), α or A, as blocks; `DataError` where α does not give the weights of the model."""
+        """Return entries (E,), α or A, as blocks; `DataError` if α does not give the model's weights."""
         scores, C = self.predict(data.X), float(self.C)
         alpha = entry_duals(data, scores, C, self.alpha_, self.gap_)
         self._refuse_other_order(data, alpha.document_weights())
@@ -279,7 +279,7 @@ class RegularizedRankSVM(LowRankRanker):
         return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
 
     def check_settings(self) -> None:
-        """Raise `SettingError` for settings out of their range, or a coupling whose square is no number."""
+        """Raise `SettingError` for settings outside their range, or a coupling whose square overflows."""
         super().check_settings()
         if self.coupling > LARGEST_FEATURE:
             raise SettingError(f"coupling={self.coupling:g} must be at most {LARGEST_FEATURE:g}")
@@ -302,7 +302,8 @@ class RegularizedRankSVM(LowRankRanker):
         return result.point, result
 
     def _start(self, problem: Problem, blocks: Blocks, report: Report) -> FloatArray:
-        """α of RankSVM, nearly there where nuclear and coupling are small; or drawn (Algorithm 2, line 2)."""
+        """Return α of RankSVM, close to the solution for small nuclear and coupling; or draw α (Algorithm 2,
+        line 2)."""
         if DUAL_SOLVERS[self.solver].from_plain:
             tol = min(float(self.tol), PLAIN_TOL)
             return plain_alpha(problem.data, blocks, problem.gram, float(self.C), tol, report)

@@ -1,16 +1,16 @@
 """Factorised RankSVM (xu2019 §5.1): α_ij = ⟨v_i, v_j⟩ in the dual problem of the hinge.
 
 Minimise D(V) = ½‖Σ_P ⟨v_i, v_j⟩(φ_i − φ_j)‖² − Σ_P ⟨v_i, v_j⟩ over 0 ≤ v_ik ≤ √(C/K). The paper's eq. 9 and
-10 print the second term with +, and eq. 11 has −C in the place of −1; its eq. 4, the dual itself, decides.
+10 print the second term with +, and eq. 11 has −C instead of −1. We follow its eq. 4, the dual itself.
 
 With scores f the gradient is Σ_j (f_i − f_j − 1)v_j over the worse j, plus Σ_j (f_j − f_i − 1)v_j over the
-better ones: sums over partners of v_j and of f_j·v_j. So neither α nor a pair is ever listed, and value and
-gradient take O(nK) beside one product with the Gram matrix.
+better ones: sums over partners of v_j and of f_j·v_j. So α and pairs are never listed. Value and gradient
+take O(nK) plus one product with the Gram matrix.
 
-More factors bring little. A column repeated k times and divided by √k gives the same α, so minima fall along
-multiples of K (which `nested` uses); but α_ij = C asks for v_i = v_j = (√(C/K), …), so where
-pairs (a, c), (a, d) and (b, c) are at C, (b, d) is too, whatever K is. Optima of the dual problem have such
-stairs, and remain out of reach.
+More factors help little. A column repeated k times and divided by √k gives the same α, so minima decrease
+along multiples of K (`nested` uses this). But α_ij = C requires v_i = v_j = (√(C/K), …). So if pairs (a, c),
+(a, d) and (b, c) are at C, then (b, d) is too, for every K. Optima of the dual problem do not have this
+structure, so factors cannot reach them.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class FactorPoint:
 
     @property
     def dual(self) -> float:
-        """The negative dual value of the hinge, which is what is minimised."""
+        """The negative dual value of the hinge, which is minimised."""
         return self.value
 
 
 @dataclass(frozen=True, eq=False)
 class FactorProblem:
-    """D(V) with its box.
+    """D(V) with its box constraints.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FactorProblem:
     gram : Gram
     C : float
     rank : int
-        K. Masked to the pairs, a block of ⟨v_i, v_j⟩ has rank K at most with two grades, (R − 1)·K with R.
+        K. Restricted to pairs, a block of ⟨v_i, v_j⟩ has rank at most K with two grades, (R − 1)·K with R.
     """
 
     cells: Cells
@@ -77,10 +77,10 @@ class FactorProblem:
         return float(np.sqrt(self.C / self.rank))
 
     def start(self, seed: int) -> FloatArray:
-        """Factors drawn uniformly between 0 and the ceiling, times the best number up to 1.
+        """Draw factors uniformly between 0 and the ceiling, times the best number up to 1.
 
-        Algorithm 1, line 2, draws them. D(sV) = ½s⁴‖w‖² − s²Σα is least at s² = Σα/‖w‖²; from far beyond it,
-        the first steps would end at V = 0 for many queries, which is stationary.
+        Algorithm 1, line 2, draws them. D(sV) = ½s⁴‖w‖² − s²Σα is smallest at s² = Σα/‖w‖². From far beyond
+        it, the first steps would reach V = 0 for many queries, which is stationary.
         """
         V = np.random.default_rng(seed).uniform(0.0, self.ceiling, (self.cells.n, self.rank))
         point = self.at(V)
@@ -88,9 +88,9 @@ class FactorProblem:
         return V * np.sqrt(min(1.0, point.total / weight)) if weight > 0.0 else V
 
     def at(self, V: FloatArray, rest: FloatArray | None = None) -> FactorPoint:
-        """Value and gradient at V (n, K).
+        """Return the value and gradient at V (n, K).
 
-        `rest` (n,) are scores by weights that stay as they are: f = rest + G c, and ½‖w_rest‖² is left out.
+        `rest` (n,) are scores of fixed weights: f = rest + G c, and ½‖w_rest‖² is left out.
         """
         worse, better = self.cells.partners(V)
         given = np.einsum("ik,ik->i", V, worse)  # Σ_j α_ij
@@ -102,9 +102,9 @@ class FactorProblem:
         return FactorPoint(V, c, f, total, value, gradient)
 
     def bend(self, f: FloatArray, E: FloatArray) -> FloatArray:
-        """(T + Tᵀ)E with T_ij = f_i − f_j − 1 where (i, j) is a pair, else 0: (n, k) -> (n, k).
+        """Return (T + Tᵀ)E with T_ij = f_i − f_j − 1 if (i, j) is a pair, else 0: (n, k) -> (n, k).
 
-        The gradient is (T + Tᵀ)V, and ½tr(Eᵀ(T + Tᵀ)E) is how fast D falls or grows along EEᵀ.
+        The gradient is (T + Tᵀ)V, and ½tr(Eᵀ(T + Tᵀ)E) is the slope of D along EEᵀ.
         """
         return self._pulled(f, E, *self.cells.partners(E))
 
@@ -115,8 +115,8 @@ class FactorProblem:
 
 
 def box_gap(gradient: FloatArray, x: FloatArray, ceiling: float) -> float:
-    """max over 0 ≤ s ≤ ceiling of ⟨gradient, x − s⟩: zero exactly where x is stationary in the box.
+    """Return max over 0 ≤ s ≤ ceiling of ⟨gradient, x − s⟩: zero exactly if x is stationary in the box.
 
-    It bounds the objective's distance from its minimum where that is convex (frank1956).
+    If the objective is convex, it bounds its distance from the minimum (frank1956).
     """
     return float(np.vdot(gradient, x) - ceiling * np.minimum(gradient, 0.0).sum())

@@ -1,6 +1,6 @@
-"""Two ways to minimise over factors in a box: all of them at once by L-BFGS-B, or query by query as printed.
+"""Two solvers for factors in a box: L-BFGS-B on all of them, or steps query by query as printed.
 
-The problem is not convex: where they end depends on where they start, and both ends are stationary points.
+The problem is not convex: results depend on the start, and both solvers end at stationary points.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rankviz.solvers.effort import Sizes, Work
 from rankviz.solvers.result import Status
 
 MEMORY = 10
-"""Corrections that approximate the Hessian."""
+"""Number of corrections that approximate the Hessian."""
 
 NEEDS_ROWS = (
     "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
@@ -34,36 +34,36 @@ NEEDS_ROWS = (
 
 
 class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
-    """A way to minimise a `FactorProblem` from factors V (n, K), and the factors it starts from."""
+    """A solver for a `FactorProblem` from factors V (n, K), with its initial factors."""
 
     start_words: ClassVar[str]
 
     def start(self, problem: FactorProblem, seed: int) -> FloatArray:
-        """Positive factors, drawn."""
+        """Draw positive factors."""
         ...
 
 
 class _AllDrawn:
-    """Solvers that start from K drawn factors (xu2019 Algorithm 1, line 2)."""
+    """Solvers that start from K random factors (xu2019 Algorithm 1, line 2)."""
 
     start_words: ClassVar[str] = "positive factors drawn at random"
 
     def start(self, problem: FactorProblem, seed: int) -> FloatArray:
-        """V (n, K), drawn as `FactorProblem.start` says."""
+        """Draw V (n, K) by `FactorProblem.start`."""
         return problem.start(seed)
 
 
 @dataclass(frozen=True)
 class BoxedLBFGS(_AllDrawn):
-    """SciPy's L-BFGS-B on all factors at once, those of document i in units of 1/√(pairs that i is in).
+    """SciPy's L-BFGS-B on all factors at once, those of document i in units of 1/√(number of its pairs).
 
-    Gradients grow with the pairs; in equal units, queries of few documents would hardly move. Source:
-    byrd1995 for the method, zhu1997 for its code.
+    Gradients grow with the number of pairs; in equal units, queries with few documents would hardly move.
+    Source: byrd1995 for the method, zhu1997 for its code.
 
     Attributes
     ----------
     tol : float
-        Gap at which to end (see `StepRow`).
+        Gap at which to stop (see `StepRow`).
     max_iter : int
     """
 
@@ -75,13 +75,13 @@ class BoxedLBFGS(_AllDrawn):
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
-        """Run from factors V (n, K); a stop asked for through `report` returns the last iteration."""
+        """Minimise from factors V (n, K); a stop through `report` returns the last iteration."""
         tracer = Tracer(report, self.tol)
         point, status = self.go_on(problem, V, tracer)
         return LowRankResult(point, status, tuple(tracer.rows))
 
     def go_on(self, problem: FactorProblem, V: FloatArray, tracer: Tracer) -> tuple[FactorPoint, Status]:
-        """Run from factors V (n, K) as part of a longer run, whose rows `tracer` has."""
+        """Minimise from factors V (n, K) as part of a longer run; rows go to its `tracer`."""
         run = _BoxedRun(self, problem, tracer)
         try:
             run.begin(V)
@@ -92,7 +92,7 @@ class BoxedLBFGS(_AllDrawn):
 
 
 class _BoxedRun:
-    """The point that SciPy accepted last, and the one it has just tried."""
+    """The last accepted point of SciPy, and its last trial."""
 
     def __init__(self, solver: BoxedLBFGS, problem: FactorProblem, tracer: Tracer) -> None:
         self.solver, self.problem = solver, problem
@@ -104,7 +104,7 @@ class _BoxedRun:
         self._note()
 
     def minimise(self) -> Status:
-        """SciPy's own limits are put out of reach: only the gap, `max_iter` and rounding end it."""
+        """Run SciPy with its own limits out of reach: only the gap, `max_iter` and rounding end it."""
         if self.done:
             return Status.STATIONARY
         limit = self.solver.max_iter
@@ -123,7 +123,7 @@ class _BoxedRun:
 
     def _factors(self, x: FloatArray) -> FloatArray:
         V = (x * self.unit).reshape(self.problem.cells.n, self.problem.rank)
-        return np.clip(V, 0.0, self.problem.ceiling, out=V)  # the units may round over it
+        return np.clip(V, 0.0, self.problem.ceiling, out=V)  # rounding of the units may exceed the ceiling
 
     def _value(self, x: FloatArray) -> tuple[float, FloatArray]:
         self.tracer.tell()
@@ -131,7 +131,7 @@ class _BoxedRun:
         return self.tried.value, self.tried.gradient.ravel() * self.unit
 
     def _accepted(self, intermediate_result: OptimizeResult) -> None:
-        """Note the point of an iteration, the last one tried; SciPy stops at StopIteration."""
+        """Record the point of an iteration, usually the last trial; StopIteration stops SciPy."""
         V = self._factors(intermediate_result.x)
         self.point = self.tried if np.array_equal(V, self.tried.V) else self.problem.at(V)
         self._note()
@@ -145,16 +145,16 @@ class _BoxedRun:
 
 @dataclass(frozen=True)
 class QuerySteps(_AllDrawn):
-    """One projected-gradient step for the factors of each query in turn, over and over (xu2019 Algorithm 1).
+    """One projected-gradient step for the factors of each query in turn, repeatedly (xu2019 Algorithm 1).
 
-    w is kept up to date after each query (lines 6, 10 and 11). The paper's fixed learning rate is replaced by
-    backtracking: a step is halved until the objective falls as much as a step so long must make it fall, and
-    doubled for the next pass.
+    w is updated after each query (lines 6, 10 and 11). Backtracking replaces the paper's fixed learning rate.
+    A step is halved until the objective falls by at least the quadratic bound for its length, and doubled for
+    the next pass.
 
     Attributes
     ----------
     tol : float
-        Gap at which to end (see `StepRow`), looked at after each pass.
+        Gap at which to stop (see `StepRow`), checked after each pass.
     max_iter : int
         Passes over all queries.
     """
@@ -169,13 +169,14 @@ class QuerySteps(_AllDrawn):
 
     @classmethod
     def work(cls, values: Values, sizes: Sizes) -> Work:
-        """Typical work, for estimates."""
+        """Return the typical work, for estimates."""
         return by_query(values, sizes, cls.max_iter)
 
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
-        """Run from factors V (n, K); `SettingError` for an exact kernel that is not stored as features."""
+        """Minimise from factors V (n, K); `SettingError` for an exact kernel that is not stored as
+        features."""
         if not isinstance(problem.gram, FeatureGram):
             raise SettingError(NEEDS_ROWS)
         point, tracer = problem.at(V), Tracer(report, self.tol)
@@ -199,7 +200,7 @@ def _note(tracer: Tracer, problem: FactorProblem, point: FactorPoint) -> bool:
 
 
 class _Queries:
-    """The factors of all queries, w, and the problem that each query is while the others rest."""
+    """The factors of all queries, w, and the subproblem of each query with the others fixed."""
 
     def __init__(self, problem: FactorProblem, Phi: FloatArray, point: FactorPoint, tracer: Tracer) -> None:
         self.tracer = tracer
@@ -207,14 +208,14 @@ class _Queries:
         self.parts = [_Part(problem, cells, Phi, rows, point) for rows, cells in problem.cells.queries()]
 
     def step(self) -> None:
-        """One step for each query."""
+        """Take one step for each query."""
         for part in self.parts:
             self.tracer.tell()
             self.w += part.step(self.V, self.w)
 
 
 class _Part:
-    """One query: minimise ½‖w_rest + Φ_qᵀc‖² − Σα over its factors."""
+    """One query's subproblem: minimise ½‖w_rest + Φ_qᵀc‖² − Σα over its factors."""
 
     def __init__(
         self, problem: FactorProblem, cells: Cells, Phi: FloatArray, rows: slice, point: FactorPoint
@@ -225,7 +226,7 @@ class _Part:
         self.length = 1.0 / max(1.0, float(np.abs(point.gradient[rows]).max()))
 
     def step(self, V: FloatArray, w: FloatArray) -> FloatArray:
-        """Move this query's rows of V (n, K) one step; returns the change of w."""
+        """Move this query's rows of V (n, K) by one step; return the change of w."""
         rest = self.Phi @ (w - self.Phi.T @ self.c)
         here = self.problem.at(V[self.rows], rest)
         while True:
@@ -238,7 +239,7 @@ class _Part:
             if at_rest or there.value <= here.value + promised:
                 break
             self.length *= 0.5
-        if not at_rest:  # else it would grow without end
+        if not at_rest:  # else it would grow without bound
             self.length *= 2.0
         change_of_w = self.Phi.T @ (there.c - self.c)
         V[self.rows], self.c = moved, there.c
@@ -246,4 +247,4 @@ class _Part:
 
 
 TINY = 1e-24
-"""Steps this short, squared and relative, are rounding."""
+"""Shorter steps (squared, relative) are rounding."""

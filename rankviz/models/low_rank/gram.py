@@ -1,4 +1,4 @@
-"""From what pairs give documents to scores: f = G c with the Gram matrix G of documents, never formed.
+"""Scores from dual variables: f = G c with the Gram matrix G of documents, never formed.
 
 Dual variables α give each document c_i = Σ_j α_ij − Σ_j α_ji; then w = Σ c_i φ(x_i), f = G c and ‖w‖² = cᵀf.
 
@@ -23,11 +23,11 @@ class Gram(Protocol):
     """The Gram matrix of documents, for products."""
 
     def scores(self, c: FloatArray) -> FloatArray:
-        """f = G c: (n,) -> (n,)."""
+        """Return f = G c: (n,) -> (n,)."""
         ...
 
     def coefficients(self, c: FloatArray) -> FloatArray:
-        """The weights of the feature map that have scores G c."""
+        """Return the weights of the feature map that have scores G c."""
         ...
 
 
@@ -38,11 +38,11 @@ class FeatureGram:
     features: FeatureOperator
 
     def scores(self, c: FloatArray) -> FloatArray:
-        """Φ Φᵀ c."""
+        """Return φ Φᵀ c."""
         return self.features.product(self.features.adjoint(c))
 
     def coefficients(self, c: FloatArray) -> FloatArray:
-        """w = Φᵀ c, (m,)."""
+        """Return w = Φᵀ c, (m,)."""
         return self.features.adjoint(c)
 
 
@@ -54,22 +54,24 @@ class KernelGram:
     kernel: Kernel
 
     def scores(self, c: FloatArray) -> FloatArray:
-        """K c."""
+        """Return k c."""
         return self.K.product(c)
 
     def coefficients(self, c: FloatArray) -> FloatArray:
-        """β = c itself, (n,)."""
+        """Return β = c itself, (n,)."""
         return c
 
 
 POWER_STEPS, MARGIN = 40, 1.05
-"""Power iterations are a guess from below; solvers check the curvature where they rely on it."""
+"""Number of power iterations, which estimate from below (solvers check the curvature they rely on), and
+safety factor."""
 
 
 def pair_curvature(gram: Gram, cells: Cells) -> float:
-    """About ‖A Φ‖² = λ_max(M), M_(ij),(kl) = ⟨φ_i − φ_j, φ_k − φ_l⟩ (xu2019 eq. 5), 1.05 of what is found.
+    """Estimate ‖A Φ‖² = λ_max(M), M_(ij),(kl) = ⟨φ_i − φ_j, φ_k − φ_l⟩ (xu2019 eq. 5), times 1.05.
 
-    M = A G Aᵀ with the pair matrix A has the eigenvalues of L₀ G, which takes O(n) and one product with G.
+    M = A G Aᵀ with the pair matrix A has the nonzero eigenvalues of L₀ G, which takes O(n) and one product
+    with G.
     """
     f = np.random.default_rng(0).standard_normal(cells.n)
     largest = 0.0

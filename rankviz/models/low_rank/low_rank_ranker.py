@@ -1,4 +1,4 @@
-"""Shared by the factorised and the regularised model: features, memory, and what is known at the end."""
+"""Base class of the factorised and the regularised model: features, memory, and final results."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ from rankviz.risk.losses import LOSSES
 from rankviz.risk.pairs import count_pairs
 
 SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
-"""Weights computed twice from α differ by less, relative to the largest; and to the terms of their sums."""
+"""Two computations of weights from α differ by less, relative to the largest weight, and to the terms of
+their sums."""
 FACTOR_VECTORS, DUAL_VECTORS = 70, 12
-"""Arrays as large as the factors, or as all rectangles, that training holds at a time at most."""
+"""Largest number of arrays of the size of the factors, or of all rectangles, in memory at a time."""
 
 
 def factor_bytes(n: int, rank: int) -> int:
-    """Bytes that training takes for factors (n, rank)."""
+    """Return the bytes of training for factors (n, rank)."""
     return 8 * FACTOR_VECTORS * n * rank
 
 
 def dual_bytes(entries: int) -> int:
-    """Bytes that training takes for rectangles with so many entries in all."""
+    """Return the bytes of training for rectangles with this total number of entries."""
     return 8 * DUAL_VECTORS * entries
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The data that a model is trained on, with their Gram matrix."""
+    """Training data of a model, with their Gram matrix."""
 
     data: RankingData
     gram: Gram
@@ -55,7 +56,7 @@ class Problem:
 
 
 class LowRankRanker(FeatureRanker):
-    """What both models share: features, the memory they may take, and what is known at the end."""
+    """Common parts of both models: features, memory limit, and final results."""
 
     left_out = (RANK,)  # its parameter `rank` is K
     C: float
@@ -65,7 +66,7 @@ class LowRankRanker(FeatureRanker):
     memory_limit: float | None
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
-        """Train on a `RankingData`, which is checked already; see `fit`."""
+        """Train on a checked `RankingData`; see `fit`."""
         report, clock = reporter(callback), Stopwatch()
         self.check_settings()
         refuse_unusable(data)
@@ -91,16 +92,16 @@ class LowRankRanker(FeatureRanker):
         return self
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
-        """Raise `SettingError`: weights of queries would be bounds C·s_q of their own."""
+        """Raise `SettingError`: query weights would need separate bounds C·s_q."""
         raise SettingError(
             f"{type(self).__name__} takes no sample_weight: all its dual variables have the one bound C; "
             "RankSVM(loss='hinge') has weights, or repeat queries that are to weigh more"
         )
 
     def _refuse_other_order(self, data: RankingData, c: FloatArray) -> None:
-        """Raise `DataError` where c (n,), of α, is not that of the weights: α knows documents by order.
+        """Raise `DataError` if c (n,), from α, does not give the weights: α depends on the documents' order.
 
-        `fit` puts documents of a query that stand apart together, which need not be the order of the caller.
+        `fit` groups scattered documents of a query, so its order may differ from the caller's.
         """
         fitted, rounding = self.feature_map_, ROUNDING * np.abs(c).sum()
         if fitted.in_kernel_space:
@@ -119,7 +120,7 @@ class LowRankRanker(FeatureRanker):
             )
 
     def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
-        """G of the training documents; a kernel matrix may take `left` bytes."""
+        """Return G of the training documents; a kernel matrix may use `left` bytes."""
         if fitted.kernel is None:
             return FeatureGram(centred(fitted.operator(data.X, report), data.ptr))
         if not fitted.in_kernel_space:
@@ -128,10 +129,11 @@ class LowRankRanker(FeatureRanker):
         return KernelGram(kernel_matrix(data.X, fitted.kernel, left, report), fitted.kernel)
 
     def _check_kernel_space(self) -> None:
-        """Raise ValueError for a solver that needs rows of features, which an exact kernel has not."""
+        """Raise SettingError for a solver that needs rows of features, which an exact kernel does not
+        have."""
 
     def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
-        """The duality gap of the hinge between w and α."""
+        """Compute the duality gap of the hinge between w and α."""
         squared = risk_of(data.y, data.ptr, LOSSES["squared_hinge"]).at(point.f)
         weight = float(point.c @ point.f)
         self.primal_ = 0.5 * weight + self.C * 0.5 * squared.total_slope
@@ -139,7 +141,7 @@ class LowRankRanker(FeatureRanker):
         self.gap_ = (self.primal_ - self.dual_) / self.primal_ if self.primal_ > 0.0 else 0.0
 
     def _room(self, data: RankingData) -> float:
-        """Bytes left for a kernel matrix; raises `DataError` where training does not fit."""
+        """Return the bytes left for a kernel matrix; raise `DataError` if training does not fit."""
         limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
         shape = data.n_documents, data.n_features
         risk = risk_sizes(data.y, data.ptr, LOSSES["squared_hinge"])
@@ -150,25 +152,25 @@ class LowRankRanker(FeatureRanker):
         return limit - self.memory_need_
 
     def _limits(self) -> dict[str, Any]:
-        """Tolerance and number of iterations, for the solver."""
+        """Return tolerance and number of iterations, for the solver."""
         given = {} if self.max_iter is None else {"max_iter": int(self.max_iter)}
         return {"tol": float(self.tol), **given}
 
     @property
     @abstractmethod
     def solution(self) -> dict[str, FloatArray]:
-        """What was found beside the weights, to be stored; `keep` takes it back."""
+        """Results besides the weights, for storage; `keep` reads them."""
 
     @abstractmethod
     def _start_words(self) -> str:
-        """The start of training, in words."""
+        """Describe the start of training in words."""
 
     @abstractmethod
     def _own_bytes(self, data: RankingData) -> int:
-        """Bytes beside the features."""
+        """Return the bytes besides the features."""
 
     @abstractmethod
     def _trained(
         self, problem: Problem, report: Report
     ) -> tuple[FactorPoint | DualPoint, LowRankResult[Any]]:
-        """Solve, and keep what is the model's own."""
+        """Solve the problem, and store the model's own results."""

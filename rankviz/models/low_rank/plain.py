@@ -1,4 +1,4 @@
-"""Dual variables of the plain hinge RankSVM, to start from: from features or a kernel that are there."""
+"""Dual variables of the plain hinge RankSVM, as a start, from existing features or kernel."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from rankviz.solvers.hinge import HingeContinuation
 def plain_alpha(
     data: RankingData, blocks: Blocks, gram: Gram, C: float, tol: float, report: Report = silent
 ) -> FloatArray:
-    """α (E,) of the hinge to a duality gap of `tol`: slopes of the last smoothed hinge, 0 where no pair is.
+    """Return α (E,) of the hinge to a duality gap of `tol`: slopes of the last smoothed hinge, 0 outside
+    pairs.
 
-    A stop asked for through `report` gives those so far.
+    A stop through `report` returns the current α.
     """
     objective = _objective(data, gram, risk_of(data.y, data.ptr, SmoothedHinge(1.0)), C)
     result = HingeContinuation(tol).solve(objective, report=lambda progress: report(Progress("newton")))
@@ -32,7 +33,7 @@ def plain_alpha(
 
 def _objective(data: RankingData, gram: Gram, risk: Risk, C: float) -> Objective:
     if isinstance(gram, KernelGram):
-        few = first_landmarks(data.n_documents)  # what memory was counted for
+        few = first_landmarks(data.n_documents)  # as assumed when memory was counted
         return KernelObjective(data.X, gram.kernel, gram.K, risk, C, most_landmarks=few)
     if isinstance(gram, FeatureGram):
         return RankObjective(gram.features.compact(), risk, C)

@@ -1,4 +1,4 @@
-"""Solvers of the factorised and the regularised model by name, and what is asked of them there."""
+"""Solvers of the factorised and the regularised model by name."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rankviz.models.low_rank.nested import Nested
 from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
 
 FACTOR_SOLVERS: dict[str, type[Nested | QuerySteps]] = {"lbfgs": Nested, "query_steps": QuerySteps}
-"""Solvers by the names that `FactorizedRankSVM(solver=...)` uses; the second is the paper's."""
+"""Solvers by their names in `FactorizedRankSVM(solver=...)`; the second is the paper's."""
 
 DUAL_SOLVERS: dict[str, type[Fista | Alternating]] = {"fista": Fista, "alternating": Alternating}
-"""Solvers by the names that `RegularizedRankSVM(solver=...)` uses; the second is the paper's."""
+"""Solvers by their names in `RegularizedRankSVM(solver=...)`; the second is the paper's."""
 
 
 def check_rows(name: str) -> None:
-    """Raise `SettingError` for a solver that needs rows of features, where an exact kernel has none."""
+    """Raise `SettingError` for a solver that needs rows of features, because an exact kernel has none."""
     if FACTOR_SOLVERS[name].needs_rows:
         able = next(other for other, solver in FACTOR_SOLVERS.items() if not solver.needs_rows)
         near = next(other for other, kind in FEATURE_MAPS.items() if kind.approximates)

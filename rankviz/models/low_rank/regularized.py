@@ -1,10 +1,11 @@
-"""Regularised RankSVM (xu2019 §5.2): the dual problem of the hinge beside matrices of small nuclear norm.
+"""Regularised RankSVM (xu2019 §5.2): the dual problem of the hinge, coupled to matrices of small nuclear
+norm.
 
-Minimise ½αᵀMα − eᵀα + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α ≤ C and matrices A
-(eq. 15; the paper's γ and λ). The distance counts all entries of a block, also where there is no pair: over
-pairs alone thresholding would not give the best A with three grades or more. The best A for given α is
-D_{nuclear/(2·coupling)}(mat(α)), and what is left is a convex function of α with the gradient
-Mα − e + 2·coupling·(α − A): a differentiable problem in a box. The A is low-rank; the α is not.
+Minimise ½αᵀMα − eᵀα + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α ≤ C and matrices A (eq.
+15; the paper's γ and λ). The distance counts all entries of a block, also outside pairs. Over pairs alone,
+thresholding would not give the best A with three or more grades. The best A for given α is
+D_{nuclear/(2·coupling)}(mat(α)). The rest is a convex function of α with the gradient Mα − e + 2·coupling·(α
+− A): a differentiable problem in a box. A has low rank; α does not.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rankviz.models.low_rank.gram import Gram
 from rankviz.models.low_rank.shrinkage import shrunk
 
 SMALL = 5_000
-"""Blocks with fewer entries in all are worked on by one thread: handing them to others takes longer."""
+"""Blocks with fewer entries in total use one thread, which is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Thresholded:
     nuclear : float
         Σ_l ‖A_l‖_*.
     ranks : (queries with pairs,) int64
-        In the order of `Blocks.queries`.
+        Ranks in the order of `Blocks.queries`.
     """
 
     A: FloatArray
@@ -43,22 +44,22 @@ class Thresholded:
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """Values and gradient at dual variables α beside matrices A.
+    """Values and gradient at dual variables α and matrices A.
 
     Attributes
     ----------
     alpha : (E,) float64
-        Zero where there is no pair.
+        Zero outside pairs.
     low : Thresholded
-        The A that the value counts.
+        The A used in the value.
     c, f : (n,) float64
         c_i = Σ_j α_ij − Σ_j α_ji, and the scores G c.
     dual : float
         ½cᵀf − Σα, the negative dual value of the hinge.
     value : float
-        With the nuclear norm and the coupling.
+        Objective with the nuclear norm and the coupling.
     gradient : (E,) float64
-        Over α at this A; that of the value without A where A is the best.
+        Over α at this A; for the best A, also the gradient of the value minimised over A.
     """
 
     alpha: FloatArray
@@ -72,7 +73,7 @@ class DualPoint:
 
 @dataclass(frozen=True, eq=False)
 class RegularizedProblem:
-    """The problem of eq. 15, over all blocks.
+    """The problem of eq. 15 over all blocks.
 
     Attributes
     ----------
@@ -92,11 +93,11 @@ class RegularizedProblem:
 
     @property
     def lipschitz(self) -> float:
-        """Largest curvature of the objective over α: that of M and of the coupling."""
+        """Largest curvature of the objective over α: that of M plus that of the coupling."""
         return self.curvature + 2.0 * self.coupling
 
     def best(self, alpha: FloatArray) -> Thresholded:
-        """The best A for given α: thresholded at nuclear/(2·coupling) (eq. 19)."""
+        """Return the best A for given α: thresholded at nuclear/(2·coupling) (eq. 19)."""
         A, tau = np.empty_like(alpha), self.nuclear / (2.0 * self.coupling)
 
         def threshold(stack: Stack) -> tuple[float, IntArray]:
@@ -110,7 +111,7 @@ class RegularizedProblem:
         return Thresholded(A, sum(nuclear for nuclear, _ in parts), ranks)
 
     def at(self, alpha: FloatArray, low: Thresholded | None = None) -> DualPoint:
-        """Value and gradient at α (E,) and matrices A, the best ones if not given."""
+        """Return value and gradient at α (E,) and matrices A (default: the best)."""
         low = self.best(alpha) if low is None else low
         c, total = self.blocks.given(alpha), float(alpha.sum())
         f = self.gram.scores(c)
@@ -125,12 +126,13 @@ class RegularizedProblem:
         return DualPoint(alpha, low, c, f, dual, value, gradient)
 
     def quadratic(self, change: FloatArray) -> float:
-        """ΔᵀMΔ of a change Δ (E,) that is 0 where there is no pair."""
+        """Return ΔᵀMΔ of a change Δ (E,) that is 0 outside pairs."""
         c = self.blocks.given(change)
         return float(c @ self.gram.scores(c))
 
     def step(self, alpha: FloatArray, gradient: FloatArray, length: float) -> FloatArray:
-        """A step against the gradient, back into the box (eq. 18, whose sign is the other way round)."""
+        """Return a step against the gradient, projected into the box (eq. 18, which has the opposite
+        sign)."""
         moved = gradient * -length
         moved += alpha
         return np.clip(moved, 0.0, self.C, out=moved)

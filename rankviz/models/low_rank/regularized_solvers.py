@@ -1,4 +1,4 @@
-"""Two ways to minimise the regularised problem: FISTA, and the alternating steps as printed."""
+"""Two solvers for the regularised problem: FISTA, and the alternating steps as printed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from rankviz.solvers.effort import Sizes, Work
 from rankviz.solvers.result import Status
 
 CHECK_EVERY = 5
-"""Steps of FISTA between looks at the objective where they have led, which cost as much as a step."""
+"""Steps of FISTA between evaluations of the objective, which cost as much as a step."""
 
 
 DualSolver: TypeAlias = LowRankSolver[RegularizedProblem, DualPoint]
-"""A way to minimise a `RegularizedProblem`, from α (E,) in the box."""
+"""A solver for a `RegularizedProblem`, from α (E,) in the box."""
 
 
 @dataclass(frozen=True)
 class Fista:
     """Accelerated projected gradients (beck2009) on the objective over α with the best A at each α.
 
-    Steps are 1/L with L the curvature of M and of the coupling; M's is checked at every step, and raised
-    where it was taken too small. Momentum is dropped where it leads uphill.
+    Steps are 1/L with L the curvature of M plus that of the coupling. M's curvature is checked at every step
+    and raised if it was too small. Momentum is reset if it leads uphill.
 
     Attributes
     ----------
     tol : float
-        Gap at which to end (see `StepRow`): a proved bound on the distance from the minimum.
+        Gap at which to stop (see `StepRow`): a proved bound on the distance from the minimum.
     max_iter : int
     """
 
@@ -48,14 +48,15 @@ class Fista:
 
     @classmethod
     def work(cls, values: Values, sizes: Sizes) -> Work:
-        """Typical work, for estimates; nearer to the end from the start the less the nuclear norm weighs."""
+        """Return the typical work, for estimates; the start is closer to the solution for a smaller nuclear
+        norm."""
         share = min(1.0, values["nuclear"])
         return by_dual_steps(iterations(FISTA_STEPS, values, cls.max_iter, share), sizes)
 
     def solve(
         self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
     ) -> LowRankResult[DualPoint]:
-        """Run from α (E,) in the box; a stop asked for through `report` returns the last look."""
+        """Minimise from α (E,) in the box; a stop through `report` returns the last evaluation."""
         tracer, point = Tracer(report, self.tol), problem.at(alpha)
         try:
             run = _FistaRun(problem, alpha, tracer)
@@ -78,7 +79,7 @@ def _note(tracer: Tracer, problem: RegularizedProblem, steps: int, point: DualPo
 
 
 class _FistaRun:
-    """Where it is, where the next step is taken from, and its momentum."""
+    """Current point, extrapolated point for the next step, and momentum."""
 
     def __init__(self, problem: RegularizedProblem, alpha: FloatArray, tracer: Tracer) -> None:
         self.problem, self.tracer, self.steps = problem, tracer, 0
@@ -86,7 +87,7 @@ class _FistaRun:
         self.momentum = 1.0
 
     def step(self) -> None:
-        """One step from `ahead`."""
+        """Take one step from `ahead`."""
         self.tracer.tell()
         point = self.problem.at(self.ahead)
         moved = self._descend(point)
@@ -97,7 +98,7 @@ class _FistaRun:
         self.alpha, self.momentum, self.steps = moved, following, self.steps + 1
 
     def _descend(self, point: DualPoint) -> FloatArray:
-        """A projected-gradient step whose length the curvature along it allows."""
+        """Return a projected-gradient step that satisfies the curvature along it."""
         while True:
             moved = self.problem.step(point.alpha, point.gradient, 1.0 / self.problem.lipschitz)
             change = moved - point.alpha
@@ -109,15 +110,15 @@ class _FistaRun:
 
 @dataclass(frozen=True)
 class Alternating:
-    """Projected-gradient steps on α for fixed A, then the best A, over and over (xu2019 Algorithm 2).
+    """Projected-gradient steps on α for fixed A, then the best A, repeatedly (xu2019 Algorithm 2).
 
-    The learning rate is 1/L, with which no step can raise the objective, L checked as in `Fista`; the paper
-    searches it.
+    The learning rate is 1/L, which never raises the objective; L is checked as in `Fista`. The paper searches
+    it.
 
     Attributes
     ----------
     tol : float
-        Gap at which to end.
+        Gap at which to stop.
     max_iter : int
         Rounds T.
     inner : int
@@ -136,13 +137,13 @@ class Alternating:
 
     @classmethod
     def work(cls, values: Values, sizes: Sizes) -> Work:
-        """Typical work, for estimates."""
+        """Return the typical work, for estimates."""
         return by_dual_steps(iterations(ROUNDS, values, cls.max_iter), sizes, ROUND)
 
     def solve(
         self, problem: RegularizedProblem, alpha: FloatArray, report: Report = silent
     ) -> LowRankResult[DualPoint]:
-        """Run from α (E,) in the box; a stop asked for through `report` returns the last round."""
+        """Minimise from α (E,) in the box; a stop through `report` returns the last round."""
         tracer, point = Tracer(report, self.tol), problem.at(alpha)
         try:
             done = _note(tracer, problem, 0, point)
@@ -161,7 +162,7 @@ class Alternating:
 
 
 def _step(problem: RegularizedProblem, point: DualPoint) -> tuple[DualPoint, RegularizedProblem]:
-    """A step on α for fixed A, and the problem with a curvature that allows it, which c and f tell."""
+    """Return a step on α for fixed A, and the problem with a sufficient curvature, checked by c and f."""
     while True:
         there = problem.at(problem.step(point.alpha, point.gradient, 1.0 / problem.lipschitz), point.low)
         change = there.alpha - point.alpha

@@ -1,4 +1,4 @@
-"""Shared by low-rank solvers: how they are called, what they return, one row per iteration."""
+"""Interface, results and traces of low-rank solvers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Problem = TypeVar("Problem", contravariant=True)
 
 @dataclass(frozen=True)
 class StepRow:
-    """Where an iteration has led.
+    """The result of one iteration.
 
     Attributes
     ----------
     iteration : int
-        From 0, the start; of an algorithm that goes from query to query, passes over all.
+        Number from 0, the start; for steps query by query, passes over all queries.
     objective : float
-        What is minimised.
+        The minimised function.
     gap : float
-        max ⟨gradient, x − s⟩ over points s of the box, over |objective|: zero where no step in the box lowers
-        the objective. Where that is convex, it proves how far the objective is above its minimum.
+        max ⟨gradient, x − s⟩ over points s of the box, over |objective|: zero if no step in the box lowers
+        the objective. For a convex objective, it bounds the distance from the minimum.
     seconds : float
-        Since the solver started.
+        Seconds since the solver started.
     """
 
     iteration: int
@@ -42,7 +42,7 @@ class StepRow:
 
 @dataclass(frozen=True, eq=False)
 class LowRankResult(Generic[P]):
-    """The last point, how the solver ended, and its trace."""
+    """The last point, the final status, and the trace."""
 
     point: P
     status: Status
@@ -58,21 +58,21 @@ class LowRankResult(Generic[P]):
 
 
 class LowRankSolver(Protocol[Problem, P]):
-    """A way to minimise problems of a kind, ending at points P."""
+    """A solver for problems of one kind, ending at points P."""
 
     def solve(self, problem: Problem, start: FloatArray, /, report: Report = silent) -> LowRankResult[P]:
-        """Run from `start`; a stop asked for through `report` returns what is there."""
+        """Minimise from `start`; a stop through `report` returns the current result."""
         ...
 
 
 class Tracer:
-    """Keeps the trace of one solve and tells whoever listens.
+    """Records the trace of one solve and reports it.
 
     Parameters
     ----------
     report : Report
     tol : float
-        The gap at which to end.
+        The gap at which to stop.
     """
 
     def __init__(self, report: Report, tol: float) -> None:
@@ -80,12 +80,12 @@ class Tracer:
         self._report, self._tol, self._began = report, tol, time.perf_counter()
 
     def note(self, iteration: int, objective: float, gap: float, scores: FloatArray) -> bool:
-        """Add a row; whether its gap is small enough to end."""
+        """Add a row; return True if its gap is small enough to stop."""
         relative = gap / abs(objective) if objective != 0.0 else gap
         self.rows.append(StepRow(iteration, objective, relative, time.perf_counter() - self._began))
         self._report(Progress("newton", None, asdict(self.rows[-1]), scores))
         return relative <= self._tol
 
     def tell(self) -> None:
-        """A sign of life between rows; raises `StopRequested` where a stop was asked for."""
+        """Report that the solver is alive between rows; raise `StopRequested` on a stop."""
         self._report(Progress("newton", None, asdict(self.rows[-1]) if self.rows else None))
