@@ -1,13 +1,13 @@
-"""What if, and why: training data changed and models trained again, scores taken apart."""
+"""Models retrained on changed data ("what if"), and explanations of scores ("why")."""
 
 from typing import TYPE_CHECKING
 
 from rankviz.common.lazy import names_of, submodules
 
-if not TYPE_CHECKING:  # a checker that saw this would believe that any name exists
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
     __getattr__ = submodules(__name__)
 
 
 def __dir__() -> list[str]:
-    """Say which modules there are, those not imported yet among them."""
+    """List all modules, including those that are not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

@@ -1,7 +1,7 @@
-"""Changes of data, as values: what is left out, added or different, applied in order.
+"""Changes of data, as values: items left out, added or different, applied in order.
 
-A query is named by its id or name (`query_labels`), a document by its number in `rows`, where it stood in the
-file: neither changes by what was left out before. Nothing is changed in place.
+A query is named by its id or name (`query_labels`), a document by its number in `rows`, its position in the
+file. Earlier changes alter neither. Nothing is changed in place.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Change(Protocol):
     """One change of data."""
 
     def apply(self, data: RankingData) -> RankingData:
-        """The changed data; `DataError` naming the query, document or feature that is not there."""
+        """Return the changed data; `DataError` naming a query, document or feature that is not there."""
         ...
 
     def part(self, fold: Fold) -> str:
-        """The part of a fold that it changes; "" for all of them."""
+        """Return the name of the part of a fold that it changes; "" for all parts."""
         ...
 
     def words(self, data: RankingData | None = None) -> str:
-        """What it does, in a few words, with the names that the data have."""
+        """Describe the change in a few words, with the names in the data."""
         ...
 
 
@@ -50,7 +50,7 @@ class _OfQuery:
     query: Any
 
     def part(self, fold: Fold) -> str:
-        """The first part that has the query."""
+        """Return the first part that has the query."""
         for name, data in fold.parts.items():
             if place_of_query(data, self.query) is not None:
                 return name
@@ -72,24 +72,24 @@ class QueryOut(_OfQuery):
     """A query with all of its documents is left out."""
 
     def apply(self, data: RankingData) -> RankingData:
-        """The other queries."""
+        """Return the other queries."""
         q = index_of_query(data, self.query)
         _refuse_nothing_left(data.n_queries, "query")
         return take_queries(data, np.delete(np.arange(data.n_queries), q))
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "query 7 left out"."""
+        """Say "query 7 left out"."""
         return f"query {self.query} left out"
 
 
 @dataclass(frozen=True)
 class QueryWeighed(_OfQuery):
-    """The pairs of a query count so many times in training, where its data stay what they are."""
+    """The pairs of a query have this weight in training; its data do not change."""
 
     weight: float
 
     def apply(self, data: RankingData) -> RankingData:
-        """The same data; `DataError` for a weight that is not above 0."""
+        """Return the same data; `DataError` for a weight that is not above 0."""
         index_of_query(data, self.query)
         if not (np.isfinite(self.weight) and self.weight > 0):
             raise DataError(
@@ -101,28 +101,29 @@ class QueryWeighed(_OfQuery):
         return data
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "query 7 counts 10 times"."""
+        """Say "query 7 counts 10 times"."""
         return f"query {self.query} counts {self.weight:g} times"
 
 
 @dataclass(frozen=True)
 class OnlyQueries:
-    """Only these queries are trained on, in the order of the data; of a fold the training part's."""
+    """Only these queries are used for training, in the order of the data; for a fold, of its training
+    part."""
 
     queries: tuple[Any, ...]
 
     def apply(self, data: RankingData) -> RankingData:
-        """The data of these queries."""
+        """Return the data of these queries."""
         kept = sorted({index_of_query(data, query) for query in self.queries})
         _refuse_nothing_left(len(kept) + 1, "query")
         return take_queries(data, kept)
 
     def part(self, fold: Fold) -> str:
-        """The training part."""
+        """Return the training part."""
         return "train"
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "only 12 queries"."""
+        """Say "only 12 queries"."""
         n = len(self.queries)
         return f"only query {self.queries[0]}" if n == 1 else f"only {n} queries"
 
@@ -132,14 +133,14 @@ class DocumentOut(_OfDocument):
     """A document is left out."""
 
     def apply(self, data: RankingData) -> RankingData:
-        """The other documents."""
+        """Return the other documents."""
         i = index_of_document(data, self.query, self.document)
         own = data.query_slice(index_of_query(data, self.query))
         _refuse_nothing_left(own.stop - own.start, f"document of query {self.query}")
         return take_documents(data, np.delete(np.arange(data.n_documents), i))
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "document 3 of query 7 left out"."""
+        """Say "document 3 of query 7 left out"."""
         return f"{self._words(data)} left out"
 
 
@@ -150,13 +151,13 @@ class GradeSet(_OfDocument):
     grade: int
 
     def apply(self, data: RankingData) -> RankingData:
-        """The data with that grade; X is the same array."""
+        """Return the data with that grade; X is the same array."""
         y = data.y.copy()
         y[index_of_document(data, self.query, self.document)] = _grade(self.grade, data.name)
         return replace(data, y=y)
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "document 3 of query 7 has grade 2"."""
+        """Say "document 3 of query 7 has grade 2"."""
         return f"{self._words(data)} has grade {self.grade}"
 
 
@@ -168,13 +169,13 @@ class FeatureSet(_OfDocument):
     value: float
 
     def apply(self, data: RankingData) -> RankingData:
-        """The data with that value."""
+        """Return the data with that value."""
         i, X = index_of_document(data, self.query, self.document), data.X.copy()
         X[i, feature_checked(data, self.feature)] = _finite(self.value, data.name)
         return replace(data, X=X)
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "document 3 of query 7 has feature 5 = 0.25"."""
+        """Say "document 3 of query 7 has feature 5 = 0.25"."""
         return f"{self._words(data)} has {feature_name(data, self.feature)} = {self.value:g}"
 
 
@@ -185,23 +186,23 @@ class FeatureOff:
     feature: int
 
     def apply(self, data: RankingData) -> RankingData:
-        """The data without what the feature said."""
+        """Return the data with the feature set to 0."""
         X = data.X.copy()
         X[:, feature_checked(data, self.feature)] = 0.0
         return replace(data, X=X)
 
     def part(self, fold: Fold) -> str:
-        """All of them."""
+        """Return "" for all parts."""
         return ""
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "feature 5 off"."""
+        """Say "feature 5 off"."""
         return f"{feature_name(data, self.feature)} off"
 
 
 @dataclass(frozen=True)
 class DocumentAdded(_OfQuery):
-    """A document more, the last one of its query; `document` is the number that it has in `rows` then."""
+    """A new document, the last one of its query; `document` will be its number in `rows`."""
 
     document: int
     features: tuple[float, ...]
@@ -209,7 +210,7 @@ class DocumentAdded(_OfQuery):
     name: str = ""
 
     def apply(self, data: RankingData) -> RankingData:
-        """The data with the document."""
+        """Return the data with the document."""
         if (data.rows == self.document).any():
             raise DataError(
                 f"a new document with the number {self.document}, which another one has",
@@ -228,7 +229,7 @@ class DocumentAdded(_OfQuery):
         return with_document(data, self.query, self.document, x, _grade(self.grade, data.name), self.name)
 
     def words(self, data: RankingData | None = None) -> str:
-        """ "document 90 added to query 7 with grade 1"."""
+        """Say "document 90 added to query 7 with grade 1"."""
         called = self.name or f"{self.document}"
         return f"document {called} added to query {self.query} with grade {self.grade}"
 
@@ -243,7 +244,7 @@ CHANGES: dict[str, type[Any]] = {
     "feature_off": FeatureOff,
     "document_added": DocumentAdded,
 }
-"""Kinds of changes by the names that JSON has for them."""
+"""Kinds of changes by their names in JSON."""
 
 
 @overload
@@ -251,9 +252,9 @@ def changed(data: RankingData, changes: Sequence[Change]) -> RankingData: ...
 @overload
 def changed(data: Fold, changes: Sequence[Change]) -> Fold: ...
 def changed(data: RankingData | Fold, changes: Sequence[Change]) -> RankingData | Fold:
-    """Apply changes in order to a part, or to the parts of a fold that they are about.
+    """Apply changes in order to a part, or to the affected parts of a fold.
 
-    Raises `DataError` that names what a change is about and is not there.
+    Raises `DataError` that names the missing query, document or feature.
     """
     for change in changes:
         data = _on_fold(data, change) if isinstance(data, Fold) else change.apply(data)
@@ -267,12 +268,12 @@ def _on_fold(fold: Fold, change: Change) -> Fold:
 
 
 def next_document(data: RankingData) -> int:
-    """A number for a new document that no other one has."""
+    """Return a number for a new document that no other one has."""
     return int(data.rows.max(initial=-1)) + 1
 
 
 def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
-    """How many times queries count, by what they are called; those that are not named count once."""
+    """Return the weights of the queries in these changes by their labels; other queries have weight 1."""
     asked: dict[Any, float] = {}
     for change in changes:
         if isinstance(change, QueryWeighed):
@@ -281,14 +282,14 @@ def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
 
 
 def as_values(change: Change) -> dict[str, Any]:
-    """A change as plain values, for JSON."""
+    """Return a change as plain values, for JSON."""
     kind = next(name for name, made in CHANGES.items() if type(change) is made)
     values = asdict(change)  # type: ignore[call-overload]
     return {"kind": kind} | {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
 
 
 def from_values(values: Mapping[str, Any]) -> Change:
-    """The change that `as_values` was given; `DataError` for values of none."""
+    """Return the change from the values of `as_values`; `DataError` for other values."""
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name != "kind"}
     try:
         change: Change = CHANGES[values["kind"]](**given)
@@ -302,7 +303,7 @@ def from_values(values: Mapping[str, Any]) -> Change:
 
 
 def document_name(data: RankingData | None, query: object, document: int) -> str:
-    """What a document is called: its id where it has one, else its number."""
+    """Return a document's name: its id if it has one, else its number."""
     if data is None or data.document_ids is None or place_of_query(data, query) is None:
         return str(document)
     own = data.query_slice(index_of_query(data, query))
@@ -312,7 +313,7 @@ def document_name(data: RankingData | None, query: object, document: int) -> str
 
 
 def feature_name(data: RankingData | None, feature: int) -> str:
-    """What a feature is called, "feature 5" for the one at 4 where it has no name."""
+    """Return a feature's name; without one, "feature 5" for index 4."""
     names = None if data is None else data.feature_names
     return f"feature {feature + 1}" if names is None or feature >= len(names) else names[feature]
 

@@ -1,4 +1,4 @@
-"""Where would two documents swap? Values of one feature of A at which the scores of A and B are equal."""
+"""Swaps of two documents: values of one feature of A at which the scores of A and B are equal."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Swap:
     Attributes
     ----------
     feature : int
-        Its column.
+        Column of the feature.
     value : float
-        At which their scores are equal.
+        Value at which both scores are equal.
     change : float
-        That value less A's.
+        This value minus A's.
     spreads : float
         |change| in standard deviations of the feature over the data.
     step : float
-        0 where no smaller change swaps them. Else a smaller one may be missed: of some feature, only values
-        that are so many of its standard deviations apart were looked at.
+        0 if no smaller change swaps them. Otherwise a smaller one may be missed: some feature was checked
+        only at values this many of its standard deviations apart.
     """
 
     feature: int
@@ -54,9 +54,9 @@ class Crossings:
     Attributes
     ----------
     values : (k,) float64
-        Rising.
+        Ascending.
     step : float
-        0 where these are all. Else two crossings between values that are so far apart may be missed.
+        0 if these are all. Otherwise two crossings may be missed between values this far apart.
     """
 
     values: FloatArray
@@ -72,7 +72,7 @@ class Swaps:
     found : list of Swap
         Smallest change first.
     step : float
-        As in `Swap`; it holds where nothing was found, too.
+        As in `Swap`; it holds for an empty result too.
     """
 
     found: list[Swap]
@@ -80,7 +80,7 @@ class Swaps:
 
 
 def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values: ArrayLike) -> FloatArray:
-    """f(A with each of these values of a feature) − f(B): documents (d,), values (s,) -> (s,)."""
+    """Return f(A with each of these values of a feature) − f(B): documents (d,), values (s,) -> (s,)."""
     fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
@@ -90,13 +90,13 @@ def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values
 def crossings(
     model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, within: tuple[float, float]
 ) -> FloatArray:
-    """All values of a feature of A, rising and within (low, high), at which A and B swap.
+    """Return all values of a feature of A, ascending within (low, high), at which A and B swap.
 
-    For any ranker. None is missed where scores are known as functions of single features, as with the RBF,
-    Laplacian or linear kernel on any map (see `rankviz.whatif.looks`), unless a range has very many waves;
-    of other rankers two crossings between neighbours of 200 values may be missed. `crossings_seen` says
-    which of these it is. Where scores are equal over a stretch, as far as numbers tell, its middle is given.
-    Raises `SettingError` for a feature or a range that is none, `DataError` for documents that do not fit.
+    Works for any ranker. None is missed if scores are known functions of single features, as with the RBF,
+    Laplacian or linear kernel on any map (see `rankviz.whatif.looks`), unless the range has very many waves.
+    For other rankers, two crossings between neighbours of 200 values may be missed. `crossings_seen` reports
+    the case. If scores are equal on an interval, up to rounding, its middle is returned. Raises
+    `SettingError` for an invalid feature or range, `DataError` for documents that do not fit.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def crossings(
 def crossings_seen(
     model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, within: tuple[float, float]
 ) -> Crossings:
-    """The same, and whether these are all."""
+    """Return the same, and whether these are all."""
     fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
@@ -119,16 +119,16 @@ def crossings_seen(
     if len(ends) != 2 or not -math.inf < ends[0] <= ends[1] < math.inf:
         raise SettingError(f"within={within!r} must be two finite numbers, the smaller one first")
     low, high = ends
-    with single_blas():  # its products here are small: threads would wait for each other
+    with single_blas():  # its products are small: threads would wait for each other
         line = lines_of(model, a, b)(feature)
         look = line.look(low, high)
         return Crossings(_crossings(line, look), look.step)
 
 
 def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
-    """The nearest crossing along every feature that has one, and whether a nearer one may be missed.
+    """Return the nearest crossing along every feature, and whether a nearer one may be missed.
 
-    Features stay within their range over documents X (n, d), and changes are in their spreads there.
+    Features stay within their range over documents X (n, d); changes are in standard deviations over X.
     """
     fitted(model)
     a, b = one_pair(model, A, B)
@@ -153,10 +153,10 @@ def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
 
 
 def smallest_swap(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swap | None:
-    """The smallest change of a single feature that swaps A and B, in spreads; None where no feature does.
+    """Return the smallest change of a single feature that swaps A and B, in standard deviations, or None.
 
-    Its `step` is 0 where no smaller change does. `swaps` gives the nearest swap along every feature, and says
-    where nothing was found how finely it looked. Raises as `crossings` does.
+    Its `step` is 0 if no smaller change does. `swaps` returns the nearest swap along every feature, and its
+    precision even if nothing was found. Raises like `crossings`.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def smallest_swap(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Sw
 
 
 def _nearest(line: Line, own: float, low: float, high: float) -> tuple[FloatArray, float]:
-    """The crossings nearest to a value, as far as need be, and the step of the look that found them."""
+    """Return the crossings nearest to a value, and the step of the search that found them."""
     start, reach = min(max(own, low), high), line.reach
     while True:
         left, right = max(low, start - reach), min(high, start + reach)
@@ -183,8 +183,8 @@ def _nearest(line: Line, own: float, low: float, high: float) -> tuple[FloatArra
 
 
 def _crossings(line: Line, look: Look, own: float | None = None) -> FloatArray:
-    """All crossings of a look, rising; or those few among which the nearest to a value is."""
-    signed = np.flatnonzero(look.margins)  # scores that are equal have no sign
+    """Return all crossings of a look, ascending; or a few, including the nearest to a value."""
+    signed = np.flatnonzero(look.margins)  # equal scores have no sign
     above = look.margins[signed] > 0
     turned = np.flatnonzero(above[1:] != above[:-1])
     pairs = np.column_stack((signed[turned], signed[turned + 1]))
@@ -195,14 +195,14 @@ def _crossings(line: Line, look: Look, own: float | None = None) -> FloatArray:
 
 
 def _zero(margin: Margin, look: Look, left: int, right: int) -> float:
-    """Where the sign changes between two values of a look; the middle where all between are equal."""
+    """Return the zero between two values of a look; the middle if all values between have margin 0."""
     if right > left + 1:
         return float((look.values[left + 1] + look.values[right - 1]) / 2)
     return _between(margin, {float(look.values[i]): float(look.margins[i]) for i in (left, right)})
 
 
 def _between(margin: Margin, ends: dict[float, float]) -> float:
-    """The zero between two ends, whose margins are not computed again: alone they may round otherwise."""
+    """Return the zero between two ends; reuse their margins, which might round differently."""
     low, high = ends
     precision = 4 * np.finfo(float).eps
     return float(

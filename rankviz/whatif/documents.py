@@ -1,4 +1,4 @@
-"""Pairs of documents as callers give them: one of each, or equally many."""
+"""Pairs of documents from callers: one pair, or several."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rankviz.models.ranker import Ranker
 
 
 def pairs_of(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Documents (p, d) each, of one pair or of p; `DataError` where they do not fit the model.
+    """Return documents (p, d) each, of one pair or of p; `DataError` if they do not fit the model.
 
-    Names of columns are not looked at, for a row of a table has none.
+    Column names are not checked, because a row of a table has none.
     """
     shapes = np.shape(A), np.shape(B)
     if shapes[0] != shapes[1] or len(shapes[0]) not in (1, 2):
@@ -36,7 +36,7 @@ def _table(X: ArrayLike) -> ArrayLike:
 
 
 def column_of(values: ArrayLike) -> FloatArray:
-    """Return values of one feature, (s,) float64; `DataError` where they are none."""
+    """Return values of one feature, (s,) float64; `DataError` for an invalid array."""
     if np.ndim(values) != 1:
         raise DataError(
             f"values of shape {np.shape(values)}",
@@ -47,7 +47,7 @@ def column_of(values: ArrayLike) -> FloatArray:
 
 
 def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Two documents (d,); `DataError` for tables, and as `pairs_of`."""
+    """Return two documents (d,); `DataError` for tables, and like `pairs_of`."""
     if np.ndim(A) != 1 or np.ndim(B) != 1:
         raise DataError(
             f"documents of shapes {np.shape(A)} and {np.shape(B)}",
@@ -59,11 +59,12 @@ def one_pair(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, Flo
 
 
 def check_feature(feature: int, d: int) -> None:
-    """Raise `SettingError` for the number of no feature."""
+    """Raise `SettingError` for an invalid number of a feature."""
     Whole(0, d - 1).check("feature", feature)
 
 
 def fitted(model: Ranker) -> None:
-    """Raise `SettingError` for what is no ranker, and scikit-learn's `NotFittedError` before training."""
+    """Raise `SettingError` unless `model` is a ranker, and scikit-learn's `NotFittedError` before
+    training."""
     instance("model", model, Ranker, "a ranker of rankviz, such as RankSVM")
     check_is_fitted(model, "n_features_in_")

@@ -1,7 +1,7 @@
-"""What leaving out each training query would do, estimated for all at once to first order.
+"""First-order estimates of leaving out each training query, for all queries at once.
 
-At the optimum ∇(½‖w‖² + C Σ_q ℓ_q) = 0. Without query q the gradient there is −C∇ℓ_q, so that w moves by
-about H⁻¹·C∇ℓ_q, H the Hessian with the query still in it. One factor of H serves all queries.
+At the optimum ∇(½‖w‖² + C Σ_q ℓ_q) = 0. Without query q the gradient there is −C∇ℓ_q, so w moves by about
+H⁻¹·C∇ℓ_q, with H the Hessian that includes the query. One factor of H serves all queries.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class QueryEffects:
     Attributes
     ----------
     queries : (Q,) array
-        Labels.
+        Labels of the queries.
     changes : (Q, m) float64
         Change of w without each query.
     map : FittedMap
@@ -48,13 +48,13 @@ class QueryEffects:
     map: FittedMap
 
     def of_scores(self, X: FloatArray) -> FloatArray:
-        """Change of the scores of documents X (n, d) without each query -> (Q, n)."""
+        """Return the change of the scores of documents X (n, d) without each query -> (Q, n)."""
         features = self.map.operator(np.asarray(X, np.float64))
         scores: FloatArray = (features.base @ features.basis.expand(self.changes.T)).T
         return scores
 
     def of_margin(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
-        """Change of f(A) − f(B) of two documents (d,) without each query -> (Q,)."""
+        """Return the change of f(A) − f(B) of two documents (d,) without each query -> (Q,)."""
         scores = self.of_scores(np.stack((np.asarray(A, np.float64), np.asarray(B, np.float64))))
         return scores[:, 0] - scores[:, 1]
 
@@ -65,10 +65,10 @@ class QueryEffects:
 
 
 def effects_of_queries(refits: Refits) -> QueryEffects:
-    """Estimate what leaving out each training query would do to the weights.
+    """Estimate the change of the weights without each training query.
 
-    Costs of pairs by query stay as they are. Raises `SettingError` for models whose Hessian is not formed:
-    the hinge, which has none, the exact kernel in its own space, and rankers that share nothing.
+    Costs of pairs that depend on queries stay the same. Raises `SettingError` for models whose Hessian is not
+    formed: the hinge (it has none), the exact kernel in its own space, and rankers other than RankSVM.
     """
     if not isinstance(refits, RankSVMRefits):
         raise SettingError(
@@ -101,11 +101,11 @@ def beside_refits(
     queries: Sequence[Any] | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """How good the estimates are: f(A) − f(B) of two documents (d,) without each of some queries.
+    """Compare estimates and refits: f(A) − f(B) of two documents (d,) without each of some queries.
 
-    One row per query (all where none are named), by the size of the estimate: `margin` without a change, the
-    `estimate` of its change, and what training again without the query makes of it (`refit`).
-    Raises what `effects_of_queries` and `Refits.refit` do.
+    One row per query (default: all), sorted by the size of the estimate: `margin` without a change, the
+    `estimate` of its change, and the actual change after retraining without the query (`refit`). Raises like
+    `effects_of_queries` and `Refits.refit`.
     """
     table = _estimated(refits, A, B)
     if queries is not None:
@@ -123,12 +123,12 @@ def margins_without_queries(
     seconds: float = math.inf,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """What f(A) − f(B) of two documents (d,) becomes without each training query.
+    """Return f(A) − f(B) of two documents (d,) without each training query.
 
-    One row per query by the size of the estimate: query, pairs, `margin` without a change, `estimate` of its
-    change, and `refit`, what training again without the query makes of it, for the first `most` queries or as
-    many as begin within so many seconds, but for one query at least; NaN for others. `after` is the margin
-    without the query, by the refit where there is one. Raises what `beside_refits` does.
+    One row per query, sorted by the size of the estimate: query, pairs, `margin` without a change, `estimate`
+    of its change, and `refit`, the change after retraining without the query. Refits cover the first `most`
+    queries, or as many as begin within `seconds`, but at least one; others are NaN. `after` is the margin
+    without the query, from the refit if there is one. Raises like `beside_refits`.
     """
     table = _estimated(refits, A, B)
     found = _refitted(refits, A, B, table.head(most), seconds, callback)
@@ -137,7 +137,7 @@ def margins_without_queries(
 
 
 def _estimated(refits: Refits, A: ArrayLike, B: ArrayLike) -> pd.DataFrame:
-    """Queries by the size of their estimates: query, pairs, margin, estimate."""
+    """Return the queries sorted by the size of their estimates: query, pairs, margin, estimate."""
     one_pair(refits.before.model, A, B)
     effects, data = effects_of_queries(refits), refits.data
     table = pd.DataFrame(
@@ -155,7 +155,7 @@ def _estimated(refits: Refits, A: ArrayLike, B: ArrayLike) -> pd.DataFrame:
 def _refitted(
     refits: Refits, A: ArrayLike, B: ArrayLike, table: pd.DataFrame, seconds: float, callback: Callback | None
 ) -> list[float]:
-    """Changes of the margin when models are trained without the queries of a table, while there is time."""
+    """Return the changes of the margin after retraining without each query of a table, while time allows."""
     report, clock = reporter(callback), Stopwatch()
     found: list[float] = []
     for k, (query, margin) in enumerate(zip(table["query"], table["margin"], strict=True)):

@@ -1,4 +1,4 @@
-"""RankSVM on landmarks that somebody chose: any points, not only documents."""
+"""RankSVM with given landmarks: any points, not only documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rankviz.models.ranksvm import RankSVM
 
 
 class LandmarkRankSVM(RankSVM):
-    """RankSVM with Nyström features of landmarks that are given; everything else as in `RankSVM`.
+    """RankSVM with Nyström features of given landmarks; otherwise like `RankSVM`.
 
     Parameters
     ----------
     points : (m, d) array
-        The landmarks. With the documents that `RankSVM` would have drawn it is that model.
+        The landmarks. The documents that `RankSVM` would draw give the same model.
     kernel, gamma, degree, coef0, C, loss, costs, random_state, tol, max_iter
         As for `RankSVM`.
 
@@ -72,12 +72,12 @@ class LandmarkRankSVM(RankSVM):
         keep_arguments: bool = False,
         weights: FloatArray | None = None,
     ) -> Training:
-        """As for `RankSVM`; raises `SettingError` for points that are none of the documents' space."""
+        """Return the training, as for `RankSVM`; raise `SettingError` for points of another dimension."""
         self.n_components = len(self._landmarks(data.n_features))
         return super().training(data, report, keep_arguments=keep_arguments, weights=weights)
 
     def unfitted_map(self, gamma: float, seed: int) -> GivenLandmarks:
-        """The Nyström map of the points."""
+        """Return the Nyström map of the points."""
         return GivenLandmarks(np.asarray(self.points, float), needed(self.kernel_at(gamma)))
 
     def _landmarks(self, d: int) -> FloatArray:

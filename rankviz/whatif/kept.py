@@ -1,7 +1,7 @@
-"""What stays of a fitted RankSVM when its data change: the map, rows of its base, a kernel matrix.
+"""Reusable parts of a fitted RankSVM when its data change: the map, rows of its base, a kernel matrix.
 
-A `Place` is where a model was trained: its documents, its map, and Φ or K of them. `moved` gives the place
-for changed documents, which shares with it all that the change leaves as it was.
+A `Place` is the state of a trained model: its documents, its map, and their Φ or K. `moved` returns the place
+for changed documents, and shares all that the change does not affect.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from rankviz.fitting.spaces import FeatureSpace, KernelSpace
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Which documents of changed data are there unchanged in the data before.
+    """Match of the documents of changed data with those of the data before.
 
     Attributes
     ----------
     before : (n,) int64
-        Where each document stood before; −1 for a new one.
+        Position of each document before; −1 for a new one.
     same : (n,) bool
-        Whether its features are as they were.
+        True if its features did not change.
     n_before : int
-        Documents before.
+        Number of documents before.
     """
 
     before: IntArray
@@ -43,7 +43,7 @@ class Alike:
 
     @classmethod
     def of(cls, before: RankingData, after: RankingData) -> Alike:
-        """Documents are the same by their number in `rows`; their features are compared."""
+        """Match documents by their number in `rows`, and compare their features."""
         if after.X is before.X:
             return cls(np.arange(len(before.y)), np.ones(len(before.y), bool), len(before.y))
         order = np.argsort(before.rows, kind="stable")
@@ -55,25 +55,25 @@ class Alike:
 
     @property
     def all_as_before(self) -> bool:
-        """Whether these are the documents of before, all of them in their order."""
+        """True if these are all documents of before, in the same order."""
         return bool(self.same.all()) and np.array_equal(self.before, np.arange(self.n_before))
 
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Where to train after a change.
+    """The place and data for training after a change.
 
     Attributes
     ----------
     place : Place
     data : RankingData
-        What to train on there.
+        Training data there.
     shown : (n,) int64
-        Where each document of the changed data stands among those of `data`.
+        Position of each document of the changed data in `data`.
     w : (m,) float64 or None
-        Weights to start from; None where there are none.
+        Weights to start from; None without any.
     curved_alike : bool
-        Whether the Hessian is of the same features.
+        True if the Hessian belongs to the same features.
     """
 
     place: Place
@@ -84,7 +84,7 @@ class Moved:
 
 
 class Place(Protocol):
-    """Where a model was trained."""
+    """State of a trained model."""
 
     @property
     def map(self) -> FittedMap:
@@ -92,25 +92,26 @@ class Place(Protocol):
         ...
 
     def space(self, budget: float) -> FeatureSpace | KernelSpace:
-        """The space in which to train there, with what is known of it."""
+        """Return the space for training there, with its known parts."""
         ...
 
     def start(self, w: FloatArray) -> FloatArray:
-        """Weights as the space has vectors."""
+        """Return weights as vectors of the space."""
         ...
 
     def scores(self, w: FloatArray) -> FloatArray:
-        """Scores of its documents, (n,)."""
+        """Return the scores of its documents, (n,)."""
         ...
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
-        """Where to train on changed data, with features `off` switched off, from weights w."""
+        """Return the place and data for changed data, with features `off` set to 0, starting from weights
+        w."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePlace:
-    """Φ of documents X (n, d) under a map; an exact one has to be of the very documents."""
+    """Φ of documents X (n, d) under a map; an exact map must belong to these documents."""
 
     X: FloatArray
     map: FittedMap
@@ -123,21 +124,21 @@ class FeaturePlace:
         return cls(X, fitted, fitted.operator(X, report), exact)
 
     def space(self, budget: float) -> FeatureSpace:
-        """The space of the map's weights."""
+        """Return the space of the map's weights."""
         space = FeatureSpace(MapFamily(OneMap(self.map), self.X), self.X, budget)
         space.know(_gamma(self.map), self.features)
         return space
 
     def start(self, w: FloatArray) -> FloatArray:
-        """Unchanged."""
+        """Return the weights unchanged."""
         return w
 
     def scores(self, w: FloatArray) -> FloatArray:
-        """Φ w."""
+        """Return φ w."""
         return self.features.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
-        """With the same map only rows of new and changed documents are computed."""
+        """Return the new place; with the same map only rows of new and changed documents are computed."""
         shown, alike = np.arange(after.n_documents), Alike.of(before, after)
         if off or (self.exact and not alike.same.all()):
             fitted = self.map.moved(_without(off), after.X)
@@ -169,21 +170,21 @@ class KernelPlace:
         return cls(X, fitted, kernel_matrix(X, needed(fitted.kernel), budget, report), budget)
 
     def space(self, budget: float) -> KernelSpace:
-        """The kernel's own space."""
+        """Return the kernel's own space."""
         space = KernelSpace(MapFamily(OneMap(self.map), self.X), self.X, budget)
         space.know(_gamma(self.map), self.K)
         return space
 
     def start(self, w: FloatArray) -> FloatArray:
-        """Coefficients with their image."""
+        """Return coefficients with their image."""
         return np.stack((w, self.scores(w)))
 
     def scores(self, w: FloatArray) -> FloatArray:
-        """K w."""
+        """Return k w."""
         return self.K.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
-        """K stays where features do and whole queries are left out; else it is computed again."""
+        """Return the new place; K is kept if features stay and only whole queries are left out."""
         alike = Alike.of(before, after)
         silenced = _silenced(before, after, alike)
         if silenced is not None:
@@ -196,14 +197,14 @@ class KernelPlace:
 def place_of(
     fitted: FittedMap, X: FloatArray, budget: float, *, exact: bool, report: Report = silent
 ) -> FeaturePlace | KernelPlace:
-    """Where a fitted map has been trained with documents X (n, d); K may take `budget` bytes."""
+    """Return the state of a fitted map with training documents X (n, d); K may use `budget` bytes."""
     if fitted.in_kernel_space:
         return KernelPlace.of(fitted, X, budget, report)
     return FeaturePlace.of(fitted, X, exact=exact, report=report)
 
 
 def _without(features: Sequence[int]) -> Move:
-    """Documents without what some features say."""
+    """Return a function that sets these features to 0."""
 
     def move(Z: FloatArray) -> FloatArray:
         Z = Z.copy()
@@ -214,9 +215,10 @@ def _without(features: Sequence[int]) -> Move:
 
 
 def _silenced(before: RankingData, after: RankingData, alike: Alike) -> RankingData | None:
-    """All documents of before with their grades after, those of queries left out all alike: no pairs.
+    """Return all documents of before with their new grades; queries that were left out get equal grades.
 
-    None where that is not the same: documents are new, changed, or left out of queries that stay.
+    Queries with equal grades have no pairs. None if this is not equivalent: documents are new, changed, or
+    left out of queries that stay.
     """
     kept = alike.before
     if not alike.same.all() or (np.diff(kept) <= 0).any():

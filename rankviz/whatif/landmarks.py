@@ -1,4 +1,4 @@
-"""Which landmarks speak for A and which for B: their parts of f(A) − f(B)."""
+"""Contribution of each landmark to f(A) − f(B)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankviz.whatif.documents import fitted, one_pair
 
 
 def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingData) -> pd.DataFrame:
-    """What each landmark z adds to f(A) − f(B): its coefficient times κ(A, z) − κ(B, z), largest first.
+    """Return each landmark's share of f(A) − f(B): its coefficient times κ(A, z) − κ(B, z), largest first.
 
     Rows have the `landmark` (its number), its `share`, `coefficient`, κ with both documents as `near_A` and
-    `near_B`, and which training `document` it is (a row of `train`, the first of those that are alike), with
-    `query`, `grade` and how many documents are `alike`: -1, None, -1 and 0 where `train` has none. With the
-    exact kernel every training document is a landmark. Raises `SettingError` for a model whose scores are no
-    sums of kernel values, `DataError` for documents that do not fit.
+    `near_B`, and the equal training `document` (the first such row of `train`), with `query`, `grade` and the
+    number of equal documents, `alike`: -1, None, -1 and 0 if `train` has none. With the exact kernel every
+    training document is a landmark. Raises `SettingError` for a model whose scores are not sums of kernel
+    values, `DataError` for documents that do not fit.
 
     Examples
     --------
@@ -57,9 +57,10 @@ def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingDat
 
 
 def alike_together(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of `landmark_shares` with landmarks of the same features in one row, largest share first.
+    """Merge landmarks with the same features in a table of `landmark_shares`, largest share first.
 
-    Their shares and coefficients are added: no score tells them apart. Those that `train` has not stay apart.
+    Their shares and coefficients are added, because scores cannot separate them. Landmarks outside `train`
+    stay separate.
     """
     known, other = table[table["document"] >= 0], table[table["document"] < 0]
     sums = known.groupby("document", sort=False)[["share", "coefficient"]].sum()
@@ -69,7 +70,7 @@ def alike_together(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _places(landmarks: FloatArray, X: FloatArray) -> tuple[IntArray, IntArray]:
-    """For each landmark the first row of X that equals it, -1 where none does, and how many do."""
+    """Return for each landmark the first equal row of X (-1 without one), and the number of equal rows."""
     rows: dict[bytes, list[int]] = {row.tobytes(): [] for row in landmarks + 0.0}  # −0.0 is 0.0
     for i, row in enumerate(X):
         found = rows.get((row + 0.0).tobytes())

@@ -1,10 +1,10 @@
 """The margin of two documents along one feature of the first, as a function of its values.
 
-Of a model whose scores are sums of products of functions of single features,
+For a model whose scores are sums of products of functions of single features,
 
     f(A with A_j = x) − f(B) = Re Σ_i c_i Π_{l≠j} k_il(A_l) · k_ij(x) − f(B),
 
-only the last factor moves: a value takes one function of a term, not a score of a document.
+only the last factor changes: each value needs one function per term, not a new score.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from rankviz.models.ranker import Ranker
 from rankviz.whatif.looks import Line, Margin, of_smooth, of_tents, scanned, straight
 
 ENTRIES = 500_000
-"""Factors that stand in memory at a time: values · terms."""
+"""Largest number of factors in memory: values · terms."""
 
 
 def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Line]:
-    """Return what gives the line of documents a and b (d,) along a feature of a, for any fitted ranker."""
+    """Return a function from a feature of a to the line of documents a and b (d,), for any fitted ranker."""
     other, form = float(model.scores(b[None], silent)[0]), _form_of(model)
     if isinstance(form, ProductForm):
         with np.errstate(under="ignore"):
@@ -42,7 +42,7 @@ def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Lin
 
 
 def _form_of(model: Ranker) -> Form | None:
-    """The scores as functions of single features; None of a model that has no such form."""
+    """Return the scores as functions of single features; None if the model has no such form."""
     try:
         return model.form()
     except SettingError:
@@ -60,7 +60,7 @@ def _by_scores(model: Ranker, a: FloatArray, other: float, feature: int) -> Marg
 
 
 def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: int) -> Line:
-    """Factors (m, d) are those of a; the one of the feature is left out, for a division would fail at 0."""
+    """Return the line; `factors` (m, d) are those of a. One factor is omitted, as division could be by 0."""
     with np.errstate(under="ignore"):
         weights = form.coefficients * np.delete(factors, feature, axis=1).prod(axis=1)
 
@@ -71,7 +71,7 @@ def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: 
             terms = slice(start, start + step)
             kernels = form.factor(values, feature, terms)
             found += (kernels @ weights[terms]).real
-            largest = np.abs(weights[terms])  # of waves, whose sizes are 1
+            largest = np.abs(weights[terms])  # for waves, whose absolute value is 1
             sizes += largest.sum() if np.iscomplexobj(kernels) else np.abs(kernels) @ largest
         return found, sizes
 

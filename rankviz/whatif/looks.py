@@ -1,17 +1,17 @@
-"""Where to look at a margin along one feature so that no crossing is missed.
+"""Values of one feature at which to evaluate a margin so that no crossing is missed.
 
-The look has the ends of the range and all values where the margin turns. Between neighbours it rises or falls
-throughout, so that the signs tell all. Only two crossings may be missed between which the margin stays below
-`TOLERANCE` times the sum of all |terms|: rounding may do as much.
+A look contains the ends of the range and all turning points of the margin. Between neighbours the margin is
+monotone, so the signs show every crossing. One exception: two crossings may be missed if the margin between
+them stays below `TOLERANCE` times the sum of all |terms|. Rounding may cause this.
 
-- A straight line turns nowhere.
-- A sum of tents, Σ w_i exp(−γ|x − z_i|), turns at z_i, or once between two neighbours, where
-  P e^{−γ(x − z)} = Q e^{−γ(z′ − x)}: P and Q are the sums of all terms from the left and from the right.
-- A smooth sum is replaced by polynomials through `NODES` Chebyshev nodes of equal panels. On a panel of
-  half-width h the error is at most h^n Σ|w_i| max|k_i⁽ⁿ⁾| / (2^{n−1} n!), as for any interpolation at these
-  nodes. The panels are so narrow that this is `TOLERANCE` Σ|w_i|. The polynomials turn where their
-  derivatives are 0: eigenvalues of a small matrix. The nodes are looked at too.
-- All other margins are scanned at `POINTS` values, and so are smooth ones that would need too many panels.
+- A straight line has no turning points.
+- A sum of tents, Σ w_i exp(−γ|x − z_i|), turns at z_i, or once between two neighbours, where P e^{−γ(x − z)}
+= Q e^{−γ(z′ − x)}: P and Q are the sums of all terms from the left and from the right.
+- A smooth sum is replaced by polynomials through `NODES` Chebyshev nodes on equal panels. On a panel of
+half-width h the error is at most h^n Σ|w_i| max|k_i⁽ⁿ⁾| / (2^{n−1} n!), as for any interpolation at these
+nodes. Panels are so narrow that this is `TOLERANCE` Σ|w_i|. Turning points are the zeros of the polynomials'
+derivatives: eigenvalues of a small matrix. The nodes are evaluated too.
+- All other margins are scanned at `POINTS` values, and so are smooth ones that need too many panels.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from rankviz.common.arrays import FloatArray
 from rankviz.features.courses import Smooth, Tents
 
 Margin = Callable[[FloatArray], FloatArray]
-"""Of values (s,) of a feature -> (s,)."""
+"""Function of values (s,) of a feature -> (s,)."""
 Sums = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""Of values (s,) of a feature -> margins (s,) and the sums of their |terms| (s,)."""
+"""Function of values (s,) of a feature -> margins (s,) and the sums of their |terms| (s,)."""
 POINTS = 200
-"""Values of a scan."""
+"""Number of values in a scan."""
 NODES = 28
-"""Values in a panel."""
+"""Number of values in a panel."""
 TOLERANCE = 8 * np.finfo(float).eps
-"""A margin below this share of the sum of its |terms| has no sign: rounding decides it."""
+"""A margin below this share of the sum of its |terms| gets no sign: it may be rounding."""
 PANELS = 1024
-"""Of one look at most."""
+"""Largest number of panels in one look."""
 ENTRIES = 20_000_000
-"""Factors that are computed for one look at most: values · terms."""
+"""Largest number of factors computed for one look: values · terms."""
 FIRST = 8
-"""Panels in which the nearest crossing is sought first."""
+"""Number of panels in the first search for the nearest crossing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Margins at rising values of a feature.
+    """Margins at ascending values of a feature.
 
     Attributes
     ----------
     values, margins : (s,) float64
-        A margin is 0 where rounding decides its sign.
+        A margin is 0 if rounding decides its sign.
     step : float
-        Largest distance of neighbouring values between which crossings may be missed; 0 where none can be.
+        Largest distance of neighbouring values between which crossings may be missed; 0 if none can be.
     """
 
     values: FloatArray
@@ -72,7 +72,7 @@ class Line:
     margin : Margin
     look : (low, high) -> Look
     reach : float
-        Distance to either side within which a first look for the nearest crossing goes.
+        Distance to either side covered by the first search for the nearest crossing.
     """
 
     margin: Margin
@@ -81,7 +81,7 @@ class Line:
 
 
 def scanned(margin: Margin) -> Line:
-    """Return the line of a margin of which nothing is known."""
+    """Return the line of a margin without known properties."""
     return Line(margin, lambda low, high: _scan(margin, low, high, POINTS))
 
 
@@ -150,19 +150,19 @@ def of_smooth(sums: Sums, weights: NDArray[np.generic], course: Smooth, other: f
 
 
 def _both_sides(terms: FloatArray, decays: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """At every place the sum of the terms up to it from the left, and that from the right."""
+    """Return the sums of the terms up to each place, from the left and from the right."""
     return _decayed(terms, decays), _decayed(terms[::-1], decays[::-1])[::-1]
 
 
 def _decayed(terms: FloatArray, decays: FloatArray) -> FloatArray:
-    """Sums of all terms up to each, those before it decayed."""
+    """Return the decayed sums of all terms up to each one."""
     pairs = zip(terms[1:].tolist(), decays.tolist(), strict=True)
     found = accumulate(pairs, lambda before, pair: before * pair[1] + pair[0], initial=float(terms[0]))
     return np.fromiter(found, np.float64, len(terms))
 
 
 def _panel_width(sizes: FloatArray, course: Smooth) -> float:
-    """Of panels whose polynomials are as near to the sum as rounding is."""
+    """Return the width of panels whose polynomials are accurate to rounding."""
     top = float(course.rates.max(initial=0.0))
     if top == 0.0 or not sizes.any():
         return math.inf
@@ -181,13 +181,13 @@ _COEFFICIENTS[0] /= 2
 
 
 def _turns(margins: FloatArray, middles: FloatArray, halves: FloatArray, noise: float) -> FloatArray:
-    """Where the polynomials of panels turn that may have a zero; from margins (panels, nodes)."""
+    """Return the turning points of panels that may have a zero, from margins (panels, nodes)."""
     series = margins @ _COEFFICIENTS.T
     near = np.abs(series[:, 0]) <= np.abs(series[:, 1:]).sum(axis=1) + noise
     found = [np.zeros(0)]
     for panel in np.flatnonzero(near):
         roots = chebroots(chebder(chebtrim(series[panel], noise / NODES)))
-        real = roots.real[(np.abs(roots.imag) < 0.01) & (np.abs(roots.real) < 1)]  # one too many does no harm
+        real = roots.real[(np.abs(roots.imag) < 0.01) & (np.abs(roots.real) < 1)]  # extra points are harmless
         found.append(middles[panel] + halves[panel] * real)
     return np.concatenate(found)
 

@@ -1,4 +1,4 @@
-"""Queries and documents looked up by what they are called, and arrays of a part with some of them changed."""
+"""Lookup of queries and documents by name, and parts with some of them changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankviz.datasets.types import RankingData
 
 
 def place_of_query(data: RankingData, query: object) -> int | None:
-    """Where a query stands in `data.ptr`, by its id or name; None where it is not there."""
+    """Return the position of a query in `data.ptr`, by its id or name; None if it is not there."""
     if isinstance(query, Sequence | np.ndarray) and not isinstance(query, str):
         return None
     found = np.flatnonzero(data.query_labels == query)
@@ -22,7 +22,7 @@ def place_of_query(data: RankingData, query: object) -> int | None:
 
 
 def index_of_query(data: RankingData, query: object) -> int:
-    """The same, or `DataError` that names the query."""
+    """Return its position, or raise `DataError` that names the query."""
     place = place_of_query(data, query)
     if place is None:
         raise no_such_query(query, data.name)
@@ -30,7 +30,7 @@ def index_of_query(data: RankingData, query: object) -> int:
 
 
 def no_such_query(query: object, where: str) -> DataError:
-    """The error for a query that is not there."""
+    """Return the error for a query that is not there."""
     return DataError(
         f"no query {query!r}",
         expected="the id or name of a query that is in the data, and that no change before left out",
@@ -40,7 +40,7 @@ def no_such_query(query: object, where: str) -> DataError:
 
 
 def index_of_document(data: RankingData, query: object, document: int) -> int:
-    """Where a document stands in `data.X`, by its number in `data.rows`, or `DataError` that names it."""
+    """Return a document's position in `data.X`, by its number in `data.rows`, or raise `DataError`."""
     own = data.query_slice(index_of_query(data, query))
     found = np.flatnonzero(data.rows[own] == document)
     if len(found) == 0:
@@ -54,7 +54,7 @@ def index_of_document(data: RankingData, query: object, document: int) -> int:
 
 
 def feature_checked(data: RankingData, feature: int) -> int:
-    """A feature that there is, counted from 0, or `DataError`."""
+    """Return a valid feature, counted from 0, or raise `DataError`."""
     if not isinstance(feature, Integral) or isinstance(feature, bool) or not 0 <= feature < data.n_features:
         raise DataError(
             f"no feature {feature!r}",
@@ -66,7 +66,7 @@ def feature_checked(data: RankingData, feature: int) -> int:
 
 
 def take_documents(data: RankingData, kept: IntArray) -> RankingData:
-    """The documents at positions `kept` (k,), rising; queries without any are gone."""
+    """Return the documents at ascending positions `kept` (k,); remove queries without any."""
     sizes = np.bincount(np.searchsorted(data.ptr, kept, side="right") - 1, minlength=data.n_queries)
     there = np.flatnonzero(sizes)
     return replace(
@@ -84,7 +84,7 @@ def take_documents(data: RankingData, kept: IntArray) -> RankingData:
 def with_document(
     data: RankingData, query: object, row: int, x: FloatArray, grade: int, document_id: str = ""
 ) -> RankingData:
-    """The data with a document more, the last one of its query."""
+    """Return the data with a new document, the last one of its query."""
     q = index_of_query(data, query)
     end = int(data.ptr[q + 1])
     ids = data.document_ids

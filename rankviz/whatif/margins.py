@@ -1,4 +1,4 @@
-"""Why does A rank above B? The share of every feature in f(A) − f(B), exact."""
+"""Exact share of every feature in f(A) − f(B): the reasons why A ranks above B."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class MarginExplanation:
     Attributes
     ----------
     values : (d,) or (p, d) float64
-        Shapley values with B as baseline: what a feature adds when it changes from B's value to A's, in the
-        mean over all orders in which features change. They explain the model, not the world, and features
-        that say the same share what they say.
+        Shapley values with B as baseline: a feature's mean effect when it changes from B's value to A's, over
+        all orders of changing the features. They explain the model, not the world. Redundant features share
+        their effect.
     margin : () or (p,) float64
-        f(A) − f(B) as the model scores them.
+        f(A) − f(B) by the model's scores.
     """
 
     values: FloatArray
@@ -34,7 +34,7 @@ class MarginExplanation:
 
     @property
     def rest(self) -> FloatArray:
-        """What the values leave of the margin, () or (p,): rounding."""
+        """The margin minus the values, () or (p,): rounding."""
         left: FloatArray = self.margin - self.values.sum(axis=-1)
         return left
 
@@ -42,12 +42,12 @@ class MarginExplanation:
 def explain_margin(
     model: Ranker, A: ArrayLike, B: ArrayLike, *, callback: Callback | None = None
 ) -> MarginExplanation:
-    """Exact Shapley values of the features in f(A) − f(B), for documents (d,), or for pairs (p, d) each.
+    """Compute exact Shapley values of the features in f(A) − f(B), for documents (d,) or pairs (p, d).
 
-    For models whose scores are sums, or sums of products, of functions of single features: on any feature map
-    with the RBF, Laplacian or linear kernel. Raises `SettingError` for others, which says why, `DataError`
-    for documents that do not fit each other or the model. `callback` is told the share of pairs that are
-    done; returning True raises `StopRequested`.
+    The model's scores must be sums, or sums of products, of functions of single features: any feature map
+    with the RBF, Laplacian or linear kernel. Raises `SettingError` with a reason for others, `DataError` for
+    documents that do not fit each other or the model. `callback` gets the finished share of pairs; returning
+    True raises `StopRequested`.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def explain_margin(
     form = model.form()
     a, b = pairs_of(model, A, B)
     report, values = reporter(callback), np.empty(a.shape)
-    with single_blas():  # its products here are small: threads would wait for each other
+    with single_blas():  # its products are small: threads would wait for each other
         for i in range(len(a)):
             values[i] = shapley_values(form, a[i], b[i])
             report(Progress("explain", (i + 1) / len(a)))

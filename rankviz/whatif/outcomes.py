@@ -1,7 +1,7 @@
-"""What changes make of a model and its rankings: the same queries ranked without the changes and with them.
+"""Effects of changes on a model and its rankings: the same queries ranked without and with them.
 
-Both rankings are judged by the grades as they are changed, and have the same documents: one that was added is
-scored by both models, one that was left out by neither. So a difference says what became of the ranking.
+Both rankings are evaluated by the changed grades and have the same documents: both models score an added
+document, neither scores one left out. So differences come from the ranking alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rankviz.whatif.kept import Alike
 from rankviz.whatif.refits import refits_of
 
 PARTS = ("train", "vali")
-"""Parts that are looked at: the test part is for judging, once."""
+"""Parts to compare; the test part is reserved for the final evaluation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,14 @@ class Outcome:
     Attributes
     ----------
     fold : Fold
-        With the changes; queries that were left out of training are there, to be ranked.
+        With the changes; queries left out of training are still ranked.
     old, new : dict of (n,) float64
-        Scores of its documents by part: by the model before, documents as they were; by the model after.
+        Scores of its documents by part: old by the model before, on unchanged documents; new by the model
+        after.
     trained : bool
-        Whether the model is another one; a change of the validation part trains nothing.
+        True if the model was trained again; changes of the validation part do not need it.
     seconds : float
-        What training took.
+        Seconds of training.
     """
 
     fold: Fold
@@ -53,13 +54,14 @@ class Outcome:
     _comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False)
 
     def per_query(self, part: str, metric: str) -> pd.DataFrame:
-        """Columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; computed once."""
+        """Return columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; computed
+        once."""
         if (part, metric) not in self._tables:
             self._tables[part, metric] = self._per_query(part, metric)
         return self._tables[part, metric]
 
     def comparison(self, part: str, metric: str) -> Comparison:
-        """The mean difference new − old over the queries of a part, with its paired interval."""
+        """Return the mean difference new − old over the queries of a part, with its paired interval."""
         if (part, metric) not in self._comparisons:
             table = self.per_query(part, metric).set_index("query")
             self._comparisons[part, metric] = compare(table["new"], table["old"])
@@ -73,14 +75,14 @@ class Outcome:
 
 
 class WhatIf:
-    """A fitted model on a fold, to be asked for the outcome of changes.
+    """A fitted model on a fold, which evaluates changes.
 
     Parameters
     ----------
     model : Ranker
-        Fitted on the training part; RankSVM is trained again from where it is, others from scratch.
+        Fitted on the training part. RankSVM continues from its weights; others train from scratch.
     fold : Fold
-        As the model reads it, normalised.
+        Normalised as for the model.
     """
 
     def __init__(self, model: Ranker, fold: Fold) -> None:
@@ -95,20 +97,20 @@ class WhatIf:
         return dict(self._before)
 
     def model(self, changes: Sequence[Change]) -> Ranker:
-        """The model trained with the changes: the fitted one itself where none is of the training part.
+        """Return the model trained with the changes; the fitted model itself if they do not affect training.
 
-        Raises `DataError` where they cannot be applied.
+        Raises `DataError` for invalid changes.
         """
         own = self._of_training(changes)
         return (self._refits.refit(own) if own else self._refits.before).model
 
     def prepare(self) -> None:
-        """Compute what the first outcome would wait for."""
+        """Prepare shared computations for the first outcome."""
         train = self.fold.train
         self._refits.refit([GradeSet(train.query_labels[0], int(train.rows[0]), int(train.y[0]))])
 
     def outcome(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Outcome:
-        """Train again with the changes, applied in order; `DataError` where they cannot be."""
+        """Train again with the changes, applied in order; `DataError` for invalid ones."""
         clock = Stopwatch()
         own = self._of_training(changes)
         after = self._refits.refit(own, callback=callback) if own else self._refits.before
@@ -123,15 +125,15 @@ class WhatIf:
     def margins_without_queries(
         self, A: FloatArray, B: FloatArray, most: int, seconds: float
     ) -> pd.DataFrame:
-        """What f(A) − f(B) of two documents (d,) becomes without each training query: see `estimates`."""
+        """Return f(A) − f(B) of two documents (d,) without each training query: see `estimates`."""
         return margins_without_queries(self._refits, A, B, most=most, seconds=seconds)
 
     def _of_training(self, changes: Sequence[Change]) -> list[Change]:
-        """Those that change what the model learns from, or what all documents have."""
+        """Return the changes that affect the training part or all parts."""
         return [change for change in changes if change.part(self.fold) in ("", "train")]
 
     def _old(self, part: str, data: RankingData) -> FloatArray:
-        """Scores by the model before: of documents as they were, and of those that were added."""
+        """Return scores by the model before, of unchanged and of added documents."""
         alike = Alike.of(self.fold.parts[part], data)
         there = alike.before >= 0
         scores = np.where(there, self._before[part][alike.before], 0.0)
@@ -140,7 +142,7 @@ class WhatIf:
         return scores
 
     def _new(self, model: Ranker, part: str, data: RankingData) -> FloatArray:
-        """Scores by a model: features of documents that are as they were have been computed."""
+        """Return scores by a model; features of unchanged documents are reused."""
         alike = Alike.of(self.fold.parts[part], data)
         if not alike.same.any():
             return model.scores(data.X, silent)
@@ -151,7 +153,7 @@ class WhatIf:
 
 
 def _by_row(model: Ranker, data: RankingData, known: dict[int, float]) -> FloatArray:
-    """Scores of documents, most of which are known by their numbers in `rows`."""
+    """Return scores of documents; most are known by their numbers in `rows`."""
     scores = np.array([known.get(row, np.nan) for row in data.rows.tolist()])
     left = np.isnan(scores)
     if left.any():

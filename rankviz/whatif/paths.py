@@ -1,4 +1,4 @@
-"""The way of training: weights at every Newton step, from zero or from weights that somebody set."""
+"""Path of training: weights at every Newton step, from zero or from given weights."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from rankviz.models.ranksvm import RankSVM
 
 
 class WeightPath:
-    """Collects the weights where each Newton step begins: the callback, or the report, of a fit."""
+    """Collects the weights at the beginning of each Newton step, as callback or report of a fit."""
 
     def __init__(self) -> None:
         self._steps: list[FloatArray] = []
 
     def __call__(self, progress: Progress) -> None:
-        """Take what a fit tells."""
+        """Store the weights of a report."""
         if progress.weights is None:
             return
-        if progress.record is None and self._steps:  # a narrower smoothing begins where the last one ended
+        if progress.record is None and self._steps:  # a narrower smoothing begins at the end of the last one
             self._steps.pop()
         self._steps.append(progress.weights)
 
     def to(self, model: RankSVM) -> FloatArray:
-        """All steps up to the weights of the model that was fitted, (t, m): one for each row of its trace."""
+        """Return all steps up to the weights of the fitted model, (t, m): one for each row of its trace."""
         return np.array([*self._steps[: len(model.trace_) - 1], model.coef_])
 
 
 def walk(model: RankSVM, data: RankingData, start: ArrayLike) -> FloatArray:
-    """Weights at every Newton step from `start` (m,) to the optimum, (t, m); fits `model` on the way.
+    """Return the weights at every Newton step from `start` (m,) to the optimum, (t, m); this fits `model`.
 
-    Raises `SettingError` for weights that are not those of its features, or are no finite numbers.
+    Raises `SettingError` for weights of another shape, or that are not finite.
     """
     w, path = np.asarray(start, float), WeightPath()
     training = model.training(data)

@@ -1,4 +1,4 @@
-"""A model of documents in the plane at every Newton step: its scores there, and what these are made of."""
+"""A model of documents in the plane at every Newton step: its scores and their components."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _SHARED = ("kernel", "gamma", "degree", "coef0", "C", "loss", "costs", "random_s
 
 @dataclass(frozen=True, eq=False)
 class PlaneFit:
-    """A fitted model and the way it came from zero.
+    """A fitted model and its path from zero.
 
     Attributes
     ----------
     model : RankSVM
     data : RankingData
     path : (t, m) float64
-        Weights where each Newton step begins, the last ones those of the model.
+        Weights at the beginning of each Newton step, and finally those of the model.
     trace : DataFrame
-        One row for each.
+        One row for each step.
     landmarks : (m, 2) float64
-        Those that were drawn or put, where the map has some.
+        Drawn or given landmarks, if the map has any.
     """
 
     model: RankSVM
@@ -47,18 +47,18 @@ class PlaneFit:
     landmarks: FloatArray
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Scores of points (n, 2) at each step -> (t, n)."""
+        """Return the scores of points (n, 2) at each step -> (t, n)."""
         operator = self.model.feature_map_.operator(X)
         return (operator.base @ self.coefficients.T).T
 
     @cached_property
     def coefficients(self) -> FloatArray:
-        """What scores are sums of at each step, (t, k): of landmarks, of waves, or of the two features."""
+        """Coefficients of the scores at each step, (t, k): of landmarks, of waves, or of the two features."""
         return self.model.feature_map_.basis.expand(self.path.T).T
 
     @cached_property
     def ordered(self) -> FloatArray:
-        """The share of pairs that are in order at each step, (t,); NaN where there is no pair."""
+        """Share of correctly ordered pairs at each step, (t,); NaN without pairs."""
         pairs = preference_pairs(self.data.y, self.data.ptr)
         scores = self.scores(self.data.X)
         right = scores[:, pairs.winner] > scores[:, pairs.loser]
@@ -66,7 +66,7 @@ class PlaneFit:
 
     @property
     def n_ordered(self) -> int:
-        """The number of pairs that the model orders."""
+        """Number of pairs that the model orders correctly."""
         return round(float(self.ordered[-1]) * self.model.n_pairs_) if self.model.n_pairs_ else 0
 
     @cached_property
@@ -87,10 +87,10 @@ class PlaneFit:
 def fit_plane(
     data: RankingData, settings: Mapping[str, Any], landmarks: Mapping[int, ArrayLike] | None = None
 ) -> PlaneFit:
-    """Train `RankSVM(**settings)` from zero and keep its way; some landmarks may lie where one puts them.
+    """Train `RankSVM(**settings)` from zero and store its path; some landmarks may be given.
 
-    `landmarks` are points by the number of the landmark that they replace, for a map that draws landmarks.
-    Raises what `RankSVM.fit` raises; documents without a pair give a model whose scores are all 0.
+    `landmarks` maps the numbers of replaced landmarks to points, for a map that draws landmarks. Raises like
+    `RankSVM.fit`; documents without a pair give a model whose scores are all 0.
     """
     model, points = RankSVM(**settings), np.zeros((0, 2))
     if has_landmarks(model.feature_map):
@@ -98,7 +98,7 @@ def fit_plane(
             raise SettingError("landmarks of the plane keep all eigenvalues: leave rank out")
         points = drawn_landmarks(data, settings)
         for number, point in (landmarks or {}).items():
-            points[number : number + 1] = point  # one beyond the last is no landmark of this model
+            points[number : number + 1] = point  # ignores numbers beyond the last landmark
         passed = {name: value for name, value in settings.items() if name in _SHARED}
         model = LandmarkRankSVM(points, **passed)
     path = WeightPath()
@@ -107,10 +107,10 @@ def fit_plane(
 
 
 def best_direction(data: RankingData) -> tuple[float, FloatArray]:
-    """The largest share of pairs that any direction w orders, and such a w of length 1.
+    """Return the largest share of pairs that any direction w orders correctly, and such a w of length 1.
 
-    A pair is ordered by the directions of an open half circle: the share is counted for all directions by
-    sorting the ends of these. NaN where there is no pair.
+    The directions that order a pair form an open half circle. Sorting the ends of these counts the pairs for
+    all directions. NaN without pairs.
     """
     pairs = preference_pairs(data.y, data.ptr)
     differences = data.X[pairs.winner] - data.X[pairs.loser]
@@ -128,12 +128,12 @@ def best_direction(data: RankingData) -> tuple[float, FloatArray]:
 
 
 def has_landmarks(feature_map: str) -> bool:
-    """Whether a map draws landmarks: it approximates a kernel, and its scores are an expansion in them."""
+    """Return True if a map draws landmarks: it approximates a kernel by an expansion in them."""
     kind = FEATURE_MAPS[feature_map]
     return kind.approximates and kind.expands
 
 
 def drawn_landmarks(data: RankingData, settings: Mapping[str, Any]) -> FloatArray:
-    """The landmarks that the settings draw among the documents, (m, 2)."""
+    """Return the landmarks that the settings draw among the documents, (m, 2)."""
     model = RankSVM(**settings)
     return np.array(model.unfitted_map(1.0, model.seed()).draw(data.X).landmarks)  # type: ignore[attr-defined]

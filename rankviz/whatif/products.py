@@ -1,13 +1,13 @@
 """Shapley values of features in a difference of two scores, exact where scores are sums of products.
 
-The game is f(A) − f(B): a feature that is "on" has A's value, one that is "off" B's. With
-f(x) = Re Σ_i c_i Π_l k_il(x_l) the mean over all orders in which features are switched on is an integral,
+In this game f(A) − f(B) a feature that is "on" has A's value, one that is "off" has B's. With f(x) = Re Σ_i
+c_i Π_l k_il(x_l) the mean over all orders of switching features on is an integral,
 
     v_j = Re Σ_i c_i (k_ij(A_j) − k_ij(B_j)) ∫₀¹ Π_{l≠j} [(1 − t) k_il(B_l) + t k_il(A_l)] dt,
 
-of a polynomial in t, whose degree is one less than the number d of features that differ: Gauss and Legendre's
-⌈d/2⌉ nodes are exact. Products without one factor are those of all before it and all after it: a division
-would fail where factors vanish or underflow.
+of a polynomial in t. Its degree is one less than the number d of features that differ, so ⌈d/2⌉
+Gauss–Legendre nodes are exact. Products without one factor are the product of all before it and all after it.
+Division would fail if factors vanish or underflow.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from rankviz.common.arrays import FloatArray
 from rankviz.features.forms import Form, ProductForm, SumForm
 
 ENTRIES = 300_000
-"""Products that stand in memory at a time: features · nodes · terms, about what outer caches hold."""
+"""Number of products in memory: features · nodes · terms, about the size of outer caches."""
 
 
 def shapley_values(form: Form, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Shapley values (d,) of the features of documents a and b (d,) in f(a) − f(b); 0 where they agree."""
+    """Return Shapley values (d,) of the features of a and b (d,) in f(a) − f(b); 0 where they are equal."""
     values, moved = np.zeros(len(a)), np.flatnonzero(a != b)
     if isinstance(form, SumForm):
         values[moved] = form.differences(a, b)[moved]
@@ -52,7 +52,7 @@ def _of_products(form: ProductForm, a: FloatArray, b: FloatArray, moved: NDArray
 def _of_terms(
     c: NDArray[Any], on: NDArray[Any], off: NDArray[Any], nodes: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Values (d,) that terms (m,) with factors (d, m) make, by products at the nodes."""
+    """Return values (d,) from terms (m,) with factors (d, m), by products at the nodes."""
     t = nodes[:, None]
     between = (1 - t) * off[:, None, :] + t * on[:, None, :]
     before = np.empty_like(between)  # [j]: the product of all factors before the j-th
@@ -69,6 +69,6 @@ def _of_terms(
 
 @cache
 def _rule(n: int) -> tuple[FloatArray, FloatArray]:
-    """Gauss and Legendre's n nodes and weights on [0, 1]."""
+    """Return the n Gauss–Legendre nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (nodes + 1) / 2, weights / 2

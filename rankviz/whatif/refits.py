@@ -1,9 +1,9 @@
-"""A fitted ranker trained again after a change of its training data, from where it is.
+"""Retraining of a fitted ranker after a change of its training data, from its current weights.
 
-What changes is what was asked: γ stays the number it was, landmarks and frequencies stay those of the present
-model (of a feature that is switched off, the landmarks lose it too), and so does all that is computed from
-them: the base, its factor and the curvature that preconditions. The exact kernel has its documents for
-landmarks: new ones are added, which takes a factor or a kernel matrix of their own.
+Only the requested change happens: γ keeps its number, and landmarks and frequencies stay those of the present
+model (a feature that is switched off is 0 in landmarks too). So their results are reused: the base, its
+factor and the preconditioner's curvature. The exact kernel uses its documents as landmarks: new ones need a
+new factor or kernel matrix.
 
 See docs/decisions/0010-refits.md.
 """
@@ -43,9 +43,9 @@ from rankviz.whatif.kept import Moved
 from rankviz.whatif.retraining import Retraining, Trained
 
 TIGHT = 1e-10
-"""Tolerance of refits and of the model before them: one grade is less than 1e-6 of the objective."""
+"""Tolerance of refits and of the model before them: one grade may change less than 1e-6 of the objective."""
 TIGHT_GAP = 1e-8
-"""Of losses solved by continuation, to a gap: it leaves 2 % of what one grade changes (OHSUMED, m = 200)."""
+"""Gap for losses solved by continuation: it leaves 2 % of the effect of one grade (OHSUMED, m = 200)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,11 @@ class Refit:
     Attributes
     ----------
     model : Ranker
-        Fitted, like any other.
+        Fitted.
     data : RankingData
-        What it was trained on.
+        Its training data.
     scores : (n,) float64
-        Of these documents.
+        Scores of these documents.
     """
 
     model: Ranker
@@ -68,7 +68,7 @@ class Refit:
 
 
 class Refits(Protocol):
-    """Refits of one fitted model on one training part; many of them share what they can."""
+    """Refits of one fitted model on one training part, which share computations."""
 
     @property
     def data(self) -> RankingData:
@@ -77,22 +77,22 @@ class Refits(Protocol):
 
     @property
     def before(self) -> Refit:
-        """The model without a change, as near its optimum as refits are: what to compare them with."""
+        """The model without a change, as close to its optimum as refits, for comparison."""
         ...
 
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
-        """The model after changes, applied in order; `DataError` where they cannot be."""
+        """Return the model after changes, applied in order; `DataError` for invalid ones."""
         ...
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
-        """Scores of any part by a model that these refits gave; features of a part are computed once."""
+        """Return scores of any part by a model from these refits; features of a part are computed once."""
         ...
 
 
 def refits_of(model: Ranker, data: RankingData) -> Refits:
-    """Prepare refits of a model fitted on `data`; RankSVM shares, other rankers are trained from scratch.
+    """Prepare refits of a model fitted on `data`; RankSVM shares computations, others train from scratch.
 
-    Raises `DataError` where `data` cannot be what it was fitted on, or training does not fit in memory.
+    Raises `DataError` if `data` cannot be its training data, or training does not fit in memory.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def refits_of(model: Ranker, data: RankingData) -> Refits:
 
 
 class PlainRefits:
-    """Refits of a ranker that shares nothing: each is trained from scratch with the settings it has."""
+    """Refits of other rankers: each is trained from scratch with the same settings."""
 
     def __init__(self, model: Ranker, data: RankingData) -> None:
         self._model, self.data = model, data
@@ -134,17 +134,17 @@ class PlainRefits:
         return Refit(model, after, model.scores(after.X, silent))
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
-        """Scores of any part."""
+        """Return scores of any part."""
         return model.scores(data.X, silent)
 
 
 class RankSVMRefits:
-    """Refits of a RankSVM by truncated Newton from its weights, whatever solver it was fitted with.
+    """Refits of a RankSVM by truncated Newton from its weights, for any solver of the original fit.
 
     Parameters
     ----------
     model : RankSVM
-        Fitted on `data`; models made of a stored run will do.
+        Fitted on `data`, or made from a stored run.
     data : RankingData
     """
 
@@ -156,19 +156,19 @@ class RankSVMRefits:
 
     @cached_property
     def optimum(self) -> Trained:
-        """The model at its optimum, how it came there, and its objective."""
+        """The model at its optimum, its fit, and its objective."""
         here = Moved(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
         with single_blas():
             return self._retraining.train(here, self._weights)
 
     @property
     def before(self) -> Refit:
-        """The model without a change, trained on to the tolerance of refits."""
+        """The model without a change, trained to the tolerance of refits."""
         return Refit(self.optimum.model, self.data, self.optimum.fit.result.point.scores)
 
     @cached_property
     def curvature(self) -> Preconditioner:
-        """The inverse Hessian at `before`: itself in feature space, near it in the kernel's own."""
+        """The inverse Hessian at `before`: exact in feature space, approximate in the kernel's own."""
         result, objective = self.optimum.fit.result, self.optimum.objective
         with single_blas():
             if self._retraining.place.map.in_kernel_space:
@@ -176,7 +176,7 @@ class RankSVMRefits:
             return objective.exact_preconditioner(result.point)
 
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
-        """The model after changes, applied in order; `DataError` where they cannot be."""
+        """Return the model after changes, applied in order; `DataError` for invalid ones."""
         after, known = changed(self.data, changes), self.curvature
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
@@ -187,11 +187,11 @@ class RankSVMRefits:
         return Refit(found.model, after, found.fit.result.point.scores[moved.shown])
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
-        """Scores of any part; with the map of before, its features are computed once."""
+        """Return scores of any part; with the map of before, its features are computed once."""
         return self._retraining.scores(model, data)
 
     def _weights_after(self, data: RankingData, changes: Sequence[Change]) -> FloatArray | None:
-        """The weights of the queries that there are: those of the model, times what changes make of them."""
+        """Return the weights of the present queries: the model's, times those of the changes."""
         asked = weights_asked(changes)
         if self._weights is None and not asked:
             return None
@@ -201,7 +201,7 @@ class RankSVMRefits:
 
 
 def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:
-    """The model without a query of its training data; `DataError` for one that is not there.
+    """Return the model without a query of its training data; `DataError` if it is not there.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def without_query(model: Ranker, data: RankingData, query: object) -> Ranker:
 
 
 def with_only(model: Ranker, data: RankingData, queries: Iterable[object]) -> Ranker:
-    """The model trained on these queries only; `DataError` for one that is not there.
+    """Return the model trained on these queries only; `DataError` if one is not there.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def with_only(model: Ranker, data: RankingData, queries: Iterable[object]) -> Ra
 
 
 def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, int], int]) -> Ranker:
-    """The model with other grades, (query, number in `rows`) -> grade; `DataError` for what is not there.
+    """Return the model with other grades, (query, number in `rows`) -> grade; `DataError` for missing ones.
 
     Examples
     --------
@@ -249,7 +249,8 @@ def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, 
 
 
 def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
-    """The model without a feature, counted from 0: it is 0 for all documents, and has to be where it scores.
+    """Return the model without a feature, counted from 0: it is 0 for all documents, and must be 0 in
+    scoring.
 
     Raises `DataError` for a feature that is not there.
 
@@ -268,7 +269,7 @@ def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
 
 
 def _settings_of(model: RankSVM) -> RankSVM:
-    """The same problem as settings of refits: the usual solver, tight."""
+    """Return the same problem with settings of refits: the default solver with a small tolerance."""
     settings: RankSVM = clone(model).set_params(
         tol=min(model.tol, TIGHT_GAP if LOSSES[model.loss].by_continuation else TIGHT),
         solver=USUAL,

@@ -1,4 +1,4 @@
-"""One model trained again and again on documents that change little: what it needs is computed once."""
+"""Repeated training of one model on slightly changed documents, with shared computations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.whatif.kept import Moved, place_of
 
 OPERATORS = 3
-"""Parts whose features are kept for scores."""
+"""Number of parts whose features are kept for scores."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A fitted model, how it came there, and what it minimises."""
+    """A fitted model, its fit, and its objective."""
 
     model: RankSVM
     fit: Fit
@@ -44,11 +44,11 @@ class Retraining:
     Parameters
     ----------
     settings : RankSVM
-        What every copy is made of.
+        Settings of every copy.
     data : RankingData
-        What the map is of.
+        Data of the map.
     fitted : FittedMap
-        That all copies share, unless a change asks for another.
+        Map of all copies, unless a change needs another.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Retraining:
         precondition: Preconditioner | None = None,
         report: Report = silent,
     ) -> Trained:
-        """Train where a change has led, `weights` (Q,) being those of queries."""
+        """Train at the place after a change, with query weights `weights` (Q,)."""
         model, place = clone(self._settings), moved.place
         training = model.training_in(place.space(self._budget), moved.data, model.seed(), weights)
         if moved.w is not None:
@@ -82,7 +82,7 @@ class Retraining:
         return Trained(model, fit, training.objective(fit.task))
 
     def scores(self, model: Any, data: RankingData, report: Report = silent) -> FloatArray:
-        """Scores of any part; with the map of the place, its features are computed once."""
+        """Return scores of any part; with the map of the place, its features are computed once."""
         fitted = self.place.map
         same_map = getattr(model, "feature_map_", None) is fitted
         if same_map and data.X is self.place.X:
@@ -98,12 +98,12 @@ class Retraining:
         return self._operators[key][1].product(model.coef_)
 
     def _fits(self, data: RankingData) -> bool:
-        """Whether features of so many parts of this size may be kept."""
+        """Return True if features of this many parts of this size fit in memory."""
         return 8 * OPERATORS * data.n_documents * self.place.map.basis.shape[0] <= self._budget
 
 
 def _at_gamma_of(model: RankSVM, fitted: FittedMap) -> RankSVM:
-    """The same settings with the γ of a map as a number, where it reads one."""
+    """Return the same settings with the map's γ as a number, if its kernel has one."""
     kernel = fitted.kernel
     reads = kernel is not None and kernel.at(2.0 * kernel.gamma) != kernel
     settings: RankSVM = clone(model).set_params(gamma=kernel.gamma) if kernel and reads else clone(model)

@@ -1,8 +1,8 @@
-"""What a run learns from of its training part: all of it, some queries, grades of which some are wrong.
+"""Training data of a run: the whole part, some queries, or partly wrong grades.
 
-Draws are nested: the queries of a smaller share are among those of a larger one, and so are wrong grades,
-each with the same wrong grade. So curves over a share differ by what is added and not by luck. Only what is
-learned from changes: features are drawn from all training documents, whose grades play no part there.
+Draws are nested: a larger share contains the queries and wrong grades of a smaller one, with the same wrong
+values. So curves over a share show the effect of added data, not of new draws. Only the training data change:
+features are drawn from all training documents, without their grades.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ DRAW = Setting(
 )
 
 SETTINGS = (QUERY_SHARE, FLIPPED, DRAW)
-"""In the order of the fields of `Sample`."""
+"""Settings in the order of the fields of `Sample`."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What is learned from of a training part; as it stands, all of it.
+    """A sample of a training part; by default, all of it.
 
     Attributes
     ----------
     share : float
-        Of the queries, above 0.
+        Share of the queries, above 0.
     flipped : float
-        Of the documents, those whose grade is another one.
+        Share of the documents with a wrong grade.
     draw : int
-        The seed of both.
+        Seed of both.
     """
 
     share: float = QUERY_SHARE.default
@@ -80,7 +80,7 @@ class Sample:
     draw: int = DRAW.default
 
     def __post_init__(self) -> None:
-        """Raise `SettingError` for values out of range, and for a draw where nothing is drawn."""
+        """Raise `SettingError` for values out of range, and for a draw if nothing is drawn."""
         for setting in SETTINGS:
             object.__setattr__(self, setting.name, setting.checked(getattr(self, setting.name)))
         if self.draw != DRAW.default and not self.drawn:
@@ -91,21 +91,21 @@ class Sample:
 
     @property
     def drawn(self) -> bool:
-        """Whether anything is left out or changed."""
+        """True if anything is left out or changed."""
         return self.share < 1.0 or self.flipped > 0.0
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is not as it stands by default, by name."""
+        """Values other than the default, by name."""
         return {name: value for name, value in asdict(self).items() if value != getattr(Sample, name)}
 
     @property
     def words(self) -> str:
-        """What is learned from, in words; "" for all of it."""
+        """The sample in words; "" for the whole part."""
         return ", ".join(filter(None, (setting.words(getattr(self, setting.name)) for setting in SETTINGS)))
 
     def of(self, train: RankingData) -> RankingData:
-        """What is learned from of a training part; X is the same array where all queries are."""
+        """Return the sample of a training part; X is the same array if all queries are used."""
         by_query, by_grade = np.random.default_rng(self.draw).spawn(2)
         if self.flipped > 0.0:
             train = replace(train, y=_flipped(train.y, self.flipped, by_grade))
@@ -116,15 +116,15 @@ class Sample:
 
 
 def n_queries(all_of_them: int, share: float) -> int:
-    """The number of queries that a share of them is: one at least, where there is one."""
+    """Return the number of queries in a share of them: at least one, if there is one."""
     return min(all_of_them, max(1, round(share * all_of_them)))
 
 
 def _flipped(y: IntArray, share: float, rng: np.random.Generator) -> IntArray:
-    """Grades (n,) of which a share is another grade; nothing changes where there is only one."""
+    """Return grades (n,) of which a share is replaced by another grade; unchanged if there is only one."""
     levels, code = np.unique(y, return_inverse=True)
     order = rng.permutation(len(y))
-    others = rng.integers(1, max(2, len(levels)), size=len(y))  # steps on, round the grades that there are
+    others = rng.integers(1, max(2, len(levels)), size=len(y))  # random cyclic steps to another grade
     chosen = order[: round(share * len(y))]
     code[chosen] = (code[chosen] + others[chosen]) % max(1, len(levels))
     flipped: IntArray = levels[code]

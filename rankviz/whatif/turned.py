@@ -11,18 +11,18 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.types import RankingData
 
 _BLOCK = 4_000_000
-"""Pairs that are looked at together."""
+"""Number of pairs per block."""
 
 
 @dataclass(frozen=True)
 class Turned:
-    """How many preference pairs two rankings order differently.
+    """Counts of the preference pairs that two rankings order differently.
 
     Attributes
     ----------
-    right : int
+    Pairs that are in order now and were misordered or tied before.
         Pairs that are in order now and were not: misordered, or tied.
-    wrong : int
+    Pairs that were in order before and are not now.
         Pairs that are no longer in order.
     n_pairs : int
     """
@@ -33,7 +33,7 @@ class Turned:
 
 
 def count_turned(before: FloatArray, after: FloatArray, data: RankingData) -> Turned:
-    """The preference pairs of all queries that scores (n,) `before` and `after` order differently."""
+    """Count the preference pairs of all queries that scores (n,) `before` and `after` order differently."""
     counts = np.zeros(3, np.int64)
     for q in range(data.n_queries):
         rows = data.query_slice(q)
@@ -42,9 +42,9 @@ def count_turned(before: FloatArray, after: FloatArray, data: RankingData) -> Tu
 
 
 def turned_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.DataFrame:
-    """The preference pairs of one query that turned, those with the largest change of the margin first.
+    """Return the preference pairs of one query whose order changed, largest change of the margin first.
 
-    Columns winner, loser (positions in y), before, after (margins), right (whether it is in order now).
+    Columns winner, loser (positions in y), before, after (margins), right (True if in order now).
     """
     winner, loser = np.nonzero(y[:, None] > y[None, :])
     table = pd.DataFrame(
@@ -62,7 +62,7 @@ def turned_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.DataF
 
 
 def _counts(before: FloatArray, after: FloatArray, y: IntArray) -> IntArray:
-    """Pairs of one query that turned right, those that turned wrong, and all."""
+    """Count the pairs of one query that became right, that became wrong, and all pairs."""
     found = np.zeros(3, np.int64)
     step = max(1, _BLOCK // max(len(y), 1))
     for start in range(0, len(y), step):

@@ -1,4 +1,4 @@
-"""The least change of grades by which one document of a query is preferred to another."""
+"""Smallest change of grades that makes one document of a query preferred to another."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ RULE = (
     "gets the highest grade and the other one the grade below. Dropped below another it gets the highest "
     "grade below that one's; where that is 0, it gets 0 and the other one 1."
 )
-"""What `preferring` does, in words."""
+"""The rule of `preferring`, in words."""
 
 
 def preferring(
     data: RankingData, query: Any, above: int, below: int, moved: int, highest: int
 ) -> list[GradeSet]:
-    """The grades by which document `above` of a query is preferred to `below`, where it is not.
+    """Return the grades that make document `above` of a query preferred to `below`.
 
-    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes, and the
-    other one's, named first, only where that cannot do, for grades lie in 0 … `highest`, at least 1. Empty
-    where the grades prefer it already. Raises `DataError` for a query or document that is not there.
+    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes. The other
+    grade, listed first, changes only if necessary, because grades lie in 0 … `highest`, at least 1. Empty if
+    the order is already so. Raises `DataError` for a query or document that is not there.
     """
     own, other = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
     if own > other:

@@ -1,4 +1,4 @@
-"""New documents as somebody has typed or pasted them."""
+"""New documents from typed or pasted text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _BETWEEN = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True)
 class Typed:
-    """A new document: its features (d,), and its grade where the text has one."""
+    """A new document: its features (d,), and its grade if the text has one."""
 
     features: tuple[float, ...]
     grade: int | None
 
 
 def typed_documents(text: str, n_features: int) -> list[Typed]:
-    """The documents of a text, a line each: LETOR's lines, or d numbers with blanks, commas or semicolons.
+    """Return the documents of a text, one per line: LETOR lines, or d numbers with blanks, commas or
+    semicolons.
 
-    Queries of LETOR's lines are not read, and features that are not listed are 0. Raises `DataError`, with
-    the line, for anything else.
+    Query ids of LETOR lines are ignored; missing features are 0. Raises `DataError` with the line for other
+    text.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
@@ -42,7 +43,7 @@ def typed_documents(text: str, n_features: int) -> list[Typed]:
 
 def _letor(line: str, place: int, n_features: int) -> Typed:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # one line cannot be regrouped
+        warnings.simplefilter("ignore", DataWarning)  # one line needs no regrouping
         data = parse_letor(line.encode(), name=f"{_NAME}, document {place}")
     if data.n_features > n_features:
         raise _other_width(f"feature {data.n_features} in document {place}", n_features)
