@@ -232,7 +232,8 @@ class Certificate:
     value : float
         ½‖w‖² + C·risk of the loss itself, not of a smoothed one: the primal value P.
     gap : float
-        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. With a loss that
+        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. That holds for
+        every convex loss, also where it rises and α is negative. With a loss that
         has a derivative that is ½‖∇‖²/P; a smoothed hinge adds what smoothing is worth.
     """
 

@@ -27,6 +27,7 @@ Opener = Callable[..., AppTest]
 
 STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
     "loss": (LOSSES, strangers.LOSS, {"loss": "exponential"}),
+    "rising loss": (LOSSES, strangers.RISING_LOSS, {"loss": "squared ε-insensitive"}),
     "kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy"}),
     "exact kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy", "map": "exact kernel"}),
     "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),
@@ -38,6 +39,7 @@ STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
 
 UNTRUE = {
     "loss": r"squared hinge\b",
+    "rising loss": r"squared hinge\b|α > 0",
     "kernel": r"\bRBF\b",
     "exact kernel": r"\bRBF\b",
     "map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
@@ -112,3 +114,13 @@ def test_influence_says_why_another_model_is_shown(
     assert "s of training, one fold together, each C by itself" in words(open_page("influence", **own))
     costs = words(open_page("influence", view="Influence of λ and μ", **own))
     assert "Linear ListNet has no costs of pairs, so there is nothing to show here." in costs
+
+
+def test_low_rank_says_that_dual_variables_of_a_rising_loss_are_negative(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    app = open_page("low_rank", m=10, **stranger("rising loss"))
+    (info,) = app.info
+    assert "has no dual variables α ≥ 0 (its loss rises at some margins, where α is negative)" in info.value
+    assert not figures(app)
+    assert "Use squared hinge" in [button.label for button in app.button]
