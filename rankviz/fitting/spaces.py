@@ -111,8 +111,8 @@ class MapSpace:
     def coarser(self, task: Task) -> Task | None:
         """The task with a fraction of the features."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
-        if not fitted.basis.nested or task.n_components < WIDE:
-            return None
+        if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
+            return None  # more features than documents are factored as documents, which fewer do not speed up
         return coarser if self.map(coarser).n_components < fitted.n_components else None
 
     def coefficients(self, w: FloatArray) -> FloatArray:
