@@ -13,10 +13,12 @@ from sklearn.base import clone
 
 from rankviz import Fold, RankingData, RankSVM, RunSpec, execute, execute_all, fit_curve
 from rankviz.datasets import make_fold
+from rankviz.experiments.sweep import families
 from rankviz.features import exact
 from rankviz.fitting.spaces import KernelSpace
 from rankviz.fitting.training import Training
 from rankviz.shards import Here
+from rankviz.solvers.newton import TruncatedNewton
 
 X, Y, PTR = problem(6, n_queries=12)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
@@ -115,6 +117,7 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
         {"kernel": "polynomial", "degree": 3, "coef0": 0.2},
         {"landmarks": "kmeans++"},
         {"rank": 4},
+        {"rank": 5},
         {"seed": 1},
         {"loss": "huber"},
         {"costs": "grade_query"},
@@ -158,6 +161,12 @@ def test_runs_that_differ_in_one_setting_made_together(
     assert min(np.diff(np.sort(objectives))) > 0, "each of these settings matters"
 
 
+def test_runs_on_other_data_are_no_family() -> None:
+    spec = RunSpec("demo", feature_map="nystroem", digest="a")
+    others = [spec.but(digest="b"), spec.but(fold="other"), spec.but(normalisation="query_zscore")]
+    assert len(families([spec, *others, spec.but(C=0.5), spec.but(gamma=0.5)])) == 4
+
+
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
 def test_fits_of_other_data_share_nothing(feature_map: str) -> None:
     """Two folds with the same settings, made in turn."""
@@ -173,3 +182,22 @@ def test_fits_of_other_data_share_nothing(feature_map: str) -> None:
         for spec, record in execute_all(own, fold=fold):
             assert record.objective == pytest.approx(alone[spec].objective, rel=1e-4)
             assert record.scores["vali"] == pytest.approx(alone[spec].scores["vali"], abs=1e-2)
+
+
+def test_a_preconditioner_serves_its_own_features_and_C(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one would lead to the same end, only slower."""
+    given: list[object] = []
+    solve = TruncatedNewton.solve
+
+    def told(self: TruncatedNewton, objective: Any, w: Any, report: Any, precondition: Any) -> Any:
+        given.append(precondition)
+        return solve(self, objective, w, report, precondition)
+
+    monkeypatch.setattr(TruncatedNewton, "solve", told)
+    model = RankSVM("nystroem", 25)
+    training = model.training(DATA)
+    tasks = [(25, 0.05, 0.1), (25, 0.05, 0.15), (25, 0.05, 4.0)]
+    tasks += [(25, 0.4, 4.0), (20, 0.4, 4.0), (20, 0.4, 3.0)]
+    for m, gamma, C in tasks:
+        clone(model).set_params(n_components=m, gamma=gamma, C=C).fit_in(training)
+    assert [one is not None for one in given] == [False, True, False, False, False, True]

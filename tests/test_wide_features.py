@@ -13,6 +13,7 @@ from scipy import linalg
 
 from rankviz import RankingData, RankSVM, fit_curve, refits_of
 from rankviz.common.errors import DataError, SettingError
+from rankviz.features import operator
 from rankviz.features.bases import CholeskyBasis, CosineBasis, DenseBasis, IdentityBasis
 from rankviz.features.operator import FeatureOperator
 from rankviz.fitting.memory import TrainingSizes
@@ -85,6 +86,13 @@ def test_the_inverse_in_documents_is_that_of_the_hessian(kind: str, C: float) ->
     np.testing.assert_allclose(inverse(s[:, 0]), inverse(s)[:, 0], atol=1e-12)
 
 
+def test_the_kernel_of_documents_is_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = np.random.default_rng(3).normal(size=(20, 30))
+    whole = FeatureOperator(base, CosineBasis(30)).kernel
+    monkeypatch.setattr(operator, "BLOCK_ENTRIES", 7 * 30)
+    np.testing.assert_allclose(FeatureOperator(base, CosineBasis(30)).kernel, whole, atol=1e-12)
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_roots_of_the_curvature(loss: str) -> None:
     f = np.random.default_rng(2).normal(size=N)
@@ -151,6 +159,7 @@ def test_a_curve_over_m_gives_the_models_of_single_fits() -> None:
         single = RankSVM("fourier", found.n_components, gamma=0.3, C=found.C, tol=1e-12).fit_data(DATA)
         assert found.objective_ == pytest.approx(single.objective_, rel=1e-10)
         np.testing.assert_allclose(found.predict(X), single.predict(X), atol=1e-5)
+        assert single.start_ == "zero", "a start with fewer features would take longer"
 
 
 @pytest.mark.parametrize("settings", [{"feature_map": "fourier", "n_components": 4 * N}, {}], ids=str)

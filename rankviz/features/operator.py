@@ -78,7 +78,7 @@ class FeatureOperator:
     def kernel(self) -> FloatArray:
         """K = ΦΦᵀ, (n, n), in blocks: O(n²m) time, and no copy of Φ."""
         n, k = self.base.shape
-        K, step = np.empty((n, n)), max(1, BLOCK_ENTRIES // max(k, 1))
+        K, step = np.zeros((n, n)), max(1, BLOCK_ENTRIES // max(k, 1))
         for start in range(0, n, step):
             rows = slice(start, start + step)
             columns = self.basis.expand(self.basis.contract(self.base[rows].T))
