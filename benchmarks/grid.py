@@ -34,7 +34,7 @@ from benchmarks.grid_choices import (
     verdicts,
 )
 from benchmarks.grid_studies import grids, make, note_start
-from benchmarks.published import FOURIER, NYSTROEM, PRIMAL
+from benchmarks.settings import FOURIER, NYSTROEM, PRIMAL
 from rankviz.analysis.comparing.comparison import LEVEL
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
