@@ -89,7 +89,7 @@ class Files:
 
     def __init__(self, server: str) -> None:
         self._server, self._own = server, threading.local()
-        self._pool = ThreadPoolExecutor(CONNECTIONS)
+        self._pool, self._opened = ThreadPoolExecutor(CONNECTIONS), list[HTTPConnection]()
 
     async def get(self, path: str, cookie: str) -> HTTPMessage:
         """Fetch a file and return its headers. Raises OSError."""
@@ -98,8 +98,10 @@ class Files:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._get, path, headers)
 
     def _get(self, path: str, headers: dict[str, str]) -> HTTPMessage:
-        connection = getattr(self._own, "connection", None) or HTTPConnection(self._server, timeout=60)
-        self._own.connection = connection
+        if not hasattr(self._own, "connection"):
+            self._own.connection = HTTPConnection(self._server, timeout=60)
+            self._opened.append(self._own.connection)
+        connection: HTTPConnection = self._own.connection
         try:
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
@@ -113,7 +115,9 @@ class Files:
 
     def close(self) -> None:
         """Close the connections, with their threads."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
+        for connection in self._opened:
+            connection.close()
 
 
 # the page -------------------------------------------------------------------------------------------------
