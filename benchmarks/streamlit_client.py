@@ -23,7 +23,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from http.client import HTTPConnection, HTTPMessage, RemoteDisconnected
+from http.client import HTTPConnection, HTTPException, HTTPMessage
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -105,7 +105,8 @@ class Files:
         try:
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
-        except RemoteDisconnected:  # the server closed an idle connection
+        except (ConnectionError, HTTPException):  # the server closed an idle connection
+            connection.close()
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
         answer.read()
