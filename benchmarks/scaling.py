@@ -21,6 +21,7 @@ from benchmarks.peers import Ours
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS
+from rankviz.plots.style import line_of
 from tools.browser import AppError, chromium
 
 C, GAMMA, PER_QUERY, N_FEATURES = 2.0**-2, 2.0**-5, 42, 46
@@ -156,22 +157,29 @@ def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
     long["size"] = np.where(long["growing"] == "n", long["n"], long["m"]).astype(float)
     long["fitted"] = 2.0 ** (long["start"] + long["slope"] * np.log2(long["size"]))
     long["model"], long["quantity"] = long["map"].map(_name), long["quantity"].map(LABELS)
-    facets = {"facet_row": "quantity", "facet_col": "growing", "log_x": True, "log_y": True, "color": "model"}
-    out, lines = (
-        draw(long, x="size", y=y, **facets) for draw, y in ((px.scatter, "value"), (px.line, "fitted"))
-    )
-    out.add_traces(lines.update_traces(showlegend=False).data)
-    for place, (kind, part) in enumerate(slopes.groupby("map", sort=False)):
+    colours = {_name(kind): line_of(kind)["marker"].get("color") for kind in slopes["map"].unique()}
+    facets = {"facet_row": "quantity", "facet_col": "growing", "log_x": True, "log_y": True}
+    facets |= {
+        "facet_row_spacing": 0.04,
+        "facet_col_spacing": 0.1,
+        "color": "model",
+        "color_discrete_map": colours,
+    }
+    out = px.scatter(long, x="size", y="value", **facets)
+    out.add_traces(px.line(long, x="size", y="fitted", **facets).update_traces(showlegend=False).data)
+    out.for_each_annotation(lambda one: one.update(text=one.text.partition("=")[2]))
+    for (growing, quantity), part in slopes.groupby(["growing", "quantity"]):
+        row, column = len(LABELS) - list(LABELS).index(quantity), 1 + (growing == "m")  # rows count upwards
         words = [
-            f"{row.growing}<sup>{with_minus(row.slope, '.2f')}</sup> ({row.quantity})"
-            for row in part.itertuples()
+            f"{_name(one.map)} {growing}<sup>{with_minus(one.slope, '.2f')}</sup>"
+            for one in part.itertuples()
         ]
-        text = f"{_name(kind)}: {', '.join(words)}"
-        out.add_annotation(
-            text=text, showarrow=False, xref="paper", yref="paper", x=0, y=-0.06 - 0.02 * place
-        )
-    out.update_xaxes(matches=None, title_text="").update_yaxes(matches=None, title_text="")
-    return out.update_layout(width=900, height=1250, margin={"b": 120})
+        place = {"x": 0.02, "y": 0.99, "xref": "x domain", "yref": "y domain", "yanchor": "top"}
+        place |= {"showarrow": False, "font": {"size": 11}, "row": row, "col": column}
+        out.add_annotation(text=", ".join(words), **place)
+    out.update_xaxes(title_text="").update_xaxes(matches="x", col=1).update_xaxes(matches="x2", col=2)
+    out.update_yaxes(matches=None, title_text="", showticklabels=True, dtick=1)
+    return out.update_layout(width=900, height=1250)
 
 
 def write_svg(name: str, drawing: go.Figure) -> None:
