@@ -21,8 +21,8 @@ from rankviz.store import Database, StoreOutOfReach
 from rankviz.store.job_reading import statuses
 from rankviz.store.job_status import JobStatus
 from rankviz.store.rows import told
-from rankviz.store.study import JOB
-from rankviz.store.tables import families, studies
+from rankviz.store.study import DONE, JOB
+from rankviz.store.tables import families, members, runs, studies
 from tools.browser import Server, serving
 
 LOOK_SECONDS = 0.5
@@ -78,7 +78,7 @@ class Jobs:
     def __init__(self, file: Path) -> None:
         self._file, self._database = file, None
         self._seen: dict[str, JobStatus] = {}
-        self._trainings: set[tuple[str, int, float]] = set()
+        self._trainings, self._made = set[tuple[str, int, float]](), set[str]()
         self.live = 0
 
     def look(self) -> None:
@@ -91,7 +91,14 @@ class Jobs:
             found = statuses(self._database, studies.c.id.not_in(ended), 1)
             asked = select(families.c.id, families.c.since, families.c.progress)
             asked = asked.join(studies, studies.c.id == families.c.study)
+            made = select(runs.c.digest).join(members, members.c.run == runs.c.id)
+            made = made.join(studies, studies.c.id == members.c.study).where(
+                studies.c.id.in_([job.id for job in found]),
+                runs.c.state == DONE,
+                runs.c.ended > studies.c.created,
+            )
             with self._database.reading() as connection:
+                self._made |= set(connection.execute(made).scalars())
                 for row in connection.execute(
                     asked.where(studies.c.kind == JOB, families.c.worker.is_not(None))
                 ):
@@ -107,9 +114,14 @@ class Jobs:
             self._database.close()
 
     def counts(self) -> dict[str, int]:
-        """Count jobs, records, and trainings: those that a look saw, and the most of one run."""
+        """Count jobs, records, and trainings: all of them, and the most of one run.
+
+        A look sees a training that takes longer than the time between looks. Of the others, each run that was
+        made since a job asked for it counts as one.
+        """
         made = [job.specs[index].hash for job in self._seen.values() for index in job.finished]
         begun = Counter(digest for digest, _, _ in self._trainings)
+        begun.update(self._made - begun.keys())
         return {
             "jobs": len(self._seen),
             "records": len(made),
