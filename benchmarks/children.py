@@ -1,8 +1,8 @@
-"""Seconds and memory of fits, each method in a process of its own, all methods taking turns.
+"""Seconds and memory of fits: all methods take turns, each in its own process.
 
-Turns, so that whatever else the machine does meanwhile meets all methods alike; processes, because the peak
-memory of a process never falls. A child first fits a few queries, which loads libraries and starts threads;
-the memory it then holds is its baseline.
+Turns, because other work on the machine then meets all methods alike; processes, because the peak memory of a
+process never falls. A child first fits a few queries, which loads libraries and starts threads; the memory
+that it holds then is its baseline.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from rankviz.common.memory import peak_memory, reset_peak_memory
+from rankviz.common.memory import peak_memory, reset_peak_memory, resident_memory
 from rankviz.common.threads import cores, limit_threads
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
@@ -37,29 +35,21 @@ LONGEST = 300.0
 WARM_UP_QUERIES = 10
 
 
-class Model(Protocol):
-    """A method that has learned, and gives scores."""
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Scores (n,) of documents X (n, d)."""
-        ...
-
-
 class Method(Protocol):
-    """Something that learns to rank; settings that travel between processes."""
+    """Settings of something that learns to rank; they travel between processes."""
 
-    def fit(self, train: RankingData) -> Model:
-        """Learn from documents."""
+    def fit(self, train: RankingData) -> Any:
+        """Learn from documents; the result has `predict(X)`."""
         ...
 
-    def objectives(self, model: Model, train: RankingData) -> tuple[float, float]:
-        """The objective reached, and the least value of the same problem; NaN where there is none."""
+    def objectives(self, model: Any, train: RankingData) -> tuple[float, float]:
+        """Return the objective reached, and the least value of the same problem; NaN where there is none."""
         ...
 
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: seconds, by stage and with iterations where the model tells, peak bytes above the baseline."""
+    """One fit: seconds, seconds of stages, peak bytes above the baseline, iterations."""
 
     seconds: float
     stages: dict[str, float]
@@ -69,7 +59,7 @@ class Run:
 
 @dataclass
 class Measured:
-    """All fits of one method, and what came of the last."""
+    """All fits of one method; scores and objectives are of the last."""
 
     runs: list[Run] = field(default_factory=list)
     scores: np.ndarray | None = None
@@ -86,12 +76,12 @@ class Measured:
 
     @property
     def iterations(self) -> float:
-        """Iterations of the first fit, NaN where the model does not tell."""
+        """Return the iterations of the first fit, or NaN."""
         return self.runs[0].iterations if self.runs else np.nan
 
     @property
     def memory(self) -> float:
-        """Peak bytes of the first fit above the baseline: later ones reuse what that one left."""
+        """Return the peak bytes of the first fit above the baseline: later ones reuse its memory."""
         return self.runs[0].memory if self.runs else np.nan
 
 
@@ -125,13 +115,11 @@ def side_by_side(
                         measured.scores, measured.objectives = child.ask("judge", test)
                 except ChildError as error:
                     measured.failure = str(error)
-                _say(name, turn, measured)
+                last = (
+                    measured.failure or f"{measured.runs[-1].seconds:.3f} s, {measured.memory / 1e6:,.0f} MB"
+                )
+                print(f"  {time.strftime('%H:%M:%S')} turn {turn + 1}: {name}: {last}", flush=True)
     return found
-
-
-def _say(name: str, turn: int, measured: Measured) -> None:
-    what = measured.failure or f"{measured.runs[-1].seconds:.3f} s, {measured.runs[0].memory / 1e6:,.0f} MB"
-    print(f"  {time.strftime('%H:%M:%S')} turn {turn + 1}: {name}: {what}", flush=True)
 
 
 class Child:
@@ -148,13 +136,11 @@ class Child:
         try:
             self._answer()
         except ChildError:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.join()
 
@@ -195,7 +181,7 @@ def _serve(connection: Connection, method: Method, train: RankingData, threads: 
 class _Worker:
     def __init__(self, method: Method, train: RankingData) -> None:
         self.method, self.train = method, train
-        self.model: Model | None = None
+        self.model: Any = None
         self.baseline = 0
 
     def warm_up(self) -> None:
@@ -204,7 +190,7 @@ class _Worker:
             warnings.simplefilter("ignore")  # so few documents are fewer than landmarks
             self.method.fit(take_queries(self.train, queries, name="warm-up"))
         gc.collect()
-        self.baseline = _resident()
+        self.baseline = resident_memory()
 
     def fit(self) -> Run:
         self.model = None
@@ -217,15 +203,6 @@ class _Worker:
         return Run(seconds, dict(stages), peak_memory() - self.baseline, iterations)
 
     def judge(self, test: RankingData | None) -> tuple[np.ndarray | None, tuple[float, float]]:
-        assert self.model is not None
         if test is None:
             return None, (np.nan, np.nan)
         return self.model.predict(test.X), self.method.objectives(self.model, self.train)
-
-
-def _resident() -> int:
-    """Bytes this process holds now; where the system does not tell, the most it ever held."""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    held = [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:")]
-    return held[0] if held else peak_memory()

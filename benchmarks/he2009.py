@@ -7,17 +7,16 @@ features: "raw" takes them as they are, "query min-max" scales them to [0, 1] in
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import report
+from benchmarks.report import letor, seconds, timed
 from rankviz import RankingData, RankSVM, evaluate, load_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.metrics.significance import compare
@@ -54,11 +53,10 @@ ROUNDS = 5
 
 
 def main() -> None:
-    root = os.environ.get("RANKVIZ_LETOR")
-    if not root:
-        print(f"# RANKVIZ_LETOR is not set: he2009's figures need {NAME}")
+    root = letor(f"he2009's study of {NAME}")
+    if root is None:
         return
-    parts = load_parts(Path(root) / NAME)
+    parts = load_parts(root / NAME)
     report.write("he2009_table1", "he2009 Table 1: preference pairs of the parts of OHSUMED", pairs(parts))
     runs = {
         (label, name): [run(name, [normalise(part, how) for part in parts], k) for k in range(1, FOLDS + 1)]
@@ -132,18 +130,17 @@ def best_C(score: Callable[[float], float]) -> float:
 def run(name: str, parts: list[RankingData], fold: int) -> Run:
     """Choose C on the validation part and test."""
     train, vali, tests = parts_of(fold, parts)
-    seconds, steps = list[float](), list[int]()
+    took, steps = list[float](), list[int]()
 
     @cache
     def fitted(C: float) -> RankSVM:
-        began = time.perf_counter()
-        model = fit(name, C, train)
-        seconds.append(time.perf_counter() - began)
+        model, one = timed(lambda: fit(name, C, train))
+        took.append(one)
         steps.append(model.n_iter_)
         return model
 
     best = best_C(cache(lambda C: float(tested(fitted(C), [vali])["AvgNDCG"].mean())))
-    return Run(best, tested(fitted(best), tests), tuple(seconds), tuple(steps))
+    return Run(best, tested(fitted(best), tests), tuple(took), tuple(steps))
 
 
 def fit(name: str, C: float, train: RankingData) -> RankSVM:
@@ -168,14 +165,11 @@ def table_2(runs: dict[tuple[str, str], list[Run]], parts: list[RankingData]) ->
                 _row(name, f"rankviz, {label}, his C", C, his.mean()),
                 _row(name, f"rankviz, {label}, C by validation", chosen.C, chosen.per_query.mean()),
                 _row(name, f"rankviz, {label}, most of any C", np.nan, most(name, train, tests)),
-                _row(
-                    name,
-                    f"… and trained on the test parts, {label}",
-                    np.nan,
-                    most(name, joined(tests), tests),
-                ),
             ]
-    return pd.DataFrame(rows).sort_values("method", kind="stable", key=lambda names: names.map(_place))
+            also = f"… and trained on the test parts, {label}"
+            rows.append(_row(name, also, np.nan, most(name, joined(tests), tests)))
+    order = list(SETTINGS)
+    return pd.DataFrame(rows).sort_values("method", kind="stable", key=lambda names: names.map(order.index))
 
 
 def most(name: str, train: RankingData, tests: list[RankingData]) -> pd.Series:
@@ -196,10 +190,6 @@ def claims_2(parts: list[RankingData]) -> list[str]:
 
 def _row(name: str, source: str, C: float, values: object) -> dict[str, object]:
     return {"method": name, "figures": source, "C": C} | dict(zip(METRICS, np.round(values, 3), strict=True))
-
-
-def _place(name: str) -> int:
-    return list(SETTINGS).index(name)
 
 
 def means(runs: dict[tuple[str, str], list[Run]]) -> pd.DataFrame:
@@ -239,9 +229,9 @@ def table_5(runs: dict[tuple[str, str], list[Run]]) -> pd.DataFrame:
     """Seconds of one training, his beside ours."""
     rows = []
     for fold, published in TABLE_5.items():
-        for name, seconds in published.items():
+        for name, theirs in published.items():
             ours = float(np.mean(runs["raw", name][fold - 1].seconds))
-            rows.append({"fold": fold, "method": name, "he2009, s": seconds, "rankviz, s": ours})
+            rows.append({"fold": fold, "method": name, "he2009, s": theirs, "rankviz, s": ours})
     return pd.DataFrame(rows)
 
 
@@ -250,7 +240,10 @@ def table_6(parts: list[RankingData]) -> pd.DataFrame:
     rows = []
     for count, (documents, published) in TABLE_6.items():
         data = joined(parts[:count])
-        yuan, newton = (_seconds(settings, data) for settings in (SETTINGS["cs-sRSVM"], SAME_BY_NEWTON))
+        yuan, newton = (
+            np.median(seconds(partial(RankSVM(C=8e-3, **settings).fit_data, data), ROUNDS))
+            for settings in (SETTINGS["cs-sRSVM"], SAME_BY_NEWTON)
+        )
         sizes = {"documents, he2009": documents, "documents": data.n_documents}
         rows.append({**sizes, "he2009, s": published, "Newton-YUAN, s": yuan, "truncated Newton, s": newton})
     return pd.DataFrame(rows)
@@ -260,12 +253,3 @@ def joined(parts: list[RankingData]) -> RankingData:
     """The documents of several parts as one."""
     X, y, qid = (np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "qid"))
     return RankingData.from_arrays(X, y, qid)
-
-
-def _seconds(settings: dict[str, str], data: RankingData) -> float:
-    taken = []
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
-        RankSVM(C=8e-3, **settings).fit_data(data)
-        taken.append(time.perf_counter() - began)
-    return float(np.median(taken))

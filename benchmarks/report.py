@@ -1,4 +1,4 @@
-"""Tables of measurements as files, CSV to compute with and Markdown to read, with machine and versions."""
+"""Shared pieces of the measurements: real folds, seconds, and tables as CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -6,57 +6,88 @@ import datetime
 import math
 import os
 import platform
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 from threadpoolctl import threadpool_info
 
+from rankviz import Fold, RankingData, load_fold
 from rankviz.common.numbers import small
 from rankviz.common.threads import cores
+from rankviz.datasets import make_data
 
+T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu")
 
 
+def letor(what: str) -> Path | None:
+    """Return the folder that RANKVIZ_LETOR names; without it, print that `what` is left out."""
+    root = os.environ.get("RANKVIZ_LETOR")
+    if not root:
+        print(f"# RANKVIZ_LETOR is not set: {what} is left out")
+    return Path(root) if root else None
+
+
+@cache
+def fold_of(name: str, fold: int = 1) -> Fold:
+    """Load a fold of a set in the folder that RANKVIZ_LETOR names."""
+    return load_fold(Path(os.environ["RANKVIZ_LETOR"]) / name, fold)
+
+
+@cache
+def synthetic() -> RankingData:
+    """Make 42,000 documents in 1,000 queries, with 46 features."""
+    return make_data(n_queries=1000, documents_per_query=(42, 42), n_features=46, seed=0)
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return the result of a piece of work, and its seconds."""
+    began = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - began
+
+
+def seconds(work: Callable[[], object], repetitions: int = 1, warm_up: bool = False) -> list[float]:
+    """Return the seconds of each repetition, after one more that does not count with `warm_up`."""
+    if warm_up:
+        work()
+    return [timed(work)[1] for _ in range(repetitions)]
+
+
 def facts() -> dict[str, str]:
-    """Machine, software, load and date: what a figure needs to be judged by. No paths, no names of hosts."""
-    blas = {f"{info['internal_api']} {info['version']}" for info in threadpool_info() if "version" in info}
+    """Describe machine, software, load and date, without paths and names of hosts."""
+    blas = {f"{info['internal_api']} {info['version']}" for info in threadpool_info() if info.get("version")}
+    processor, memory = _processor(), "memory unknown"
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        memory = f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
     found = {
         "date": datetime.date.today().isoformat(),
-        "machine": f"{_processor()}, {cores()} cores used, {_memory()}",
+        "machine": f"{processor}, {cores()} cores used, {memory}",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "BLAS": ", ".join(sorted(entry for entry in blas if not entry.endswith("None"))),
-        "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES if _version(name)),
+        "BLAS": ", ".join(sorted(blas)),
+        "versions": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
     }
     if hasattr(os, "getloadavg"):
-        found["load"] = (
-            f"{_LOAD:.1f} in the minute before the program began, {os.getloadavg()[0]:.1f} at the end"
-        )
-    if (taken := _taken()) is not None:
-        found["taken"] = (
-            f"{taken:.0%} of the processor seconds that were wanted, by other machines on the same host"
-        )
+        found["load"] = f"{_LOAD:.1f} in the minute before the start, {os.getloadavg()[0]:.1f} at the end"
+    if (now := _processor_ticks()) and _TICKS:
+        worked, stolen = now[0] - _TICKS[0], now[1] - _TICKS[1]
+        found["taken"] = f"{stolen / max(worked + stolen, 1):.0%} of the processor time, by the host"
     return found
 
 
 def _processor_ticks() -> tuple[int, int] | None:
-    """Ticks since the system began in which processors worked, and in which the host held them back."""
+    """Return the ticks of work since the boot, and those that the host took; None where unknown."""
     stat = Path("/proc/stat")
     if not stat.exists():
         return None
     user, nice, system, _, _, irq, soft, stolen, *_ = map(int, stat.read_text().split("\n", 1)[0].split()[1:])
     return user + nice + system + irq + soft, stolen
-
-
-def _taken() -> float | None:
-    """Share of the wanted ticks since the program began that were held back; None where nobody knows."""
-    now = _processor_ticks()
-    if now is None or _TICKS is None:
-        return None
-    worked, stolen = now[0] - _TICKS[0], now[1] - _TICKS[1]
-    return stolen / max(worked + stolen, 1)
 
 
 _TICKS = _processor_ticks()
@@ -70,14 +101,8 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or "unknown processor"
 
 
-def _memory() -> str:
-    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
-        return "memory unknown"
-    return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
-
-
 def _version(name: str) -> str:
-    """Version of an installed package; "" where it is not installed or is run from its sources."""
+    """Return the version of an installed package, or ""."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -85,10 +110,7 @@ def _version(name: str) -> str:
 
 
 def write(name: str, title: str, table: pd.DataFrame, notes: Sequence[str] = ()) -> Path:
-    """Write `table` (its index is dropped) to results/NAME.csv and NAME.md, and print the latter.
-
-    `notes` are sentences that come above the table. Returns the path of the Markdown file.
-    """
+    """Write `table` without its index, below `notes`, to results/NAME.csv and NAME.md; print the latter."""
     found = facts()
     write_csv(name, table)
     text = [f"# {title}", "", *(f"- {key}: {value}" for key, value in found.items()), ""]
@@ -101,7 +123,7 @@ def write(name: str, title: str, table: pd.DataFrame, notes: Sequence[str] = ())
 
 
 def write_csv(name: str, table: pd.DataFrame, digits: int = 6) -> Path:
-    """Write `table` to results/NAME.csv alone, numbers with so many significant digits."""
+    """Write `table` to results/NAME.csv alone, with this many significant digits."""
     RESULTS.mkdir(exist_ok=True)
     head = "".join(f"# {key}: {value}\n" for key, value in facts().items())
     path = RESULTS / f"{name}.csv"
@@ -110,7 +132,7 @@ def write_csv(name: str, table: pd.DataFrame, digits: int = 6) -> Path:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown: numbers to the right, missing values as a dash."""
+    """Return a table in Markdown: numbers to the right, missing values as a dash."""
     numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     rows = [list(table.columns), ["---:" if number else "---" for number in numeric]]
     rows += [[cell(value) for value in row] for row in table.itertuples(index=False)]
@@ -118,7 +140,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def cell(value: object) -> str:
-    """A value in words: four significant digits below 1,000, thousands apart, 0.1 precise, above."""
+    """Format a value: four significant digits below 1,000, one decimal place above."""
     if not isinstance(value, float):
         return f"{value:,}" if isinstance(value, int) else str(value)
     if math.isnan(value):

@@ -6,18 +6,23 @@ results/scaling.csv and .md, and docs/scaling.md with its figure.
 
 from __future__ import annotations
 
-import time
+import urllib.parse
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
 
 from benchmarks import report
 from benchmarks.children import REPETITIONS, Measured, side_by_side
-from benchmarks.methods import Ours
-from benchmarks.scaling_figure import LABELS, telling, write_page
+from benchmarks.peers import Ours
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS
+from rankviz.plots.style import line_of
+from tools.browser import AppError, chromium
 
 C, GAMMA, PER_QUERY, N_FEATURES = 2.0**-2, 2.0**-5, 42, 46
 DOCUMENTS = (10_000, 20_000, 40_000, 80_000, 160_000)
@@ -25,14 +30,21 @@ COMPONENTS = (125, 250, 500, 1000, 2000)
 N_FIXED, M_FIXED = 20_000, 500
 OVER_N = ("linear", "nystroem", "fourier")
 OVER_M = ("nystroem", "fourier")
-"""A map of its own cost joins one of these; what has no m cannot grow with it."""
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+LABELS = {
+    "seconds": "a fit, s",
+    "features": "its feature map, s",
+    "newton": "its Newton steps, s",
+    "memory": "peak memory, MB",
+}
+LEAST = {"seconds": 1e-3, "features": 1e-3, "newton": 1e-3, "memory": 1.0}
+"""Below a millisecond or a megabyte, clock and allocator decide the figure."""
 
 
 def main() -> None:
     rows: list[dict[str, object]] = []
-    began = time.perf_counter()
     for n in DOCUMENTS:
-        print(f"# {n:,} documents, {time.perf_counter() - began:.0f} s so far", flush=True)
+        print(f"# {n:,} documents", flush=True)
         rows += _measure("n", n, [Ours(kind, M_FIXED, C, GAMMA) for kind in OVER_N])
     print(f"# m at {N_FIXED:,} documents", flush=True)
     rows += _measure("m", N_FIXED, [Ours(kind, m, C, GAMMA) for m in COMPONENTS for kind in OVER_M])
@@ -90,15 +102,12 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (growing, kind), part in table.groupby(["growing", "map"], sort=False):
         for quantity in LABELS:
-            kept = telling(part, quantity)
+            kept = part[part[quantity] >= LEAST[quantity]]
             if len(kept) < 3:
                 continue
-            slope, start = np.polyfit(
-                np.log2(kept[growing].astype(float)), np.log2(kept[quantity].astype(float)), 1
-            )
-            rows.append(
-                {"growing": growing, "map": kind, "quantity": quantity, "slope": slope, "start": start}
-            )
+            slope, start = np.polyfit(*(np.log2(kept[name].astype(float)) for name in (growing, quantity)), 1)
+            row = {"growing": growing, "map": kind, "quantity": quantity}
+            rows.append(row | {"slope": slope, "start": start})
     return pd.DataFrame(rows)
 
 
@@ -133,12 +142,70 @@ def _name(kind: str) -> str:
 
 def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
     named = table.assign(map=[_name(kind) for kind in table["map"]], growing=table["growing"] + " grows")
-    named = named.drop(columns="failure")
-    heads = {
-        "growing": "",
-        "map": "map",
-        "features": "features s",
-        "newton": "Newton s",
-        "memory": "peak MB",
+    heads = {"growing": "", "features": "features s", "newton": "Newton s", "memory": "peak MB"}
+    return named.drop(columns="failure").rename(columns=heads)
+
+
+# the page of docs/ ----------------------------------------------------------------------------------------
+
+
+def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
+    """Draw medians with their lines of least squares: a row for each quantity, a column for each size."""
+    about = ["growing", "map", "quantity"]
+    long = table.melt(["growing", "map", "n", "m"], list(LABELS), "quantity").merge(slopes, on=about)
+    long = long[long["value"] >= long["quantity"].map(LEAST)]
+    long["size"] = np.where(long["growing"] == "n", long["n"], long["m"]).astype(float)
+    long["fitted"] = 2.0 ** (long["start"] + long["slope"] * np.log2(long["size"]))
+    long["model"], long["quantity"] = long["map"].map(_name), long["quantity"].map(LABELS)
+    colours = {_name(kind): line_of(kind)["marker"].get("color") for kind in slopes["map"].unique()}
+    facets = {"facet_row": "quantity", "facet_col": "growing", "log_x": True, "log_y": True}
+    facets |= {
+        "facet_row_spacing": 0.04,
+        "facet_col_spacing": 0.1,
+        "color": "model",
+        "color_discrete_map": colours,
     }
-    return named.rename(columns=heads)
+    out = px.scatter(long, x="size", y="value", **facets)
+    out.add_traces(px.line(long, x="size", y="fitted", **facets).update_traces(showlegend=False).data)
+    out.for_each_annotation(lambda one: one.update(text=one.text.partition("=")[2]))
+    for (growing, quantity), part in slopes.groupby(["growing", "quantity"]):
+        row, column = len(LABELS) - list(LABELS).index(quantity), 1 + (growing == "m")  # rows count upwards
+        words = [
+            f"{_name(one.map)} {growing}<sup>{with_minus(one.slope, '.2f')}</sup>"
+            for one in part.itertuples()
+        ]
+        place = {"x": 0.02, "y": 0.99, "xref": "x domain", "yref": "y domain", "yanchor": "top"}
+        place |= {"showarrow": False, "font": {"size": 11}, "row": row, "col": column}
+        out.add_annotation(text=", ".join(words), **place)
+    out.update_xaxes(title_text="").update_xaxes(matches="x", col=1).update_xaxes(matches="x2", col=2)
+    out.update_yaxes(matches=None, title_text="", showticklabels=True, dtick=1)
+    return out.update_layout(width=900, height=1250)
+
+
+def write_svg(name: str, drawing: go.Figure) -> None:
+    """Write a figure to docs/NAME.svg by Chromium; without a browser it stays as it was, with a note."""
+    drawing.update_layout(
+        template="plotly_white", font={"family": "DejaVu Sans, Arial, sans-serif", "size": 13}
+    )
+    size = {"width": drawing.layout.width, "height": drawing.layout.height}
+    try:
+        with chromium() as browser:
+            page = browser.new_page(viewport=size)
+            page.set_content(drawing.to_html(include_plotlyjs=True, div_id="figure"))
+            page.wait_for_selector("#figure .main-svg")
+            address = page.evaluate("size => Plotly.toImage('figure', {format: 'svg', ...size})", size)
+    except AppError as error:
+        print(f"docs/{name}.svg was not drawn anew: {error}")
+    else:
+        (DOCS / f"{name}.svg").write_text(urllib.parse.unquote(address.split(",", 1)[1]))
+
+
+def write_page(table: pd.DataFrame, slopes: pd.DataFrame, notes: list[str]) -> None:
+    """Write docs/scaling.md and its figure."""
+    lines = ["# How a fit grows with the data", ""]
+    lines += [line for note in notes[:-1] for line in (f"**{note}**", "")]
+    lines += ["![Seconds and memory against n and m](scaling.svg)", "", notes[-1], ""]
+    lines += [*(f"- {key}: {value}" for key, value in report.facts().items()), ""]
+    lines += ["`make bench ARGS=scaling` measures it anew; the table is benchmarks/results/scaling.md.", ""]
+    (DOCS / "scaling.md").write_text("\n".join(lines))
+    write_svg("scaling", figure(table, slopes))

@@ -1,8 +1,8 @@
-"""Fits in shards beside fits in one piece: seconds, peak memory, and what a Dask cluster costs and brings.
+"""Fits in shards beside fits in one piece: seconds, peak memory, and the cost of a Dask cluster.
 
-Synthetic documents of MSLR-WEB30K's kind: 136 features, 120 documents to a query, its shares of grades,
-written to a file once and mapped, so that no way holds a copy. Every fit is a process of its own, the ways
-take turns. `python -m benchmarks shards` measures about 42,000 and 420,000 documents and the whole size.
+Synthetic documents like those of MSLR-WEB30K: 136 features, 120 documents to a query, its shares of grades.
+They are written to a file once and mapped, so that no way holds a copy. Every fit has its own process, and
+the ways take turns, on about 42,000 and 420,000 documents and the whole size.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import multiprocessing
 import statistics
 import tempfile
-import time
 from contextlib import ExitStack
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import report
+from benchmarks.report import timed
 from rankviz import RankSVM
 from rankviz.common.memory import free_memory, peak_memory
 from rankviz.datasets import RankingData
@@ -72,33 +73,29 @@ def open_documents(folder: Path) -> RankingData:
 
 
 def fit(folder: Path, settings: dict[str, Any], way: str, answer: Connection) -> None:
-    """One fit; sends what it took."""
-    data = open_documents(folder)
-    with ExitStack() as stack:
-        where = None if way == "one piece" else stack.enter_context(place_of(way))
-        model = RankSVM(**settings)
-        plan = "" if where is None else model.shard_plan(data, where).words
-        began = time.perf_counter()
-        model = model.fit_data(data) if where is None else model.fit_in_shards(data, where)
-        answer.send(
-            {
-                "seconds": time.perf_counter() - began,
-                "features, s": model.seconds_["features"],
-                "newton, s": model.seconds_["newton"] + model.seconds_.get("start", 0.0),
-                "products": model.trace_["products"].sum(),
-                "peak GB": peak_memory() / 1e9,
-                "objective": model.objective_,
-                "status": model.status_.name.lower(),
-                "plan": plan,
-            }
-        )
+    """Fit once; send the measurements, or the error."""
+    try:
+        data = open_documents(folder)
+        with ExitStack() as stack:
+            where = None if way == "one piece" else stack.enter_context(place_of(way))
+            model = RankSVM(**settings)
+            plan = "" if where is None else model.shard_plan(data, where).words
+            work = model.fit_data if where is None else partial(model.fit_in_shards, where=where)
+            model, took = timed(lambda: work(data))
+            found = {"seconds": took, "features, s": model.seconds_["features"]}
+            found["newton, s"] = model.seconds_["newton"] + model.seconds_.get("start", 0.0)
+            found |= {"products": model.trace_["products"].sum(), "peak GB": peak_memory() / 1e9}
+            found |= {"objective": model.objective_, "status": model.status_.name.lower(), "plan": plan}
+    except Exception as error:
+        found = {"status": f"refused: {error}"}
+    answer.send(found)
 
 
 def measured(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
-    """One fit in a process of its own; what went wrong in its place."""
+    """Fit once in a new process; return the measurements, or what went wrong."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(folder, settings, way, there))
+    process = context.Process(target=fit, args=(folder, settings, way, there))
     process.start()
     there.close()
     try:
@@ -107,13 +104,6 @@ def measured(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]
         found = {"status": "the process died"}
     process.join()
     return found
-
-
-def _child(folder: Path, settings: dict[str, Any], way: str, answer: Connection) -> None:
-    try:
-        fit(folder, settings, way, answer)
-    except Exception as error:
-        answer.send({"status": f"refused: {error}"})
 
 
 def main() -> None:

@@ -1,18 +1,21 @@
 """The app under load: `make soak ARGS="class"`, `ARGS="visitors"`, `ARGS="long"`; with `--help` the options.
 
-The app runs with folders of its own; those who visit it are `benchmarks.streamlit_client.Visitor`s. Another
-checkout's app is measured by the same visitors: `--app FOLDER`; its jobs are counted where they are in a run
-store. Tables are in benchmarks/results/soak.md.
-`ARGS="kills"` kills what makes sweeps (`store_kills.py`).
+The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. `--app FOLDER`
+measures the app of another checkout. Tables are in benchmarks/results/soak.md, where the rows of an app and a
+case replace earlier ones. `ARGS="kills"` kills processes in the middle of sweeps (`store_kills.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
+import platform
+import random
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,31 +23,135 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from benchmarks import store_kills
-from benchmarks.report import RESULTS
+from benchmarks.report import RESULTS, facts, markdown
 from benchmarks.soak_app import App, Sample, Watch, app_of
-from benchmarks.soak_report import keep, keep_samples, slopes, summary, thinned
-from benchmarks.soak_walk import arrive, wander
-from benchmarks.streamlit_client import Request, Visitor
+from benchmarks.streamlit_client import Page, Request, Visitor
 from tools.browser import REPOSITORY, isolated
 
 CLASS, WITHIN = 30, 10.0
-"""A class: so many sessions opened evenly within so many seconds."""
-PATIENCE = 180.0
-"""Seconds after which pages that have not come to rest, and jobs that have not ended, are left."""
+"""Visitors of a class, and the seconds within which they open Home, one after the other."""
+PATIENCE, STEP_PATIENCE = 180.0, 60.0
+"""Seconds that pages and jobs may take to end, and that the script of one move may take."""
 SETS = {"synthetic": "", "OHSUMED": "data=OHSUMED&m=500"}
-"""Data sets by the addresses that ask for them."""
+"""Data sets, and the queries of their addresses."""
 WARM_UP, TICK, ROW = 300.0, 15.0, 300.0
-"""Of the long measurement: seconds that count as warming up, between samples kept, and between rows."""
+"""Of the long measurement: seconds of warm-up, between samples kept, and between rows."""
 STAY = 12
 """Moves after which a visitor of the long measurement leaves and comes back."""
+SLIDERS, TITLES = ("m", "c", "g"), ("Home", "Train", "NDCG against m")
+JOB_BUTTON = "train-in-background"
+EVERY = 5.0
+"""Seconds from one move to the next."""
+
+KINDS = {
+    "class": (
+        "A class opens the app",
+        f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to "
+        "the end "
+        "of the script, and until nothing runs any more; jobs, their runs and how often the same one was "
+        "trained "
+        "at most; processor and memory.",
+        (CLASS, 0.0, ""),
+    ),
+    "visitors": (
+        "Visitors who move controls",
+        "Each moves a slider by one to three places, changes the page or takes a job that is offered, every "
+        "five "
+        "seconds. Seconds from the move to the end of its script.",
+        (10, 3.0, "synthetic,OHSUMED"),
+    ),
+    "long": (
+        "Visitors who stay",
+        f"As above, and each leaves and comes back after {STAY} moves. Memory in MB, threads, open files and "
+        "processes; files and MB in the run folder.",
+        (5, 30.0, "synthetic"),
+    ),
+}
+"""Measurement -> its title and notes, and the defaults of visitors, minutes and data sets."""
+
+
+# what visitors do -----------------------------------------------------------------------------------------
+
+
+def next_step(page: Page, draw: random.Random) -> tuple[str, ...] | tuple[str, str, float | str]:
+    """Draw a move: a slider, another page, or a job that is offered; each kind is as likely.
+
+    A job is taken only where no fragment waits for another one: a visitor may have few at a time.
+    """
+    widgets = page.widgets()
+    sliders = [key for key in SLIDERS if key in widgets and not widgets[key].proto.disabled]
+    offered = [key for key in widgets if key.startswith(JOB_BUTTON) and not page.timers]
+    kind = draw.choice([*sliders, "page", *offered[:1]])
+    if kind == "page":
+        return "turn_to", draw.choice([title for title in TITLES if title != page.title])
+    if kind in offered:
+        return "press", kind
+    proto, value, places = widgets[kind].proto, page.value(kind), draw.choice((-3, -2, -1, 1, 2, 3))
+    if proto.options:
+        words = list(proto.options)
+        return "move", kind, str(words[_within(words.index(value), places, len(words))])
+    count = round((proto.max - proto.min) / proto.step) + 1
+    at = _within(round((value - proto.min) / proto.step), places, count)
+    return "move", kind, float(proto.min + proto.step * at)
+
+
+def _within(at: int, places: int, count: int) -> int:
+    """Move by some places, in the other direction at an end."""
+    return at + places if 0 <= at + places < count else max(0, min(count - 1, at - places))
+
+
+async def arrive(visitors: Sequence[Visitor], query: str = "") -> None:
+    """Open Home in one visitor after the other, evenly, and wait until each page is at rest."""
+
+    async def one(place: int, visitor: Visitor) -> None:
+        await asyncio.sleep(place * WITHIN / len(visitors))
+        try:
+            await visitor.open(query)
+        except OSError as error:
+            visitor.failures.append(f"{type(error).__name__}: {error}")
+            visitor.broken = True
+        else:
+            await visitor.rest(PATIENCE)
+
+    await asyncio.gather(*(one(place, visitor) for place, visitor in enumerate(visitors)))
+
+
+async def wander(visitor: Visitor, seed: str, seconds: float, query: str, stay: int = 0) -> list[Request]:
+    """Move controls for so many seconds; after `stay` moves (0: never) leave the page and come back.
+
+    The next move is due five seconds after the one before, or when its script has ended. Returns the moves.
+    """
+    draw, moves = random.Random(seed), list[Request]()
+    until = time.monotonic() + seconds
+    await asyncio.sleep(draw.random() * EVERY)
+    while (due := time.monotonic()) < until and not visitor.broken:
+        if stay and len(moves) % stay == stay - 1:
+            await visitor.close()
+            moves.append(await visitor.open(query))
+            await visitor.rest(STEP_PATIENCE)
+        else:
+            name, *values = next_step(visitor.page, draw)
+            moves.append(move := await getattr(visitor, name)(*values))
+            ended = await visitor.until(lambda move=move: not math.isnan(move.ended), STEP_PATIENCE)
+            if not ended and not visitor.broken:
+                visitor.failures.append(f"{move.what}: no end after {STEP_PATIENCE:g} s")
+        await asyncio.sleep(max(0.0, min(due + EVERY, until) - time.monotonic()))
+    return moves
+
+
+# measurements ---------------------------------------------------------------------------------------------
 
 
 class Part:
-    """What a part of a measurement brought about, from when this is made to when `row` is asked for."""
+    """A part of a measurement, from the construction until `row` is called."""
 
     def __init__(self, watch: Watch, visitors: Sequence[Visitor]) -> None:
         self._watch, self._visitors = watch, visitors
@@ -53,27 +160,29 @@ class Part:
         self._first = len(watch.samples)
 
     async def row(self) -> dict[str, Any]:
-        """Errors, jobs, processes and memory, once all jobs have ended or patience has."""
+        """Return errors, jobs, processes and memory, once all jobs have ended or patience has."""
         watch, cpu, own = self._watch, self._watch.cpu_seconds(), _own_cpu_seconds()
         deadline = time.monotonic() + PATIENCE
         while watch.jobs.live and time.monotonic() < deadline:
             await asyncio.sleep(0.5)
         await asyncio.sleep(1.5)  # the watch looks every half second
-        errors = [text for visitor in self._visitors for text in visitor.errors()]
+        errors = [text for visitor in self._visitors for text in visitor.page.errors]
         failures = [text for visitor in self._visitors for text in visitor.failures]
         for text, times in Counter([*errors, *failures]).most_common(5):
             print(f"  {times} times: {text[:300]}")
-        counts = {name: now - self._counts[name] for name, now in watch.jobs.counts().items()}
-        counts["the same at most"] = watch.jobs.counts()["the same at most"]
+        now, samples = watch.jobs.counts(), watch.samples[self._first :]
+        counts = {name: value - self._counts[name] for name, value in now.items()}
         return {
             "errors": len(errors),
             "failures": len(failures),
             **counts,
-            "last job, s": watch.jobs.last_end() - self._began if counts["jobs"] else float("nan"),
+            "the same at most": now["the same at most"],
+            "last job, s": watch.jobs.last_end() - self._began if counts["jobs"] else math.nan,
             "workers": len(watch.workers) - self._workers,
             "server, CPU s": cpu - self._cpu,
             "clients, CPU s": own - self._own,
-            **watch.peaks(self._first),
+            "server, MB": max((one.server for one in samples), default=math.nan),
+            "workers, MB": max((one.workers for one in samples), default=math.nan),
         }
 
 
@@ -82,71 +191,80 @@ def _own_cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def summary(values: Sequence[float], name: str) -> dict[str, float]:
+    """Return median, 95th percentile and worst of seconds; nan counts as infinitely late."""
+    ordered = sorted(math.inf if math.isnan(value) else value for value in values)
+    if not ordered:
+        return {}
+    late = ordered[math.ceil(0.95 * len(ordered)) - 1]
+    told = {"median": statistics.median(ordered), "95 %": late, "worst": ordered[-1]}
+    return {f"{name}, {which} s": value for which, value in told.items()}
+
+
 async def of_a_class(app: App, watch: Watch, case: str, number: int) -> list[dict[str, Any]]:
-    """A class that comes to a server just started, and again when all has ended."""
+    """Measure a class that comes to a fresh server, and again when all has ended."""
     visitors, rows = [Visitor(app.server.url) for _ in range(number)], []
     for turn in (case, f"warm after {case}"):
-        part = Part(watch, visitors)
-        await arrive(visitors, WITHIN, PATIENCE)
+        part, row = Part(watch, visitors), {"case": turn}
+        await arrive(visitors)
         visits = [visitor.requests[-1] for visitor in visitors]
-        waited = {"figure": "figure", "script's end": "ended", "at rest": "rested"}
-        times = {name: [getattr(visit, field) for visit in visits] for name, field in waited.items()}
-        told = [summary(values, name) for name, values in times.items()]
-        rows.append({"case": turn} | told[0] | told[1] | told[2] | await part.row())
+        for name, field in {"figure": "figure", "script's end": "ended", "at rest": "rested"}.items():
+            row |= summary([getattr(visit, field) for visit in visits], name)
+        rows.append(row | await part.row())
         for visitor in visitors:
             await visitor.close()
-            visitor.page.said.clear()
+            visitor.page.errors.clear()
     return rows
 
 
 async def of_visitors(
     app: App, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
 ) -> tuple[dict[str, Any], list[Sample]]:
-    """Visitors who move controls, each by a seed of their own: the row, and samples until they stopped."""
+    """Measure visitors who move controls: the row, and the samples until they stopped."""
     visitors, query = [Visitor(app.server.url) for _ in range(chosen.visitors)], SETS[case]
-    await arrive(visitors, WITHIN, PATIENCE, query)
-    part = Part(watch, visitors)
-    seconds = 60.0 * chosen.minutes
-    walks = [
+    await arrive(visitors, query)
+    part, seconds = Part(watch, visitors), 60.0 * chosen.minutes
+    walks = (
         wander(visitor, f"{chosen.seed} {place}", seconds, query, stay)
         for place, visitor in enumerate(visitors)
-    ]
+    )
     moves = [move for walk in await asyncio.gather(*walks) for move in walk]
     row = {"case": case, "moves": len(moves), **summary([move.ended for move in moves], "script's end")}
-    _say_kinds(moves)
+    for kind in sorted({move.what.split(" = ")[0] for move in moves}):
+        own = [move.ended for move in moves if move.what.split(" = ")[0] == kind]
+        told = ", ".join(f"{name}: {value:.2f}" for name, value in summary(own, kind).items())
+        print(f"  {len(own):4d} × {told}")
     samples, row = list(watch.samples), row | await part.row()
     for visitor in visitors:
         await visitor.close()
     return row, samples
 
 
-def _say_kinds(moves: list[Request]) -> None:
-    """Which moves took how long, by what was moved."""
-    kinds: dict[str, list[float]] = {}
-    for move in moves:
-        kinds.setdefault(move.what.split(" = ")[0], []).append(move.ended)
-    for kind, seconds in sorted(kinds.items()):
-        told = ", ".join(f"{name}: {value:.2f}" for name, value in summary(seconds, kind).items())
-        print(f"  {len(seconds):4d} × {told}")
-
-
 def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
-    """What server, workers and run folder held every five minutes, and how all grows after the warming up."""
-    told = [samples[0], *thinned(samples, ROW), samples[-1]]
-    rows = [{"case": case, "minute": f"{one.seconds / 60:.0f}"} | _held(vars(one)) for one in told]
-    grown = slopes([one for one in samples if one.seconds >= WARM_UP] or samples)
-    return [*rows, {"case": case, "minute": "more in an hour"} | _held(grown)]
+    """Return what was held every five minutes, and the growth in an hour over the second half."""
+    table = pd.DataFrame([vars(one) for one in samples])
+    kept = table.iloc[sorted({0, *thinned(table, ROW), len(table) - 1})]
+    late = table[table["seconds"] >= WARM_UP]
+    half = (late if len(late) else table).iloc[len(late if len(late) else table) // 2 :]
+    growth = np.polyfit(half["seconds"] / 3600, half.drop(columns="seconds"), 1)[0]
+    out = kept.drop(columns="seconds")
+    out.insert(0, "minute", [f"{one / 60:.0f}" for one in kept["seconds"]])
+    out.loc[len(table)] = ["more in an hour", *growth]
+    out.insert(0, "case", case)
+    return out.rename(columns=lambda name: name.replace("_", " ")).to_dict("records")
 
 
-def _held(values: Mapping[str, float]) -> dict[str, float]:
-    return {name.replace("_", " "): value for name, value in values.items() if name != "seconds"}
+def thinned(table: pd.DataFrame, seconds: float) -> list[int]:
+    """Return the places of the first samples of each interval but the first."""
+    intervals = (table["seconds"] // seconds).astype(int)
+    return [int(at) for at in np.flatnonzero(intervals.diff() > 0)]
 
 
 @contextmanager
 def running(
     chosen: argparse.Namespace, prepare: bool = False, data: str = ""
 ) -> Iterator[tuple[App, Watch] | None]:
-    """The app with empty folders, or with what it prepares by itself; None where it prepares nothing."""
+    """Run the app with empty folders, or with its default figures; None where it prepares none."""
     told = {"RANKVIZ_DATA": data, "RANKVIZ_BOUNDS": chosen.bounds}
     environment = {name: value for name, value in told.items() if value}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
@@ -156,13 +274,12 @@ def running(
             return
         with app_of(chosen.app, scratch, environment) as app, Watch(app) as watch:
             yield app, watch
-            logged = app.server.log()
-            if "Traceback" in logged:
+            if "Traceback" in (logged := app.server.log()):
                 print(logged[logged.index("Traceback") :][:3000])
 
 
 def prepared(folder: Path, scratch: Path, environment: dict[str, str]) -> bool:
-    """Whether the project has prepared its default figures, which it may not know how to."""
+    """Prepare the default figures; return False where the checkout has no such program."""
     module = folder / "ui" / "defaults"
     if not (module.with_suffix(".py").is_file() or (module / "__main__.py").is_file()):
         print("This checkout prepares no default figures.")
@@ -175,7 +292,7 @@ def prepared(folder: Path, scratch: Path, environment: dict[str, str]) -> bool:
 
 
 def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
-    """The rows of a measurement."""
+    """Return the rows of a measurement."""
     rows: list[dict[str, Any]] = []
     if chosen.what == "class":
         for case, prepare in (("cold, empty folders", False), ("cold, prepared", True)):
@@ -192,27 +309,37 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
             assert started is not None
             stay = STAY if chosen.what == "long" else 0
             row, samples = asyncio.run(of_visitors(*started, case, chosen, stay))
-            if chosen.what == "long":
-                keep_samples(chosen.results, chosen.name, case, thinned(samples, TICK))
+            rows += over_time(samples, case) if stay else [row]
+            if stay:
+                table = pd.DataFrame([vars(one) for one in samples])
+                path = chosen.results / f"soak_samples_{chosen.name}_{case}.csv"
+                table.iloc[thinned(table, TICK)].to_csv(path, index=False, float_format="%.6g")
                 print(row)
-            rows += over_time(samples, case) if chosen.what == "long" else [row]
     return rows
 
 
-NOTES = {
-    "class": f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, "
-    "to the end of the script, and until nothing runs any more; jobs, the runs in them and how often the "
-    "same one was trained at most; processor and memory.",
-    "visitors": "Each moves a slider by one to three places, changes the page or takes a job that is "
-    "offered, every five seconds. Seconds from the move to the end of its script.",
-    "long": f"As above, and each leaves and comes back after {STAY} moves. Memory in MB, threads, open "
-    "files and processes; files and MB in the run folder.",
-}
-DEFAULTS = {
-    "class": (CLASS, 0.0, ""),
-    "visitors": (10, 3.0, "synthetic,OHSUMED"),
-    "long": (5, 30.0, "synthetic"),
-}
+# tables ---------------------------------------------------------------------------------------------------
+
+
+def keep(folder: Path, what: str, app: str, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Put the rows of an app into the table of a measurement; return the path of the new soak.md."""
+    new = pd.DataFrame([{"app": app, **row} for row in rows])
+    path = folder / f"soak_{what}.csv"
+    if path.exists():
+        old = pd.read_csv(path, skiprows=1)
+        new = pd.concat([old[(old["app"] != app) | ~old["case"].isin(set(new["case"]))], new])
+    order = {case: place for place, case in enumerate(dict.fromkeys(new["case"]))}
+    new = new.sort_values("case", kind="stable", key=lambda cases: cases.map(order))
+    path.write_text(f"# {KINDS[what][1]}\n" + new.to_csv(index=False, float_format="%.6g"))
+    machine = ", ".join(facts()["machine"].split(", ")[1:])
+    versions = [f"{name} {version(name)}" for name in ("streamlit", "plotly", "numpy", "scipy", "pandas")]
+    text = ["# The app under load", "", f"- machine: {machine}"]
+    text += [f"- Python {platform.python_version()}, {', '.join(versions)}", ""]
+    for kind, (title, notes, _) in KINDS.items():
+        if (path := folder / f"soak_{kind}.csv").exists():
+            text += [f"## {title}", "", notes, "", markdown(pd.read_csv(path, skiprows=1)), ""]
+    (folder / "soak.md").write_text("\n".join(text))
+    return folder / "soak.md"
 
 
 def main() -> int:
@@ -220,7 +347,7 @@ def main() -> int:
     if sys.argv[1:2] == ["kills"]:
         return store_kills.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=list(DEFAULTS))
+    parser.add_argument("what", choices=list(KINDS))
     parser.add_argument("--app", type=Path, default=REPOSITORY, help="a checkout whose app is measured")
     parser.add_argument("--name", help='of the app in the tables; "after" for this checkout, else "before"')
     parser.add_argument("--visitors", type=int)
@@ -230,17 +357,15 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the tables")
     parser.add_argument("--bounds", default="", help="RANKVIZ_BOUNDS of the app, such as class")
     chosen = parser.parse_args()
-    visitors, minutes, data = DEFAULTS[chosen.what]
+    visitors, minutes, data = KINDS[chosen.what][2]
     chosen.app = chosen.app.resolve()
-    chosen.visitors = chosen.visitors or visitors
-    chosen.minutes = chosen.minutes or minutes
+    chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes
     chosen.data = list(filter(None, (chosen.data or data).split(",")))
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen.name = chosen.name or ("after" if chosen.app == REPOSITORY else "before")
-    rows = measure(chosen)
-    print(keep(chosen.results, chosen.what, chosen.name, rows, NOTES[chosen.what]).read_text())
+    print(keep(chosen.results, chosen.what, chosen.name, measure(chosen)).read_text())
     return 0
 
 

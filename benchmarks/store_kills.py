@@ -1,8 +1,8 @@
 """Kills at random moments of a sweep: `make soak ARGS="kills"`; `--trials 20`, `--seed 0`.
 
-What is killed is a worker, the program that watches the sweep as the app does together with all workers, or
-the database (PostgreSQL, where Debian's package is installed). The sweep must go on by itself once a watcher
-and a database are there, keep every record it had, and end with each run made once.
+A worker is killed, or the program that watches the sweep together with all workers, or the database
+(PostgreSQL, where Debian's package is installed). The sweep must go on by itself, keep every record, and end
+with each run made once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -31,7 +32,7 @@ from rankviz.store import RunStore, StoreError, Study
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.roster import at_work
 from rankviz.store.tables import families, workers
-from tools.postgres import PROGRAMS, Server, server
+from tools.postgres import PROGRAMS, server
 
 PATIENCE = 120.0
 """Seconds after which a sweep that has not ended is counted as stuck."""
@@ -48,26 +49,23 @@ while True:
         pass
     time.sleep(0.1)
 """
-"""What the app does for a sweep that somebody looks at."""
+"""The app does this for a sweep on a page."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of one sweep.
+    """The end of one sweep.
 
     Attributes
     ----------
-    killed : str
-        What was killed.
     at : int
-        Runs that were made by then.
+        Runs that were made before the kill.
     lost, doubled, unmade : int
-        Of these those that are gone or changed; records beyond one a run; runs that were not made at the end.
+        Records of these that are gone or changed; records beyond one a run; runs not made at the end.
     seconds : float
-        From the kill until a family of a dead worker is made by another; where none died to the next record.
+        From the kill until another worker has a family of a dead one, or else to the next record.
     """
 
-    killed: str
     at: int
     lost: int
     doubled: int
@@ -91,65 +89,58 @@ class Sweep:
         self.watcher = self.watch()
 
     def watch(self) -> subprocess.Popen[bytes]:
-        """Start what watches the sweep."""
+        """Start the program that watches the sweep."""
         self.watcher = subprocess.Popen([sys.executable, "-c", WATCHER, self.study])
         return self.watcher
 
     def done(self) -> int:
-        """How many runs are made; -1 where nobody can say."""
+        """Return how many runs are made; -1 where the store cannot be read."""
         with suppress(StoreError):
             return self.store.studies.status(self.study).done
         return -1
 
     def contents(self) -> dict[str, bytes]:
-        """The records that are there."""
+        """Return the records."""
         made = self.store.records.made([spec.hash for spec in self.specs])
         return {digest: self.store.records.content(digest) for digest in made}
 
     def held(self) -> dict[int, int]:
-        """The families that workers hold, and the numbers of their processes."""
+        """Return the families that workers hold, with their process ids."""
         asked = select(families.c.id, workers.c.process).join(workers, workers.c.id == families.c.worker)
         with suppress(StoreError), self.store.database.reading() as connection:
             return {row.id: json.loads(row.process)["pid"] for row in connection.execute(asked)}
         return {}
 
-    def _taken_up(self, before: dict[int, int], orphans: set[int]) -> bool:
-        """Whether of the families of dead workers one is held by another, or all are made."""
-        held = self.held()
-        return any(held.get(one, before[one]) != before[one] for one in orphans) or self.left() == 0
-
-    def left(self) -> int:
-        """How many runs are to be made; -1 where nobody can say."""
-        with suppress(StoreError):
-            return self.store.studies.status(self.study).left
-        return -1
-
-    def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE) -> float:
-        """Seconds until something is so; infinity where it is not in time."""
+    def wait(self, condition: Callable[[], bool]) -> float:
+        """Return the seconds until a condition holds; infinity where it does not in time."""
         began = time.monotonic()
         while not condition():
-            if time.monotonic() - began > seconds:
+            if time.monotonic() - began > PATIENCE:
                 return float("inf")
             time.sleep(0.02)
         return time.monotonic() - began
 
-    def trial(self, killed: str, kill: Callable[[Sweep], None], moment: float) -> Trial:
-        """Kill something once this share of the runs is made, and see the sweep to its end."""
-        at = int(moment * len(self.specs))
-        self.wait(lambda: self.done() >= at)
-        before = self.contents()
-        held = self.held()
+    def trial(self, kill: Callable[[Sweep], None], moment: float) -> Trial:
+        """Kill once this share of the runs is made, and see the sweep to its end."""
+        total = len(self.specs)
+        self.wait(lambda: self.done() >= int(moment * total))
+        before, held = self.contents(), self.held()
         kill(self)
         made, alive = self.done(), {process.pid for process in at_work(self.store) if process.alive()}
         orphans = {family for family, pid in held.items() if pid not in alive}
-        # what nobody makes any more is taken up again; where the workers live, there is another record
-        resumed = self.wait(lambda: self._taken_up(held, orphans) if orphans else self.done() > made)
-        self.wait(lambda: self.done() == len(self.specs))
+
+        def resumed() -> bool:
+            now = self.held() if orphans else {}
+            taken = any(now.get(one, held[one]) != held[one] for one in orphans)
+            return taken or self.done() == total or (not orphans and self.done() > made)
+
+        seconds = self.wait(resumed)
+        self.wait(lambda: self.done() == total)
         after = self.contents()
         with self.store.database.reading() as connection:
             records = int(connection.exec_driver_sql("SELECT count(*) FROM records").scalar() or 0)
         lost = sum(after.get(digest) != content for digest, content in before.items())
-        return Trial(killed, len(before), lost, records - len(after), len(self.specs) - len(after), resumed)
+        return Trial(len(before), lost, records - len(after), total - len(after), seconds)
 
     def end(self) -> None:
         """End all processes."""
@@ -171,53 +162,35 @@ def small_fold(root: Path) -> Fold:
     return open_fold(find_datasets([root])["small"], "Fold1")
 
 
-def kill_worker(sweep: Sweep) -> None:
-    """End a worker that is at work, as the system does where memory runs out."""
-    for process in at_work(sweep.store)[:1]:
+def kill_workers(sweep: Sweep, most: int | None = None) -> None:
+    """Kill workers that are at work, as the system does without memory."""
+    for process in at_work(sweep.store)[:most]:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
 
 
 def kill_app(sweep: Sweep) -> None:
-    """End the watcher and all workers, as a machine does that is switched off; then watch again."""
+    """Kill the watcher and all workers, as when a machine loses power; then watch again."""
     sweep.watcher.kill()
     sweep.watcher.wait()
-    for process in at_work(sweep.store):
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+    kill_workers(sweep)
     sweep.watch()
 
 
-def kill_database(postgres: Server) -> Callable[[Sweep], None]:
-    """End the database as if it had been killed, and start it again a second later."""
-
-    def kill(_: Sweep) -> None:
-        postgres.stop("immediate")
-        time.sleep(1.0)
-        postgres.start()
-
-    return kill
-
-
 def trials(kind: str, moments: list[float], folder: Path, seed: int = 0) -> Iterator[Trial]:
-    """One sweep for each moment, in which something of this kind is killed."""
-    if kind == "database":
-        with server() as postgres:
-            for number, moment in enumerate(moments):
-                yield from _one(
-                    postgres.address, folder, kind, kill_database(postgres), moment, seed + number
-                )
-        return
-    kill = {"worker": kill_worker, "app": kill_app}[kind]
-    for number, moment in enumerate(moments):
-        yield from _one(str(folder / f"{kind}{number}.sqlite"), folder, kind, kill, moment, seed + number)
+    """Run one sweep for each moment, and kill something of this kind in it."""
+    with server() if kind == "database" else nullcontext() as postgres:
 
+        def kill_database(_: Sweep) -> None:
+            postgres.stop("immediate")
+            time.sleep(1.0)
+            postgres.start()
 
-def _one(
-    address: str, folder: Path, kind: str, kill: Callable[[Sweep], None], moment: float, seed: int
-) -> Iterator[Trial]:
-    with _sweep(address, folder, seed) as sweep:
-        yield sweep.trial(kind, kill, moment)
+        kill = {"worker": partial(kill_workers, most=1), "app": kill_app, "database": kill_database}[kind]
+        for number, moment in enumerate(moments):
+            address = postgres.address if postgres else str(folder / f"{kind}{number}.sqlite")
+            with _sweep(address, folder, seed + number) as sweep:
+                yield sweep.trial(kill, moment)
 
 
 @contextmanager
@@ -235,7 +208,7 @@ def _sweep(address: str, folder: Path, seed: int) -> Iterator[Sweep]:
 
 
 def main(arguments: list[str]) -> int:
-    """Kill each so many times, and write what became of it."""
+    """Kill each so many times, and write the table."""
     parser = argparse.ArgumentParser(prog='make soak ARGS="kills"', description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)

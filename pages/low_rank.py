@@ -13,7 +13,7 @@ from ui.shared.runs import errors_as_sentences, normalised
 
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
-if not offered(spec, "duals"):
+if not (offered(spec, "duals") and offered(spec, "positive_duals")):
     end_page()
 figures, training = st.container(), st.container()
 with errors_as_sentences():

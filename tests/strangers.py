@@ -47,6 +47,7 @@ class Exponential(Loss):
     formula = "e^−t"
     convex = True
     smooth = True
+    falling = True
     curvature = math.inf
 
     def value(self, t: FloatArray) -> FloatArray:
@@ -60,6 +61,32 @@ class Exponential(Loss):
     def second_derivative(self, t: FloatArray) -> FloatArray:
         """ℓ''(t)."""
         return np.exp(-t)
+
+
+class SquaredInsensitive(Loss):
+    """ℓ(t) = max(0, |1 − t| − ½)²: it wants margins near 1 and rises where they are larger."""
+
+    label = "squared ε-insensitive"
+    formula = "max(0, |1 − t| − ½)²"
+    convex = True
+    smooth = True
+    falling = False
+    curvature = 2.0
+
+    def _beyond(self, t: FloatArray) -> FloatArray:
+        return np.maximum(0.0, np.abs(1.0 - t) - 0.5)
+
+    def value(self, t: FloatArray) -> FloatArray:
+        """ℓ(t)."""
+        return self._beyond(t) ** 2
+
+    def derivative(self, t: FloatArray) -> FloatArray:
+        """ℓ'(t), positive beyond 1.5."""
+        return 2.0 * np.sign(t - 1.0) * self._beyond(t)
+
+    def second_derivative(self, t: FloatArray) -> FloatArray:
+        """2 outside the tube, 0 within."""
+        return np.where(self._beyond(t) > 0.0, 2.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -311,4 +338,4 @@ SOLVER = SolverChoice(
     "gradient descent", lambda s: GradientDescent(s.tol, s.at_most(100)), needs=(CONVEX, SMOOTH)
 )
 
-LOSS = Exponential()
+LOSS, RISING_LOSS = Exponential(), SquaredInsensitive()

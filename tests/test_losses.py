@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from strangers import Exponential, SquaredInsensitive
 
 from rankviz.risk.losses import (
     LOSSES,
@@ -48,13 +49,39 @@ def test_derivatives_are_those_of_finite_differences(loss: Loss) -> None:
 
 
 @each_loss
-def test_convex_falling_and_not_negative(loss: Loss) -> None:
+def test_convex_and_not_negative(loss: Loss) -> None:
     t = np.linspace(-5, 5, 1001)
     assert (loss.value(t) >= 0).all()
-    assert (loss.derivative(t) <= 0).all()
     assert (np.diff(loss.derivative(t)) >= 0).all()
     assert (loss.second_derivative(t) >= 0).all()
     assert loss.value(np.zeros(1))[0] > 0
+
+
+def falls(loss: Loss) -> bool:
+    """Whether ℓ' is nowhere positive on a grid of margins."""
+    return bool((loss.derivative(np.linspace(-40, 40, 8001)) <= 0).all())
+
+
+STRANGERS = {"exponential": Exponential(), "squared ε-insensitive": SquaredInsensitive()}
+
+
+@pytest.mark.parametrize("loss", (EVERY | STRANGERS).values(), ids=EVERY | STRANGERS)
+def test_a_loss_falls_exactly_where_it_declares_so(loss: Loss) -> None:
+    assert loss.falling == falls(loss)
+
+
+def test_a_wrong_declaration_is_caught() -> None:
+    class Wrong(SquaredInsensitive):
+        falling = True
+
+    assert Wrong().falling != falls(Wrong())
+    assert not Loss.falling, "a loss that declares nothing is not taken to fall"
+
+
+@pytest.mark.parametrize("bend", [0.0, -1.0])
+def test_zones_that_would_rise_are_refused(bend: float) -> None:
+    with pytest.raises(ValueError, match="every bend of the bent loss must be positive"):
+        PiecewiseQuadratic("bent", "", (Zone(1.0, 0.0, 1.0), Zone(0.0, -1.0, bend)))
 
 
 @each_loss

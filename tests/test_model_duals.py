@@ -52,6 +52,22 @@ def test_weights_of_the_dual_variables_are_the_models_less_its_gradient(loss: st
     np.testing.assert_allclose(DATA.X.T @ duals.document_weights(), w, atol=1e-12 * size)
 
 
+def test_a_loss_that_rises_has_negative_dual_variables_and_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """w = Σ α_ij (φ_i − φ_j) and ½‖∇‖² bounds the distance from the optimum, whatever the signs of α."""
+    monkeypatch.setitem(LOSSES, "insensitive", strangers.RISING_LOSS)
+    settings = {"feature_map": "exact", "gamma": 0.1, "loss": "insensitive", "C": 100.0}
+    model = fitted(**settings, tol=1e-2)
+    duals = rankviz.duals(model, DATA)
+    alpha = np.concatenate([block.alpha[block.is_pair] for block in duals])
+    assert (alpha < 0).any()
+    assert (alpha > 0).any()
+    assert sum(block.n_active for block in duals) == np.count_nonzero(alpha)
+    apart = np.linalg.norm(model.coef_ - weights_of(duals, model))
+    assert apart == pytest.approx(model.trace_["gradient_norm"].iloc[-1], rel=1e-6)
+    optimum = fitted(**settings, tol=1e-12).objective_
+    assert optimum < model.objective_ <= optimum + model.gap_ * model.objective_
+
+
 @pytest.mark.parametrize("costs", [None, "grade_query"])
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
 def test_the_hinges_dual_variables_prove_its_gap(tol: float, costs: str | None) -> None:

@@ -112,6 +112,7 @@ def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
     monkeypatch: pytest.MonkeyPatch, feature_map: str, scale: float
 ) -> None:
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
+    monkeypatch.setattr(module, "wider_than_tall", lambda n, basis: False)  # else documents are factored
     X, y, ptr = problem(n_queries=3)
     features = (
         FEATURE_MAPS[feature_map]

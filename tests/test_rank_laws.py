@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from naive_dual import part_of
 from naive_ranking import problem, qid_of, random_grades
+from strangers import RISING_LOSS
 
 import rankviz
 from rankviz.analysis.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
+from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.dual.variables import GivenDuals, SlopeDuals
 from rankviz.risk.losses import LOSSES
@@ -103,3 +105,11 @@ def test_ranks_of_ohsumed_fall_as_the_hinges_gap_closes(letor_root: Path) -> Non
     assert (ranks[1] <= ranks[0]).all()
     assert ranks[2].between([1, 18, 34], [1, 23, 54]).all()
     assert (table["k_90"] <= 2).all()
+
+
+def test_staircases_of_a_loss_that_rises_are_refused() -> None:
+    """Some of its α are negative, and a staircase of 0 and 1 says nothing of them."""
+    y, ptr = random_grades(2, 2, sizes=(6, 9))
+    part, f = part_of(y, ptr), 3.0 * np.random.default_rng(2).normal(size=len(y))
+    with pytest.raises(SettingError, match="the loss rises at some margins"):
+        staircases(SlopeDuals(part, f, 0.5, RISING_LOSS))

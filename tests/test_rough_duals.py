@@ -9,6 +9,7 @@ from naive_ranking import random_grades
 
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.analysis.rough_duals import RoughDuals, distance, median_ranks, ranks_with_errors
+from rankviz.dual.variables import GivenDuals, sides
 
 
 def duals_of(spread: float, sizes: tuple[int, int] = (30, 40)) -> RunDuals:
@@ -42,3 +43,17 @@ def test_without_dual_variables_the_rank_is_nothing() -> None:
     duals = RunDuals(record_of(np.zeros(2)), part_of(y, ptr))
     assert median_ranks(duals, [1e-6, 1e-3]) == [0, 0]
     assert distance(duals, duals) == 0
+
+
+def test_errors_keep_signs() -> None:
+    """α of a loss that rises is negative at some pairs, and stays so."""
+    y, ptr = random_grades(3, 3, sizes=(5, 6))
+
+    def alpha(query: int) -> np.ndarray:
+        shape = tuple(map(len, sides(y[ptr[query] : ptr[query + 1]])))
+        return np.random.default_rng(query).normal(size=shape)
+
+    exact = GivenDuals(part_of(y, ptr), np.zeros(len(y)), 1.0, alpha)
+    assert any((block.alpha < 0).any() for block in exact)
+    for block, rough in zip(exact, RoughDuals(exact, 0.1), strict=True):
+        assert (np.sign(rough.alpha) == np.sign(block.alpha)).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
-from strangers import Exponential
+from strangers import Exponential, SquaredInsensitive
 
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
@@ -94,12 +94,14 @@ class RootHinge(Loss):
 STRANGERS: dict[str, Loss] = {
     "exponential": Exponential(),
     "root_hinge": RootHinge(),
+    "insensitive": SquaredInsensitive(),
     "sigmoid": Sigmoid(),
     "absolute": Absolute(),
 }
 LACKING = {
     "exponential": dict.fromkeys(SOLVERS, "bounded second derivative") | {"newton": "", "lbfgs": ""},
     "root_hinge": dict.fromkeys(SOLVERS, ""),
+    "insensitive": dict.fromkeys(SOLVERS, ""),
     "sigmoid": dict.fromkeys(SOLVERS, "a single minimum"),
     "absolute": dict.fromkeys(SOLVERS, "a derivative everywhere"),
 }

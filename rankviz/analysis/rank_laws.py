@@ -15,6 +15,7 @@ from sklearn.base import clone
 from rankviz.analysis.model_duals import duals
 from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE, block_values, dimensions_for, numerical_rank
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.dual.variables import DualBlock, Duals
@@ -93,6 +94,7 @@ def staircases(
     (pairs with α strictly between 0 and its ceiling), stairs (distinct rows of the 0/1 staircase, which is α
     rounded, without rows of zeros), stair_rank (the staircase's rank: with two grades the number of stairs),
     rank and k_90 of the block itself, error ‖A − staircase‖_F/‖A‖_F, gap.
+    Raises `SettingError` where an α is negative: a staircase has steps of 0 and 1 only.
     """
     chosen = source.train.query_ids.tolist() if queries is None else list(queries)
     rows = []
@@ -110,6 +112,11 @@ def rounded(block: DualBlock, ceiling: FloatArray | float) -> FloatArray:
 
 
 def _staircase(block: DualBlock, ceiling: FloatArray | float, tolerance: float) -> dict[str, float]:
+    if (block.alpha < 0.0).any():
+        raise SettingError(
+            "some dual variables are negative, because the loss rises at some margins; choose a loss that "
+            "only falls, such as loss='hinge'"
+        )
     stairs, values = rounded(block, ceiling), block_values(block)
     between = (block.alpha > INSIDE * ceiling) & (block.alpha < (1.0 - INSIDE) * ceiling)
     size = float(np.linalg.norm(block.alpha))

@@ -17,9 +17,10 @@ ERRORS = tuple(10.0**power for power in range(-14, 0))
 
 
 class RoughDuals(Duals):
-    """Dual variables with errors without structure: α_ij(1 + error·ξ_ij), ξ_ij standard normal, α ≥ 0.
+    """Dual variables with errors without structure: α_ij(1 + error·ξ_ij), ξ_ij standard normal.
 
-    A solver of the dual problem that stops early leaves such errors; what is exactly 0 stays 0.
+    A solver of the dual problem that stops early leaves such errors. What is exactly 0 stays 0, and no error
+    changes a sign: where 1 + error·ξ_ij is negative, α_ij becomes 0.
     """
 
     def __init__(self, duals: Duals, error: float) -> None:
@@ -30,7 +31,7 @@ class RoughDuals(Duals):
         """The block of the query at position `query`, the same at every asking."""
         block = self.duals.block(query)
         noise = np.random.default_rng((SEED, query)).standard_normal(block.alpha.shape)
-        return replace(block, alpha=np.maximum(block.alpha * (1.0 + self.error * noise), 0.0))
+        return replace(block, alpha=block.alpha * np.maximum(1.0 + self.error * noise, 0.0))
 
 
 def distance(duals: Duals, exact: Duals) -> float:

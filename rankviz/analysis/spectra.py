@@ -137,7 +137,8 @@ class Spectra:
     values : list of (k,) float64
         Singular values of the same queries, falling.
     n_without_pairs, n_zero : int
-        Queries left out: without a preference pair, and with α = 0 (every margin is at least 1).
+        Queries left out: without a preference pair, and with α = 0 (no margin has a slope ℓ' ≠ 0; for
+        hinges, every margin is at least 1).
     gap : float
         Duality gap over objective of the model they come from, NaN where it is not known.
     """

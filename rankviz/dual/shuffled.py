@@ -1,7 +1,7 @@
 """The same dual variables dealt at random to the same pairs: what a spectrum owes to their arrangement.
 
-Dual variables are never negative, so that much of the energy of any such matrix lies along its mean. Only
-what a block needs less than this baseline says something of the order of its rows and columns.
+Where the loss falls, no dual variable is negative, and much of the energy of such a matrix lies along its
+mean. Only what a block needs less than this baseline says something of the order of its rows and columns.
 """
 
 from __future__ import annotations

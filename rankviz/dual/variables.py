@@ -37,8 +37,8 @@ class DualBlock:
         Documents that some other is preferred to: the columns. With three grades or more a document can be
         both.
     alpha : (r, c) float64
-        α_ij ≥ 0, and 0 where (i, j) is no pair. (Of a matrix that only stands for α, such as the low-rank one
-        of xu2019 §5.2, whatever it has there.)
+        α_ij, and 0 where (i, j) is no pair. None is negative where the loss falls (`Loss.falling`). (Of a
+        matrix that only stands for α, such as the low-rank one of xu2019 §5.2, whatever it has there.)
     """
 
     y: IntArray

@@ -28,6 +28,7 @@ from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.settings import START
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
 from rankviz.objectives.kernel_space import first_landmarks
+from rankviz.objectives.preconditioner import document_flops
 from rankviz.solvers.effort import Work
 
 PAIR_TRAFFIC = 200
@@ -256,6 +257,8 @@ def _entry(sizes: TrainingSizes, rates: Rates) -> float:
 
 
 def _preconditioner(n: int, k: int, rates: Rates) -> float:
+    if k > n:
+        return document_flops(n, k) / rates.flops
     if k <= CLOSED_FORM_COLUMNS:
         return 2 * n * k**2 / rates.flops + 4 * n * k * 8 / rates.memory
     return 3 * pairs_to_sample(n, k) * k**2 / rates.flops

@@ -1,4 +1,4 @@
-"""Run specs as they were written first: one flat mapping, with settings that the run did not read."""
+"""The first format of run specs: one flat mapping, including settings that the run did not read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ OTHERS = ("preconditioner", "frequencies", "start", "costs", "solver", "factors"
 
 
 def is_flat(values: Mapping[str, Any]) -> bool:
-    """Whether a mapping is a spec of that time."""
+    """Return True if a mapping has the flat format."""
     return "data" not in values and "settings" not in values
 
 
 def from_flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What `RunSpec` is called with: the data, the method, and of the settings those that it reads.
+    """Return the arguments of `RunSpec`: the data, the method, and the settings that it reads.
 
-    Raises ValueError for a field that is missing or unknown.
+    Raises ValueError for a missing or unknown field.
     """
     known = (*DATA, "method", *SETTINGS, *OTHERS)
     unknown = sorted(set(values) - set(known))

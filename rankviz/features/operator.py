@@ -17,7 +17,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.features.bases import Basis
-from rankviz.features.row_blocks import rounded
+from rankviz.features.row_blocks import BLOCK_ENTRIES, rounded
 
 SPARSE = 10
 """A base that is this small a part of wider rows is worth a copy."""
@@ -65,15 +65,28 @@ class FeatureOperator:
         return FeatureOperator(base, self.basis.single())
 
     def product(self, w: FloatArray) -> FloatArray:
-        """Φ w: (m,) -> (n,)."""
+        """Φ w: (m,) -> (n,), or (m, s) -> (n, s)."""
         return _double(self.base @ self.basis.expand(self._own(w)))
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Φᵀ u: (n,) -> (m,)."""
-        v, total = self._own(u), np.zeros(self.base.shape[1])
-        for start in range(0, len(v), ROWS):
-            total += v[start : start + ROWS] @ self.base[start : start + ROWS]
-        return _double(self.basis.contract(self._own(total)))
+        """Φᵀ u: (n,) -> (m,), or (n, s) -> (m, s)."""
+        v = self._own(u).T
+        total = np.zeros((*v.shape[:-1], self.base.shape[1]))
+        for start in range(0, v.shape[-1], ROWS):
+            total += v[..., start : start + ROWS] @ self.base[start : start + ROWS]
+        return _double(self.basis.contract(self._own(total.T)))
+
+    @cached_property
+    def kernel(self) -> FloatArray:
+        """K = ΦΦᵀ, (n, n), in blocks: O(n²m) time, and no copy of Φ."""
+        n, k = self.base.shape
+        K, step = np.zeros((n, n)), max(1, BLOCK_ENTRIES // max(k, 1))
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            columns = self.basis.expand(self.basis.contract(self.base[rows].T))
+            K[start:, rows] = self.base[start:] @ columns
+            K[rows, start:] = K[start:, rows].T
+        return K
 
     def reduce(self, G: FloatArray) -> FloatArray:
         """Tᵀ G T: a (k, k) form on the base as an (m, m) form on features."""

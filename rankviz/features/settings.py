@@ -19,11 +19,14 @@ __all__ = [
     "RANK",
 ]
 
+MOST_FEATURES = 2**31 - 1
+"""No m is larger, so that counts of bytes stay numbers; the memory that is free allows far less."""
+
 N_COMPONENTS = Setting(
     name="n_components",
     symbol="m",
     label="Number of features (m)",
-    domain=Whole(),
+    domain=Whole(most=MOST_FEATURES),
     default=500,
     start=200,
     help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "

@@ -17,6 +17,7 @@ from rankviz.features.settings import KERNEL
 from rankviz.objectives.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
 from rankviz.objectives.kernel_space import first_landmarks, preconditioner_bytes
 from rankviz.objectives.precision import copy_bytes
+from rankviz.objectives.preconditioner import document_entries
 
 PAIR_BYTES = 100
 """Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
@@ -95,6 +96,8 @@ class TrainingSizes:
         base = self.n * k if kept.base else 0
         inputs = 8 * self.n if kept.factor else 0  # hashes of documents
         inputs = max(inputs, self._scratch(k) if kept.base else 0)
+        if k > self.n:
+            return base + max(inputs, document_entries(self.n, k))
         beside = 2 * k if k <= CLOSED_FORM_COLUMNS else k + 3 * pairs_to_sample(self.n, k)
         squares = k * ((2 * k if kept.factor else 0) + beside)
         return base + max(inputs, squares)

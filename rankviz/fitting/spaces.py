@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.common.timing import Stopwatch
@@ -84,6 +86,10 @@ class Space(Protocol):
         """The weights of the feature map, of a vector of the objective."""
         ...
 
+    def vector(self, coefficients: FloatArray) -> FloatArray:
+        """The vector of the objective that has these weights: the other way round."""
+        ...
+
     def seconds(self, task: Task) -> float:
         """Seconds of the features or the kernel of the task done last."""
         ...
@@ -113,13 +119,17 @@ class MapSpace:
     def coarser(self, task: Task) -> Task | None:
         """The task with a fraction of the features."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
-        if not fitted.basis.nested or task.n_components < WIDE:
-            return None
+        if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
+            return None  # more features than documents are factored as documents, which fewer do not speed up
         return coarser if self.map(coarser).n_components < fitted.n_components else None
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Unchanged."""
         return w
+
+    def vector(self, coefficients: FloatArray) -> FloatArray:
+        """Unchanged."""
+        return coefficients
 
 
 class FeatureSpace(MapSpace):
@@ -212,6 +222,12 @@ class KernelSpace:
         """Without the image."""
         coefficients: FloatArray = w[0]  # w is β with its image Kβ
         return coefficients
+
+    def vector(self, coefficients: FloatArray) -> FloatArray:
+        """With the image, by the matrix of the γ that was asked for last."""
+        if self._computed is None:
+            raise ValueError("no kernel matrix is there yet: ask for an objective first")
+        return np.stack((coefficients, self._computed[1].product(coefficients)))
 
     def seconds(self, task: Task) -> float:
         """Seconds of K."""

@@ -11,19 +11,26 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.features.family import MapFamily
+from rankviz.features.kernel_base import largest_value
 from rankviz.features.maps import FittedMap
 from rankviz.fitting.spaces import Space, Task
-from rankviz.objectives.feature_space import Objective
+from rankviz.objectives.feature_space import Objective, certificate
 from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk import RiskFacts, adapted_risk
 from rankviz.solvers.newton import TruncatedNewton
 from rankviz.solvers.result import Solver, SolverResult, Status
 
 FROM_ZERO = "zero"
+
+DROWNED = 1e-4
+"""Share of an objective that rounding may be."""
 
 SAME_PRECONDITIONER = 2.0
 """Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
@@ -128,6 +135,7 @@ class Training:
         precondition = None if task.alone else self._shared_preconditioner(task)
         result = self.solver.solve(objective, start, report, precondition)
         clock.lap("newton")
+        self._refuse_drowned(task, objective, result)
         seconds = {"features": self.space.seconds(task), "pairs": self._pairs_seconds}
         seconds |= {} if end is None else {"start": end.newton_seconds}
         seconds |= clock.laps
@@ -141,6 +149,27 @@ class Training:
             FROM_ZERO if end is None else _in_words(end.task, task),
             seconds,
         )
+
+    def _refuse_drowned(self, task: Task, objective: Objective, result: SolverResult) -> None:
+        """Raise `SettingError` where a kernel is so large that scores of the weights have another objective.
+
+        Solvers add steps to scores, which the weights then have to give again; rounding errors of both are
+        relative to kernel values. Kernels of differences have none above 1.
+        """
+        kernel = self.space.map(task).kernel
+        if kernel is None or kernel.shift_invariant:
+            return
+        told, w = result.point.value, self.space.coefficients(result.point.w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            again = certificate(objective, objective.at(self.space.vector(w))).value
+        if not abs(again - told) <= DROWNED * told:
+            settings = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
+            raise SettingError(
+                f"{kernel.label} kernel values up to {largest_value(kernel, self.space.X):.1e} ({settings}) "
+                f"are too large for double precision: the solver ends at the objective {told:.6g}, and the "
+                f"scores of its weights have {again:.6g}; scale the features to [0, 1], or choose a smaller "
+                "gamma, degree or coef0"
+            )
 
     def _coarse(self, task: Task, risk: RiskFacts, report: Report) -> _End | None:
         """The rough end of a much cheaper task, where the space knows one."""

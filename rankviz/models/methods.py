@@ -121,13 +121,15 @@ def _offers(values: Values) -> Offers:
         objective=True,
         pair_objective=True,
         duals=True,
+        positive_duals=True,
         trace=True,
         random=SEED.name in values,
     )
 
 
 def _rank_svm_offers(values: Values) -> Offers:
-    return replace(_offers(values), query_weights=True, refits=True)
+    falling = LOSSES[values["loss"]].falling
+    return replace(_offers(values), positive_duals=falling, query_weights=True, refits=True)
 
 
 def _check_map(values: Values) -> None:

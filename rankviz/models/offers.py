@@ -30,6 +30,9 @@ class Offers:
         An objective over preference pairs, which a gap measures the distance from.
     duals : bool
         Dual variables of preference pairs, one block per query.
+    positive_duals : bool
+        Dual variables of which none is negative, so that those above 0 are the pairs that the weights are
+        made of.
     trace : bool
         A row for every iteration of its training.
     random : bool
@@ -48,6 +51,7 @@ class Offers:
     objective: bool = False
     pair_objective: bool = False
     duals: bool = False
+    positive_duals: bool = False
     trace: bool = False
     random: bool = False
     query_weights: bool = False
@@ -67,6 +71,7 @@ WORDS = {
     "objective": "objective that training minimises",
     "pair_objective": "objective over preference pairs",
     "duals": "dual variables of preference pairs",
+    "positive_duals": "dual variables α ≥ 0 (its loss rises at some margins, where α is negative)",
     "trace": "trace of its iterations",
     "random": "seed that decides anything",
     "query_weights": "weights of queries in training",

@@ -38,6 +38,8 @@ from rankviz.models.inputs import (
 from rankviz.risk.pairs import count_pairs
 
 _NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"
+_TINY = 1e-12
+"""Scores that differ by no more than this share of the largest differ by rounding."""
 _ALL_ZERO = (
     "every weight is 0 and every score the same: no weights lower the objective by more than the tolerance. "
     "The features, or the kernel at this gamma, hardly differ within a query, as where one column has a far "
@@ -159,8 +161,27 @@ class Ranker(BaseEstimator):
             warnings.warn(_NO_PAIRS, DataWarning, stacklevel=stacklevel + 1)
             return
         found = self.outcome()
-        if found.weights.size and not found.weights.any() and not found.stopped and not self.doubt():
+        if (
+            found.weights.size
+            and not found.stopped
+            and not self.doubt()
+            and self._all_equal(data, found.weights)
+        ):
             warnings.warn(_ALL_ZERO, DataWarning, stacklevel=stacklevel + 1)
+
+    def _all_equal(self, data: RankingData, weights: FloatArray) -> bool:
+        """Tell if the weights are 0, or tiny and the scores of every query equal but for rounding.
+
+        Sums that cancel to 0 leave about 1e-17 on some processors. Tiny weights that still order documents do
+        not count: the scores then differ by more than their own rounding.
+        """
+        if not weights.any():
+            return True
+        if np.abs(weights).max() > _TINY:
+            return False
+        scores = self.scores(data.X, silent)
+        spread = np.maximum.reduceat(scores, data.ptr[:-1]) - np.minimum.reduceat(scores, data.ptr[:-1])
+        return bool(spread.max() <= _TINY * np.abs(scores).max())
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """Train on a `RankingData` with query weights (Q,), each above 0; SettingError if not supported."""

@@ -16,7 +16,12 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.operator import FeatureOperator
 from rankviz.objectives.precision import curvature_features
-from rankviz.objectives.preconditioner import CholeskyPreconditioner, Preconditioner
+from rankviz.objectives.preconditioner import (
+    CholeskyPreconditioner,
+    DocumentPreconditioner,
+    Preconditioner,
+    curvature_roots,
+)
 from rankviz.risk import Risk, RiskFacts, RiskPoint, RiskSums, limit_of
 
 EXACT_COLUMNS_PER_ITERATION = 8
@@ -37,6 +42,11 @@ def pairs_to_sample(n: int, m: int) -> int:
     the processor.
     """
     return min(max(m, 10 * n // max(m, 1)), PAIRS_PER_COLUMN * m)
+
+
+def wider_than_tall(n: int, basis: tuple[int, int]) -> bool:
+    """Whether n documents are fewer than stored columns k and features m: factors are of documents then."""
+    return n < min(basis)
 
 
 class Point(Protocol):
@@ -232,7 +242,8 @@ class Certificate:
     value : float
         ½‖w‖² + C·risk of the loss itself, not of a smoothed one: the primal value P.
     gap : float
-        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. With a loss that
+        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. That holds for
+        every convex loss, also where it rises and α is negative. With a loss that
         has a derivative that is ½‖∇‖²/P; a smoothed hinge adds what smoothing is worth.
     """
 
@@ -324,11 +335,14 @@ class RankObjective:
         """The objective from a point along s (m,)."""
         return ScoreRay(self, point, s, self.features.product(s))
 
-    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> CholeskyPreconditioner:
+    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> Preconditioner:
         """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide.
 
-        It takes up to three products of m³ operations; `report` is called between them.
+        It takes up to three products of m³ operations; `report` is called between them. With more features
+        than documents it is the exact one.
         """
+        if wider_than_tall(len(self.features.base), self.features.basis.shape):
+            return self.exact_preconditioner(point, report)
         if self.features.basis.shape[0] <= CLOSED_FORM_COLUMNS:
             return self._closed_form(point)
         return self._sampled(point, report)
@@ -336,10 +350,19 @@ class RankObjective:
     @property
     def patience(self) -> int:
         """CG iterations that cost about as much as forming the Hessian."""
-        return math.ceil(self.features.basis.shape[0] / EXACT_COLUMNS_PER_ITERATION)
+        n, k = len(self.features.base), self.features.basis.shape[0]
+        return math.ceil(min(n, k) / EXACT_COLUMNS_PER_ITERATION)
 
-    def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> CholeskyPreconditioner:
-        """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²)."""
+    def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> Preconditioner:
+        """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²).
+
+        With more features than documents it is factored in the space of documents: O(n²m + n³).
+        """
+        if wider_than_tall(len(self.features.base), self.features.basis.shape):
+            report(Progress("newton"))
+            roots = curvature_roots(point.risk.hessian_product, self.risk.ptr)
+            report(Progress("newton"))
+            return DocumentPreconditioner.of(self.features, roots, self.C)
         gram = point.risk.gram(self.features.base)
         report(Progress("newton"))
         M = self.C * self.features.reduce(gram)

@@ -24,7 +24,7 @@ from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.landmarks import UniformLandmarks
 from rankviz.features.operator import FeatureOperator
 from rankviz.objectives.feature_space import RankObjective, ScoredPoint, ScoreRay
-from rankviz.objectives.preconditioner import CholeskyPreconditioner
+from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk import Risk, RiskPoint, limit_of
 
 LANDMARKS_PER_ROOT = 5.0
@@ -66,13 +66,13 @@ class NystroemPreconditioner:
         Landmarks among the documents.
     features : FeatureOperator
         K V, its base K[:, index] (n, m) and basis L^-T.
-    inverse : CholeskyPreconditioner
+    inverse : Preconditioner
         H_m^-1.
     """
 
     index: IntArray
     features: FeatureOperator
-    inverse: CholeskyPreconditioner
+    inverse: Preconditioner
 
     def __call__(self, r: FloatArray) -> FloatArray:
         """M^-1 r: (2, n) -> (2, n)."""

@@ -32,6 +32,9 @@ class Loss(ABC):
         Without it no solver can say how far from a minimum it is.
     smooth : bool
         Whether ℓ' is continuous, so that `derivative` is the derivative everywhere.
+    falling : bool
+        Whether ℓ'(t) ≤ 0 for every t. Then no dual variable α = −C·c·ℓ'(t) is negative. A loss that declares
+        nothing is taken to rise somewhere.
     curvature : float
         The largest ℓ''(t), infinite where there is none; at a corner too.
     by_continuation : bool
@@ -45,6 +48,7 @@ class Loss(ABC):
     curvature: float
     convex: ClassVar[bool]
     smooth: ClassVar[bool]
+    falling: ClassVar[bool] = False
     by_continuation: ClassVar[bool] = False
     unlisted: ClassVar[str] = ""
 
@@ -98,7 +102,8 @@ class PiecewiseQuadratic(Loss):
     ----------
     label, formula : str
     zones : tuple of Zone
-        Where ℓ'' ≠ 0; disjoint, the margins falling.
+        Where ℓ'' ≠ 0; disjoint, the margins falling. ℓ is convex and falls because every bend is positive;
+        ValueError where one is not.
     """
 
     label: str
@@ -107,6 +112,12 @@ class PiecewiseQuadratic(Loss):
 
     convex = True
     smooth = True
+    falling = True
+
+    def __post_init__(self) -> None:
+        """Refuse zones that would make ℓ rise or bend downwards."""
+        if not all(zone.bend > 0.0 for zone in self.zones):
+            raise ValueError(f"every bend of the {self.label} loss must be positive")
 
     @property
     def curvature(self) -> float:  # type: ignore[override]  # follows from the zones
@@ -166,6 +177,7 @@ class Hinge(Loss):
     formula = "max(0, 1 − t)"
     convex = True
     smooth = False
+    falling = True
     by_continuation = True
     curvature = math.inf
 
@@ -204,6 +216,7 @@ class Logistic(Loss):
     formula = "log(1 + e^−t)"
     convex = True
     smooth = True
+    falling = True
     curvature = 0.25
     unlisted = "logistic_pwq"
 
@@ -241,6 +254,7 @@ class SmoothHinge(Loss):
     label = "smooth hinge"
     convex = True
     smooth = True
+    falling = True
     curvature = 2.32813
     unlisted = "squared_hinge"
 

@@ -19,13 +19,19 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.bases import Basis
+from rankviz.features.operator import FeatureOperator
 from rankviz.objectives.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
     pairs_to_sample,
+    wider_than_tall,
 )
 from rankviz.objectives.precision import NOISE, noise_of, spread_of_basis
-from rankviz.objectives.preconditioner import CholeskyPreconditioner
+from rankviz.objectives.preconditioner import (
+    CholeskyPreconditioner,
+    DocumentPreconditioner,
+    Preconditioner,
+)
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, Held, quiet
 from rankviz.shards.risk import ShardedRisk
@@ -211,18 +217,32 @@ class ShardedObjective:
         """The objective from a point along s (m,)."""
         return ShardedRay(self, point, s, self.each(work.image, self.shards, self.basis.expand(s)))
 
-    def preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
-        """An approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide."""
+    def preconditioner(self, point: ShardedPoint, report: Report = silent) -> Preconditioner:
+        """An approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide.
+
+        With more features than documents it is the exact one.
+        """
+        if wider_than_tall(self.n, self.basis.shape):
+            return self.exact_preconditioner(point, report)
         return self._closed_form(point) if self._k <= CLOSED_FORM_COLUMNS else self._sampled(point, report)
 
     @property
     def patience(self) -> int:
         """CG iterations that cost about as much as forming the Hessian."""
-        return math.ceil(self._k / EXACT_COLUMNS_PER_ITERATION)
+        return math.ceil(min(self.n, self._k) / EXACT_COLUMNS_PER_ITERATION)
 
-    def exact_preconditioner(self, point: ShardedPoint, report: Report = silent) -> CholeskyPreconditioner:
-        """The inverse of the Hessian at a point, its Gram matrices summed over shards."""
+    def exact_preconditioner(self, point: ShardedPoint, report: Report = silent) -> Preconditioner:
+        """The inverse of the Hessian at a point, its Gram matrices summed over shards.
+
+        With more features than documents these come here, and the factor is of documents: (n, k) and (n, n)
+        are both smaller than a Gram matrix (k, k).
+        """
         report(Progress("newton"))
+        if wider_than_tall(self.n, self.basis.shape):
+            rows = np.concatenate(self.bring(work.features, self.shards, self._k))
+            roots = [S for part in self.bring(work.roots, self.shards, point.held) for S in part]
+            features = FeatureOperator(rows.astype(np.float64, copy=False), self.basis)
+            return DocumentPreconditioner.of(features, roots, self.C)
         return self._inverse(1.0, self.bring(work.active_gram, self.shards, point.held, self._k), "exact")
 
     def _closed_form(self, point: ShardedPoint) -> CholeskyPreconditioner:

@@ -16,6 +16,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.features.maps import FittedMap
 from rankviz.fitting.centring import moved_to_zero, sizes, spreads
 from rankviz.objectives.precision import largest_eigenvalue
+from rankviz.objectives.preconditioner import curvature_roots
 from rankviz.risk import Risk, RiskPoint, limit_of, risk_of
 from rankviz.risk.costs import PairCosts
 from rankviz.risk.losses import Loss
@@ -187,6 +188,16 @@ def limit(shard: Shard, loss: Loss, point: Evaluated) -> tuple[float, float]:
 def active_gram(shard: Shard, point: Evaluated, k: int) -> FloatArray:
     """What a shard adds to the Hessian on the first k columns, (k, k)."""
     return point.risk.gram(shard.base.array(k))
+
+
+def features(shard: Shard, k: int) -> FloatArray:
+    """The first k columns of a shard, (n, k)."""
+    return shard.base.array(k)
+
+
+def roots(shard: Shard, point: Evaluated) -> list[FloatArray]:
+    """S of each query of a shard, for its Hessian in score space R = S Sᵀ."""
+    return curvature_roots(point.risk.hessian_product, shard.part.ptr)
 
 
 def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single: bool) -> FloatArray:

@@ -93,6 +93,8 @@ def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, n_queries: i
     passing = keeping.passing(*stored)
     shards = min(n_queries, max(backend.count(sizes.n), -(-passing // PASSING)))
     meanwhile = min(backend.threads, shards) * passing // shards
+    if sizes.width > sizes.n:  # all features come together for the preconditioner
+        meanwhile += 8 * sizes.n * sizes.width
     need = sizes.bytes - sizes.base_bytes + keeping.bytes(*stored) + meanwhile
     return Plan(shards, keeping, need, budget - need)
 

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rankviz.objectives.preconditioner import document_flops
+
 NEWTON_STEPS, HINGE_STEPS = 5, 15
 """Steps of a loss that is trained as it is, and all widths of a smoothed one together."""
 CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
@@ -159,7 +161,8 @@ def _newton_in_kernel_space(task: SolverTask) -> Work:
 def newton_by_factor(task: SolverTask) -> Work:
     """Newton steps, each with a Hessian that is formed and factored."""
     n, k = task.sizes.n, task.sizes.columns
-    flops = NEWTON_STEPS * (4.0 * n * k**2 + k**3)
+    step = 4.0 * n * k**2 + k**3 if k <= n else document_flops(n, k)
+    flops = NEWTON_STEPS * step
     return Work(products=2 * NEWTON_STEPS, passes=2 * NEWTON_STEPS, flops=flops)
 
 

@@ -1,4 +1,4 @@
-"""Bringing a database to the version of this code, one step of `migrations/versions` after the other."""
+"""Migrates a database to this code's version, by the steps in `migrations/versions`."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Make the tables, or change those of an earlier version; nothing where they are up to date.
+    """Make the tables, or upgrade older ones; do nothing if they are current.
 
-    Raises `StoreOutOfReach` where a later version of rankviz has made them.
+    Raises `StoreOutOfReach` if a later version of rankviz made them.
     """
     with engine.connect().execution_options(reads=True) as connection:
         if version(connection) == HEAD:
             return
     with engine.begin() as connection:
         one_at_a_time(connection)
-        found = version(connection)  # another process may have been faster
+        found = version(connection)  # another process may have upgraded it meanwhile
         if found != HEAD:
             _upgrade(connection, found)
 
 
 def version(connection: Connection) -> str | None:
-    """The version of the tables; None where there are none."""
+    """Return the version of the tables; None if there are none."""
     from sqlalchemy import inspect, text
 
     if not inspect(connection).has_table("alembic_version"):
@@ -55,7 +55,7 @@ def _upgrade(connection: Connection, found: str | None) -> None:
 
 
 def configuration(connection: Connection) -> Config:
-    """Alembic's configuration for our steps, on a connection that is open."""
+    """Return Alembic's configuration for our steps, on an open connection."""
     from alembic.config import Config
 
     config = Config()

@@ -1,4 +1,4 @@
-"""What jobs of earlier versions have left in folders, from before there was a run store: taken over."""
+"""Imports job folders of versions before the run store."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FORMAT = 1
 
 
 def take_over(store: RunStore, folder: str | os.PathLike[str] | None = None) -> int:
-    """Keep the records of all jobs below a folder, as runs of those who asked for them; how many are new.
+    """Keep the records of all job folders as runs of their owners; return the number of new ones.
 
-    The folder is left as it is; what was taken over before is passed over, as is what cannot be read.
-    By default the folder of the user's runs.
+    The folder stays unchanged. Known and unreadable records are skipped. Default: the folder of the user's
+    runs.
     """
     taken = 0
     for job in _jobs(default_folder() if folder is None else Path(folder)):
@@ -36,7 +36,7 @@ def take_over(store: RunStore, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def _jobs(folder: Path) -> list[Path]:
-    """The folders of jobs below a folder."""
+    """Return the folders of jobs below a folder."""
     if not folder.is_dir():
         return []
     with os.scandir(folder) as entries:
@@ -45,7 +45,7 @@ def _jobs(folder: Path) -> list[Path]:
 
 
 def _described(job: Path) -> tuple[str, list[RunSpec]]:
-    """Owner and specs of a job; ValueError and its like where they cannot be read."""
+    """Return owner and specs of a job; raise ValueError or similar if unreadable."""
     values = json.loads((job / "spec.json").read_text(encoding="utf-8"))
     if values["format"] != FORMAT:
         raise ValueError("the folder of a job of another version")
@@ -53,7 +53,7 @@ def _described(job: Path) -> tuple[str, list[RunSpec]]:
 
 
 def _records(job: Path, specs: list[RunSpec], made: set[str]) -> Iterator[RunRecord]:
-    """The records of a job that can be read, and say which data they are of."""
+    """Yield a job's readable records that name their data's digest."""
     for index, spec in enumerate(specs):
         with suppress(DataError, SettingError, OSError):
             if spec.hash not in made and (job / f"record-{index:04d}.npz").exists():

@@ -14,10 +14,12 @@ from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
+from rankviz.experiments.estimate import OVERHEAD, Estimate
+from rankviz.experiments.shape import Shape
 from rankviz.store.job_status import JobStatus
 from rankviz.store.tables import families
 from ui.shared import watching
-from ui.shared.jobs import _slow
+from ui.shared.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
 from ui.shared.run_store import run_store
 from ui.shared.watching import jobs
 
@@ -247,3 +249,18 @@ def test_the_more_pages_watch_the_less_often_each_looks(monkeypatch: pytest.Monk
     assert watchers.number() == 20
     monkeypatch.setattr(watching, "MOST_POLL_SECONDS", 0.0)
     assert watchers.number() == 0, "those that have left are forgotten"
+
+
+def test_what_takes_much_memory_is_never_made_by_the_server() -> None:
+    """However few seconds are predicted: a visitor's m must not end the server."""
+    small = predicted_as(seconds=0.1, size=LIVE_BYTES)
+    assert _short([small]) == [small.spec]
+    assert _short([predicted_as(seconds=0.1, size=LIVE_BYTES + 1)]) == []
+    assert _short([predicted_as(seconds=LIVE_SECONDS + 0.1, size=1.0)]) == []
+
+
+def predicted_as(seconds: float, size: float) -> Estimate:
+    spec = RunSpec("demo")
+    shape = Shape(n=10, d=2, pairs=9, documents=20, largest_part=10)
+    stages = {"features": 0.0, "preconditioner": 0.0, "newton": seconds / OVERHEAD}
+    return Estimate(spec, shape, shape.training(spec), stages, int(size))

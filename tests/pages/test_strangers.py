@@ -30,6 +30,7 @@ Opener = Callable[..., AppTest]
 
 STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
     "loss": (LOSSES, strangers.LOSS, {"loss": "exponential"}),
+    "rising loss": (LOSSES, strangers.RISING_LOSS, {"loss": "squared ε-insensitive"}),
     "kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy"}),
     "exact kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy", "map": "exact kernel"}),
     "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),
@@ -42,6 +43,7 @@ STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
 
 UNTRUE = {
     "loss": r"squared hinge\b",
+    "rising loss": r"squared hinge\b|α > 0",
     "kernel": r"\bRBF\b",
     "exact kernel": r"\bRBF\b",
     "map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
@@ -138,3 +140,13 @@ def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(
     assert app.multiselect(key="axes").value == ["p"]
     assert models in app.header[0].value
     assert figures(app)
+
+
+def test_low_rank_says_that_dual_variables_of_a_rising_loss_are_negative(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
+    app = open_page("low_rank", m=10, **stranger("rising loss"))
+    (info,) = app.info
+    assert "has no dual variables α ≥ 0 (its loss rises at some margins, where α is negative)" in info.value
+    assert not figures(app)
+    assert "Use squared hinge" in [button.label for button in app.button]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import time
 from collections.abc import Callable
@@ -232,6 +233,15 @@ def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch:
     monkeypatch.setattr("ui.what_if.views.MOST_SECONDS", 0.0)
     app = open_page("what_if", m=50)
     assert "to train here" in app.info[0].value
+    assert not app.header
+
+
+def test_training_that_takes_much_memory_is_not_offered(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.what_if.views.LIVE_BYTES", 1e3)
+    app = open_page("what_if", m=50)
+    assert re.search(r"takes about .* s and .* (kB|MB) to train here", app.info[0].value)
     assert not app.header
 
 

@@ -51,6 +51,9 @@ from ui.shared.where import say_what_is_seen, threads_of
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
 """Runs predicted to take less, each and all together, are made while the visitor waits."""
+LIVE_BYTES = 1e9
+"""Runs that are counted to take more memory are made by a worker, and never by the server, which has to stay.
+A factor with 11,000 rows alone takes as much."""
 LIVE_LIMIT = 2.0
 """Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
 _REFUSED = "refused-runs"
@@ -228,8 +231,8 @@ def _slow() -> set[RunSpec]:
 
 
 def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
-    """The runs to make while the visitor waits: those that are short, where all of them together are."""
-    short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS]
+    """The runs to make while the visitor waits: short and small ones, if all together are short."""
+    short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS and cost.bytes <= LIVE_BYTES]
     return [cost.spec for cost in short] if total_seconds(short) <= LIVE_IN_ALL else []
 
 

@@ -23,7 +23,7 @@ from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
 from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, plain
-from ui.shared.jobs import predicted
+from ui.shared.jobs import LIVE_BYTES, predicted
 from ui.shared.look import ALONE, is_on
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
 from ui.shared.show import capital, show_figure, show_table
@@ -70,11 +70,11 @@ class Page:
 
 def answers_at_once(spec: RunSpec) -> bool:
     """Whether the model is trained again while somebody waits; says why not where it is not."""
-    seconds = predicted(spec).seconds
-    if seconds <= (MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH):
+    cost, seconds = predicted(spec), MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH
+    if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
     st.info(
-        f"{capital(in_a_sentence(spec))} takes about {seconds:.0f} s to train here, and this page trains it "
+        f"{capital(in_a_sentence(spec))} takes {cost} to train here, and this page trains it "
         "again at each change: choose fewer features, or RankSVM, which goes on from where it is.",
         icon=":material/info:",
     )

@@ -1,1 +1,1 @@
-"""The steps from one version of the tables to the next, by Alembic."""
+"""Alembic's steps from one version of the tables to the next."""

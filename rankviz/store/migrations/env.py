@@ -1,10 +1,10 @@
-"""What Alembic runs: the steps, on the connection that `migrate` gave, within its transaction."""
+"""Alembic's entry point: runs the steps on the connection of `migrate`, within its transaction."""
 
 from alembic import context
 
 from rankviz.store.tables import metadata
 
-if hasattr(context, "config"):  # Alembic runs it; whoever imports it only looks
+if hasattr(context, "config"):  # only Alembic sets it, not an import
     context.configure(
         connection=context.config.attributes["connection"],
         target_metadata=metadata,

@@ -1,6 +1,6 @@
-"""What pages wait for is a study too: who goes first, how long it may work, when it was stopped and why.
+"""Jobs become studies: priority, time limit, and the time and reason of a stop.
 
-The size of every record, by which the size of the store is known and bounded; what troubles a worker.
+Adds each record's size, which bounds the store, and each worker's trouble.
 """
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add the columns; what there is was asked for by sweeps."""
+    """Add the columns; existing studies come from sweeps."""
     for column in (
         sa.Column("background", sa.Boolean(), nullable=False, server_default=sa.true()),
         sa.Column("seconds", sa.Double(), nullable=True),

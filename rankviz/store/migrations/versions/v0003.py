@@ -1,4 +1,4 @@
-"""Studies say who works on them, workers for which of these they are, and what they know of their cluster."""
+"""The place of each study and worker, and the dispatchers' view of their cluster."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the columns; what there is was asked of the worker processes of one machine."""
+    """Add the columns; existing studies belong to one machine's worker processes."""
     for table in ("studies", "workers"):
         op.add_column(table, sa.Column("place", sa.String(9), nullable=False, server_default="here"))
     op.add_column("workers", sa.Column("told", sa.Text(), nullable=False, server_default=""))
