@@ -1,4 +1,4 @@
-"""Which of several models is better, and does that hold? Runs over folds and seeds beside a baseline."""
+"""Comparison of several models: runs over folds and seeds against a baseline, with tests."""
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ with errors_as_sentences():
         st.caption(escaped(note))
     about.caption(words.about(models, part), width="content")
     with about:
-        keep_visitor()  # so that these runs can be seen after a reload
+        keep_visitor()  # these runs can then be seen after a reload
     asked = controls.controls(models, what)
     if len(models) == 1:
         views.alone(models[0], asked, part)

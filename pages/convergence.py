@@ -1,4 +1,4 @@
-"""How fast training converges, and what preconditioner and C change about it."""
+"""Speed of convergence, and the effects of preconditioner and C."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ if not offered(spec, *views.NEEDED):
     end_page()
 with errors_as_sentences():
     choice = views.controls(spec)
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         records, table = views.runs(spec, choice)
 with figure:

@@ -1,4 +1,4 @@
-"""The data: how many documents, grades and pairs, and what the features say."""
+"""The data: documents, grades, pairs, and features."""
 
 from ui.data import uploads, views
 from ui.shared.head import head

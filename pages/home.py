@@ -1,4 +1,4 @@
-"""The start page: what rankviz is, one live figure, and where to go."""
+"""The start page: an introduction, one live figure, and links to the pages."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How close the approximate kernels come to the exact one, and how that depends on m."""
+"""Error of the approximate kernels, and its dependence on m."""
 
 from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views

@@ -1,4 +1,4 @@
-"""How many features are enough: ranking quality against m of both approximations and the exact kernel."""
+"""Ranking quality against m of both approximations and the exact kernel: how many features are enough."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ with row:
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         wanted = samples.wanted(spec)
         records, beside = views.records(spec, settings, wanted)

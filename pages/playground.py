@@ -1,4 +1,4 @@
-"""The plane: documents that are dragged, and what a model of scores can make of them."""
+"""The plane: documents to drag, and the scores of a model."""
 
 from ui.playground import views
 from ui.playground.controls import controls, in_words

@@ -1,4 +1,4 @@
-"""Every run that this visitor may see: which is best, and what there is to do with them."""
+"""All runs that this visitor may see, with actions."""
 
 from ui.runs import views
 from ui.runs.columns import Columns

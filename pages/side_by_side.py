@@ -15,7 +15,7 @@ with row:
     part = reveal.part_shown(spec)
 choice = views.controls(spec)
 with errors_as_sentences():
-    figures, training = st.container(), st.container()  # so that the figures stay where they are
+    figures, training = st.container(), st.container()  # the figures keep their places
     with training:
         pair = views.trained(choice, part, about)
     data = normalised(spec).parts[part]

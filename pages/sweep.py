@@ -1,4 +1,4 @@
-"""A sweep over settings: it goes on by itself, and what is chosen is chosen on validation."""
+"""A sweep over settings: runs in the background, with selection on the validation part."""
 
 from ui.sweep.views import page
 

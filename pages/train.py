@@ -1,4 +1,4 @@
-"""Train one model and see what it does, beside the linear one or a pinned one."""
+"""Train one model and compare it with the linear one or a pinned one."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The linear model's weights, to be moved by hand: what each does to the list of a query."""
+"""The linear model's weights, moved by hand, and their effect on a query's list."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ with errors_as_sentences():
     if why := views.why_not(spec, train):
         st.info(why)
         end_page()
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         (record,) = run_or_wait([spec], title="Weights by hand")
     with row:

@@ -1,4 +1,4 @@
-"""One query's ranked list to be changed by hand, and what the model makes of it at once."""
+"""One query's ranked list, changed by hand, and the retrained model's ranking."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ spec = experiment()
 head("What if", str(describe(spec)))
 with errors_as_sentences():
     if views.answers_at_once(spec):
-        list_, training = st.container(), st.container()  # so that the list stays where it is
+        list_, training = st.container(), st.container()  # the list keeps its place
         with training:
             run_or_wait([spec], title=f"What if, {spec.dataset}")
         with list_:

@@ -1,4 +1,4 @@
-"""Why does one document stand above another? The exact share of every feature in their margin."""
+"""Reasons why one document ranks above another: each feature's exact share of their margin."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ about = row.container(width="content")
 with row:
     part = reveal.part_shown(spec)
 with errors_as_sentences():
-    controls, figure, training = (st.container() for _ in range(3))  # so that the figure stays where it is
+    controls, figure, training = (st.container() for _ in range(3))  # the figure keeps its place
     with controls:
         pair, called = choices.controls(spec, part, about, training)
     with figure:

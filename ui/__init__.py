@@ -1,8 +1,8 @@
-"""Shared by the pages: settings, cached data and runs, and how figures are shown.
+"""Shared by the pages: settings, cached data and runs, and display of figures.
 
-The first visitors to a fresh server, coming at once, import the pages' modules in several threads. Packages
-whose modules import each other by way of the package cannot bear that, so those are imported here, whole and
-first: whoever says `from ui import …` waits until that is done.
+The first visitors of a fresh server may import the pages' modules in several threads at once. Packages whose
+modules import each other through the package cannot handle this. So they are imported here first: every `from
+ui import …` waits for it.
 """
 
 from importlib import import_module

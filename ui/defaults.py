@@ -1,8 +1,8 @@
-"""The runs behind the figures that pages open with, made before anybody asks: `python -m ui.defaults`.
+"""Runs for the figures that pages open with, made in advance: `python -m ui.defaults`.
 
-It opens every page as a visitor would who changes nothing, makes all the runs that the page then asks for,
-and keeps their records in the run store, for all visitors. They are made again after a change of the
-code. `make install` does it, and the app at its first start, in a process of its own.
+It opens every page with default settings, makes all runs that the page needs, and stores their records in the
+run store for all visitors. They are repeated after a change of the code. `make install` runs it, and so does
+the app at its first start, in a separate process.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ui.shared.run_store import run_store
 from ui.shared.runs import remembered
 
 ENVIRONMENT = "RANKVIZ_PREPARE"
-"""With "no" here the app makes nothing before it is asked for."""
+"""Set to "no" to make nothing in advance."""
 ROUTER = Path(__file__).resolve().parents[1] / "router.py"
 SECONDS = 600
 _MODESTLY = "getattr(os, 'nice', int)(10)"
-"""Visitors go first; Windows has no such order."""
+"""Lower priority than visitors; Windows has no such setting."""
 _LATER = "The figures that pages open with are made when they are asked for"
 
 
 def main() -> None:
-    """Open every page and keep the runs it has made, unless they are there already."""
+    """Open every page and store its runs, unless they exist."""
     title = _title()
     try:
         if kept_for_all(run_store(), title):
@@ -44,12 +44,12 @@ def main() -> None:
         sys.stderr.write(f"{_LATER}: {error}\n")
         return
     from streamlit import config
-    from streamlit.testing.v1 import AppTest  # takes long, and the app has no use for it
+    from streamlit.testing.v1 import AppTest  # slow, and not needed by the app
 
-    config.set_option("secrets.files", [])  # where visitors log in nobody does so here
+    config.set_option("secrets.files", [])  # nobody logs in here
     os.environ[ENVIRONMENT] = "no"  # the app does not start this again
-    logging.disable(logging.WARNING)  # a page without a browser is what is wanted here
-    jobs.LIVE_SECONDS = jobs.LIVE_IN_ALL = jobs.LIVE_LIMIT = math.inf  # nobody waits
+    logging.disable(logging.WARNING)  # warnings about a missing browser are expected here
+    jobs.LIVE_SECONDS = jobs.LIVE_IN_ALL = jobs.LIVE_LIMIT = math.inf  # no limits: nobody waits
     for entry in ENTRIES:
         app = AppTest.from_file(ROUTER, default_timeout=SECONDS)
         app.switch_page(entry.script).run()
@@ -61,10 +61,10 @@ def main() -> None:
 
 @cache
 def prepare() -> None:
-    """Once for a server, have them made by another process, if they are not there and nobody says no."""
+    """Make the default runs in another process once per server, unless they exist or this is disabled."""
     if os.environ.get(ENVIRONMENT) == "no" or not can_start():
         return
-    with suppress(StoreError, OSError):  # nothing can be written there, which pages say where it matters
+    with suppress(StoreError, OSError):  # nothing can be written; pages report it where it matters
         if not kept_for_all(run_store(), _title()):
             command = [sys.executable, "-c", f"import os; {_MODESTLY}; from ui.defaults import main; main()"]
             log = default_folder() / "defaults.log"

@@ -1,4 +1,4 @@
-"""Controls of the Compare page: baseline, metrics, test, and which models there are."""
+"""Controls of the Compare page: baseline, metrics, test, and list of models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
 
 @dataclass(frozen=True)
 class Asked:
-    """What the controls say: label of the baseline, metrics, the leading one first, and the test."""
+    """Values of the controls: label of the baseline, metrics with the leading one first, and the test."""
 
     baseline: str
     metrics: tuple[str, ...]
@@ -34,18 +34,18 @@ class Asked:
 
     @property
     def metric(self) -> str:
-        """The metric that leads: of the first figure and of the answers."""
+        """The leading metric, of the first figure and of the answers."""
         return self.metrics[0]
 
 
 def metric_now() -> str:
-    """The leading metric, before its menu is drawn: studies choose their cells by it."""
+    """Return the leading metric before its menu is drawn: studies choose their cells by it."""
     asked = st.session_state.get(METRIC, st.query_params.get(METRIC, ""))
     return asked if asked in METRICS else "NDCG@10"
 
 
 def controls(models: Sequence[Contestant], what: Given) -> Asked:
-    """Draw them in a row."""
+    """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline = _baseline(row, models, what.baseline)
     metric = row.container(width=125).selectbox(
@@ -79,12 +79,12 @@ def controls(models: Sequence[Contestant], what: Given) -> Asked:
 
 
 def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:
-    """The menu of models, of which one is what others are compared with."""
+    """Draw the menu of models for the baseline."""
     texts = {run.key: one.key for one in models for run in one.runs}
     state, kept = st.session_state, f"chosen-{BASELINE}"
     asked = state.get(kept, st.query_params.get(BASELINE, ""))
     if asked in texts:
-        state[kept] = texts[asked]  # any run of a model stands for it
+        state[kept] = texts[asked]  # any run of a model represents it
     elif kept in state:
         del state[kept]  # its model was removed
     options = {one.key: Option(one.label, partial(_spec_of, one)) for one in models}
@@ -99,7 +99,7 @@ def _spec_of(one: Contestant) -> RunSpec:
 
 
 def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
-    """Which models are compared: a menu that lets some go, and a button for more."""
+    """Draw the list of compared models, to remove some, and a button to add more."""
     with row.popover(f"{len(models)} models" if len(models) > 1 else "1 model", icon=":material/list:"):
         for one in models:
             digests = {run.key for run in one.runs}
@@ -134,7 +134,7 @@ def _remove(digests: set[str]) -> None:
 
 
 def start_anew() -> None:
-    """A button that lets all models go, also where they cannot be compared."""
+    """Draw a button that removes all models, also if they cannot be compared."""
     if chosen(RUNS) or chosen(STUDIES):
         st.button(
             "Start anew",

@@ -16,7 +16,7 @@ from ui.shared.visitors import visitor
 
 
 def show() -> None:
-    """Say how models come here, with ways there."""
+    """Explain how to add models, with links."""
     try:
         run_store().studies.titles(visitor())
     except StoreError as error:

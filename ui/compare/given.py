@@ -1,4 +1,4 @@
-"""What is compared: the visitor's runs that were chosen and what studies chose, opened as contestants."""
+"""Inputs of a comparison: the visitor's chosen runs and those of studies, opened as contestants."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ui.shared.runs import recall, remember
 from ui.shared.visitors import visitor
 
 MOST_MODELS = 40
-"""A figure has a row for each."""
+"""Largest number of models: the figure has a row for each."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """Runs that are compared, and what is to be said of those that are not.
+    """Runs to compare, and notes about runs left out.
 
     Attributes
     ----------
     specs : tuple of RunSpec
-        Of runs that were made, in the order in which they were chosen.
+        Specs of made runs, in the order of choice.
     imported : tuple of (str, RunSpec)
-        Of runs that were imported: what they are kept under, and what they claim to be of.
+        Imported runs: their key in the store, and the spec that they claim.
     notes : tuple of str
         Sentences.
     baseline : str
-        Digest of the run that a study has as its baseline, "" where none has one.
+        Digest of a study's baseline run, "" without one.
     """
 
     specs: tuple[RunSpec, ...]
@@ -46,17 +46,17 @@ class Given:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What stands for the runs in caches."""
+        """Key of the runs for caches."""
         return tuple([spec.hash for spec in self.specs] + [digest for digest, _ in self.imported])
 
     @property
     def every(self) -> tuple[RunSpec, ...]:
-        """The specs of all of them."""
+        """Specs of all runs."""
         return (*self.specs, *(spec for _, spec in self.imported))
 
 
 def given(metric: str) -> Given:
-    """The runs that are to be compared, of studies those of the cell that they choose by a metric."""
+    """Return the runs to compare; from studies, those of the cell chosen by a metric."""
     digests, studies = chosen(RUNS), chosen(STUDIES)
     seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
     made = [spec for spec, state in seen.values() if state == DONE]
@@ -91,7 +91,7 @@ def _left_out(unseen: int, unmade: int) -> list[str]:
 
 
 def opened(what: Given, part: str) -> list[Contestant]:
-    """The models of runs by their metrics of a part; `SettingError` where there are too many."""
+    """Return the models of runs with their metrics of a part; `SettingError` if there are too many."""
     return _opened(what.key, part, what)
 
 
@@ -110,9 +110,9 @@ def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
 
 
 def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str]:
-    """The models on the folds that all of them have, and a sentence where that leaves some out.
+    """Return the models on their common folds, and a sentence if some folds are left out.
 
-    Where they have none in common they are as they were: whoever compares them says what is wrong.
+    Without common folds the models stay unchanged; the comparison then reports the error.
     """
     every = sorted({fold for one in models for fold in one.folds})
     common = [fold for fold in every if all(fold in one.folds for one in models)]
@@ -126,7 +126,7 @@ def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str
 
 
 def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:
-    """The records of runs, remembered or from the store; those that it cannot read are an error."""
+    """Return the records of runs, from memory or the store; SettingError if some cannot be read."""
     asked = list(specs)
     for record in run_store().records.find([spec for spec in asked if recall(spec) is None]).values():
         remember(record)

@@ -1,4 +1,4 @@
-"""More models for a comparison: a dialog with the visitor's runs, a row for each model, and studies."""
+"""A dialog to add models to a comparison: the visitor's runs, one row per model, and studies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ui.shared.show import show_table
 from ui.shared.visitors import visitor
 
 METRIC = "NDCG@10"
-"""Of the validation part, the mean over runs: what models are told apart by while one picks."""
+"""Mean over runs on the validation part, to tell models apart in the dialog."""
 MOST_ROWS = 200
-"""Models that the dialog lists, the latest first; a search finds older ones."""
+"""Number of models in the dialog, the latest first; a search finds older ones."""
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
 
 
 def button() -> None:
-    """A button that opens the dialog."""
+    """Draw a button that opens the dialog."""
     if st.button("Add models", key="add-models", icon=":material/add:", help="From your runs and studies."):
         _dialog()
 
@@ -76,9 +76,9 @@ _SEARCH = "All words have to be in a row, in any column."
 
 
 def grouped(table: pd.DataFrame) -> pd.DataFrame:
-    """A row for each model, the latest first: settings that differ, metric, folds, runs, `digests` of runs.
+    """Return one row per model, the latest first: differing settings, metric, folds, runs, `digests` of runs.
 
-    Runs belong to one model that differ in the fold and in what only draws.
+    Runs of one model differ only in the fold and in seeds or draws.
     """
     declared = {s.name: s for method in METHODS.values() for s in every(method.settings)}
     drawn = {name for name, setting in declared.items() if setting.draws}
@@ -102,7 +102,7 @@ def _label(declared: dict[str, Setting], name: str) -> str:
 
 
 def _told(declared: dict[str, Setting], name: str, value: Any) -> Any:
-    """What a row says of a setting: what was chosen by its label, numbers as they are."""
+    """Return the text for a setting: the label of a choice, numbers unchanged."""
     options = METHODS if name == "method" else declared[name].options if name in declared else {}
     return options[value].label if value in options else value
 
@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
 
 
 def matching(models: pd.DataFrame, text: str) -> pd.Series[bool]:
-    """Whether each row has all words of a text, in any column."""
+    """Return True for each row that has all words of a text, in any column."""
     rows = models.drop(columns="digests").itertuples(index=False)
     said = pd.Series([" ".join(map(str, row)).lower() for row in rows], models.index)
     found = pd.Series(True, models.index)
@@ -122,7 +122,7 @@ def matching(models: pd.DataFrame, text: str) -> pd.Series[bool]:
 
 
 def _studies() -> None:
-    """A menu of the studies that there are: each brings the cell that it chooses."""
+    """Draw a menu of the studies; each adds the cell that it chooses."""
     known = {status.id: status for status in run_store().studies.of(visitor()) if status.done}
     if not known:
         return

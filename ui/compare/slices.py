@@ -88,7 +88,7 @@ def _slicing(found: Comparison, asked: Asked, part: str, kind: str, text: str) -
 
 
 def _own(found: Comparison, text: str) -> Slicing:
-    """The queries that were named, and all others; `SettingError` for one that is not compared."""
+    """Return the named queries and all others; `SettingError` for one that is not compared."""
     known = {str(query): query for query in found.matched.queries}
     named = [word for word in re.split(r"[\s,;]+", text) if word]
     strange = [word for word in named if word not in known]
@@ -103,7 +103,7 @@ def _own(found: Comparison, text: str) -> Slicing:
 
 
 def _facts(found: Comparison, part: str) -> pd.DataFrame:
-    """What is known beforehand of the queries compared."""
+    """Return known facts about the compared queries."""
     runs = found.matched.contestants[0].runs
     specs = {run.spec.fold: run.spec for run in runs}
     facts = _facts_of(tuple(spec.digest for spec in specs.values()), part, list(specs.values()))

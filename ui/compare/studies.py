@@ -1,4 +1,4 @@
-"""Whole studies in a comparison: the cell that a sweep's validation parts choose, told as chosen."""
+"""Studies in a comparison: the cell that a sweep chooses on validation, marked as chosen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.shared.visitors import visitor
 
 @dataclass(frozen=True)
 class ChosenBy:
-    """What a study brings into a comparison: runs, what to say of them, its baseline's digest."""
+    """A study's part of a comparison: runs, a note about them, its baseline's digest."""
 
     specs: tuple[RunSpec, ...]
     note: str
@@ -27,9 +27,9 @@ class ChosenBy:
 
 
 def chosen_by(study: str, metric: str) -> ChosenBy:
-    """The runs of the cell that a study chooses on validation by a metric, the mean over its folds.
+    """Return the runs of the cell that a study chooses on validation by a metric, the mean over its folds.
 
-    Raises `NoSuchStudy` where it is not this visitor's to see, `DataError` where no cell is complete.
+    Raises `NoSuchStudy` if this visitor may not see it, `DataError` if no cell is complete.
     """
     status = run_store().studies.seen(study, visitor())
     digests, note = _cell(study, status.done, metric, status.study.title, status)
@@ -44,7 +44,7 @@ def _specs(study: str, total: int) -> list[RunSpec]:
 
 @st.cache_resource(max_entries=64, show_spinner="Choosing on validation …")
 def _cell(study: str, done: int, metric: str, title: str, _status: StudyStatus) -> tuple[frozenset[str], str]:
-    """Digests of the runs of the cell that is chosen, and what to say of the choice."""
+    """Return the digests of the chosen cell's runs, and a note about the choice."""
     design = Design.from_dict(_status.study.design)
     table = run_store().listing.of_study(study, _status.study.owner)
     found = select(design, table[table["state"] == DONE], metric)

@@ -1,4 +1,4 @@
-"""The comparison as a table to take away: LaTeX, Markdown, CSV."""
+"""The comparison as a table to export: LaTeX, Markdown, CSV."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rankviz.analysis.comparing.comparison import Comparison
 from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
 
 FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
-"""What each is shown as, and the ending of its file."""
+"""Display language and file extension of each format."""
 
 
 def show(found: Comparison, part: str) -> None:
-    """Draw the table in the format chosen, to copy or to download."""
+    """Draw the table in the chosen format, to copy or download."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     chosen = row.segmented_control(
         "Format", list(FORMATS), default="LaTeX", required=True, key="format", bind="query-params"

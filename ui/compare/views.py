@@ -20,11 +20,11 @@ from ui.shared.foreign import escaped
 from ui.shared.show import sentence, show_figure, show_table
 
 MOST_BANDS = 3
-"""Of more models bands would hide one another."""
+"""Largest number of models with bands, which would hide one another."""
 
 
 def compared(what: Given, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
-    """The comparison that is asked for, made once."""
+    """Return the requested comparison, computed once."""
     return _compared(what.key, part, asked, list(models))
 
 
@@ -34,7 +34,7 @@ def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Conte
 
 
 def differences(found: Comparison, asked: Asked, part: str) -> None:
-    """Every model's difference to the baseline by the leading metric."""
+    """Draw every model's difference to the baseline by the leading metric."""
     table = compared_deltas.data(found)
     about = words.about(found.matched.contestants, part)
     show_figure(
@@ -67,7 +67,7 @@ def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) 
 
 
 def alone(one: Contestant, asked: Asked, part: str) -> None:
-    """Metrics of the only model that there is."""
+    """Draw the metrics of a single model."""
     table = compared_metrics.data_of_one(one, asked.metrics)
     show_figure(
         compared_metrics.figure(table),
@@ -80,7 +80,7 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
 
 
 def metrics(found: Comparison, part: str) -> None:
-    """Means with intervals by all metrics, and how they spread over folds and seeds."""
+    """Draw means with intervals for all metrics, and their spread over folds and seeds."""
     table = compared_metrics.data(found)
     show_figure(
         compared_metrics.figure(table),
@@ -113,7 +113,7 @@ def metrics(found: Comparison, part: str) -> None:
 
 
 def by_cutoff(found: Comparison, part: str) -> None:
-    """NDCG@k for every k."""
+    """Draw NDCG@k for every k."""
     table, models = cutoffs(found.matched), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
@@ -127,7 +127,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
 
 
 def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
-    """Training seconds against the leading metric."""
+    """Draw training seconds against the leading metric."""
     told = front(found.matched, asked.metric)
     table = time_and_quality.data(told)
     show_figure(
@@ -144,7 +144,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
 
 
 def settings(models: Sequence[Contestant]) -> None:
-    """Settings in which models differ, a row for each model."""
+    """Draw a table of the settings in which models differ."""
     show_table(
         differing(models),
         hide_index=True,
@@ -155,7 +155,7 @@ def settings(models: Sequence[Contestant]) -> None:
 
 
 def differing(models: Sequence[Contestant]) -> pd.DataFrame:
-    """A row for each model: the settings that differ among them, folds, seeds, seconds."""
+    """Return one row per model: the settings that differ, folds, seeds, seconds."""
     rows = []
     for one in models:
         spec, declared = one.spec, one.spec.declared()

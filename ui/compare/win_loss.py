@@ -1,4 +1,4 @@
-"""Wins and losses query by query, the tests of them, and the way from a query to Why and What if."""
+"""Wins and losses per query, their tests, and links from a query to Why and What if."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
 
 
 def _other(found: Comparison, asked: Asked) -> Contestant:
-    """The model whose wins and losses are drawn."""
+    """Draw a menu of models; return the one whose wins and losses are drawn."""
     others = found.matched.others(asked.baseline)
     options = {one.key: Option(one.label, partial(_spec_of, one)) for one in others}
     best = next(one for one in others if one.label == words.best(found, asked.metric))
@@ -85,7 +85,7 @@ def _spec_of(one: Contestant) -> RunSpec:
 
 
 def _tests(found: Comparison) -> None:
-    """All tests of all models, by all metrics."""
+    """Draw all tests of all models by all metrics."""
     columns: dict[str, Any] = {"label": "model"}
     for name, (label, told) in ((name, said) for name, said in HELP.items() if isinstance(said, tuple)):
         whole = name in ("better", "worse", "even")
@@ -96,7 +96,7 @@ def _tests(found: Comparison) -> None:
 
 
 def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataFrame) -> None:
-    """The queries, the largest difference first; a ticked one leads to Why and What if."""
+    """Draw the queries, largest difference first; a ticked one links to Why and What if."""
     ranked = table.loc[table["difference"].abs().sort_values(ascending=False, kind="stable").index]
     st.markdown("**Queries**, the largest difference first. Tick one to ask about it.")
     number = st.column_config.NumberColumn
@@ -131,13 +131,13 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
 
 
 def _of_query(one: Contestant, query: object) -> RunSpec:
-    """The first run of a model that has a query."""
+    """Return the first run of a model with this query."""
     return next(run.spec for run in one.runs if query in run.per_query.index)
 
 
 @errors_as_sentences()
 def _ask(page: str, spec: RunSpec, query: Any) -> None:
-    """Set the sidebar to a run and go to a page with a query of it (a callback)."""
+    """Set the sidebar to a run and open a page with one of its queries (a callback)."""
     for key, value in state_of(spec).items():
         st.session_state[key] = value
     st.session_state[SET_FOR] = spec.dataset

@@ -20,7 +20,7 @@ ON_VALIDATION = (
 
 
 def about(models: Sequence[Contestant], part: str) -> str:
-    """Data set, folds, models and part, for the line beside the title and captions."""
+    """Return data set, folds, models and part, for the line beside the title and captions."""
     folds = sorted({fold for one in models for fold in one.folds})
     runs = sum(len(one.runs) for one in models)
     names = list(dict.fromkeys(one.spec.dataset for one in models))
@@ -34,13 +34,13 @@ def about(models: Sequence[Contestant], part: str) -> str:
 
 
 def best(comparison: Comparison, metric: str) -> str:
-    """The label of the best model but the baseline."""
+    """Return the label of the best model except the baseline."""
     rows = comparison.standings[comparison.standings["metric"] == metric].set_index("label")["mean"]
     return str(rows.drop(comparison.baseline).idxmax())
 
 
 def headline(comparison: Comparison, metric: str) -> str:
-    """Say how the best model stands to the baseline, and whether that holds."""
+    """Compare the best model with the baseline in words, with significance."""
     label, baseline = best(comparison, metric), comparison.baseline
     row = comparison.delta(label, metric)
     if math.isnan(row[comparison.test]):
@@ -61,7 +61,7 @@ def headline(comparison: Comparison, metric: str) -> str:
 
 
 def tally(comparison: Comparison, metric: str) -> str:
-    """How many models are better and worse than the baseline, after correction."""
+    """Count models that are better and worse than the baseline, after correction."""
     rows = comparison.deltas[comparison.deltas["metric"] == metric]
     holds = rows[rows["holm"] <= LEVEL]
     better, worse = int((holds["difference"] > 0).sum()), int((holds["difference"] < 0).sum())
@@ -74,7 +74,7 @@ def tally(comparison: Comparison, metric: str) -> str:
 
 
 def not_trained(described: Sequence[str]) -> str:
-    """That models which were sent have no run yet."""
+    """Say that models sent here have no run yet."""
     return (
         f"Not trained yet on the fold that is set: {'; '.join(described)}. Train it on the page Train, then "
         "send it here again."

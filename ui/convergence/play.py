@@ -1,4 +1,4 @@
-"""Newton iterations to play: the ranked list of a query and the margins of all pairs, moving along."""
+"""Newton iterations to play: a query's ranked list and the margins of all pairs over time."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from ui.shared.runs import fold_of
 from ui.shared.show import sentence, show_figure
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
-"""Predicted seconds of a run that is made again unasked; documents whose scores may be kept."""
+"""Largest predicted seconds of a run that is repeated without asking; largest number of documents for
+scores."""
 TOP = 15
 
 
 def playback(spec: RunSpec) -> None:
-    """The film of the sidebar's run, where it is short enough to be made again."""
+    """Draw the animation of the sidebar's run if it is short enough to repeat."""
     if not playable(spec):
         st.info(not_playable(spec))
         return
@@ -56,7 +57,7 @@ def playback(spec: RunSpec) -> None:
 
 
 def not_playable(spec: RunSpec) -> str:
-    """That only Newton's iterations can be played, and what to choose for that."""
+    """Say that only Newton's iterations can be played, and which choices allow it."""
     method = "" if SOLVER in spec.declared().values() else f"{METHODS[USUAL].label} as method, with "
     able = [choice.label for choice in SOLVERS.values() if choice.newton]
     return f"Only Newton's iterations can be played. Choose {method}{' or '.join(able)} as solver."
@@ -82,7 +83,7 @@ def _played(spec: RunSpec, _fold: Fold) -> Playback:
 
 
 def _query(train: RankingData) -> int:
-    """Position of the query chosen for the film: at first one with several grades."""
+    """Return the position of the query chosen for the animation: by default one with several grades."""
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     if st.session_state.get("pq") not in ids:
@@ -114,7 +115,7 @@ def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
 
 
 def _reading(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
-    """When the first ranks of the query stop moving, and what that is worth."""
+    """Say when the query's first ranks stop changing, and their NDCG."""
     tops = {
         k: tuple(frame[frame["rank"] <= top].sort_values("rank")["document"])
         for k, frame in rows.groupby("iteration")

@@ -1,4 +1,4 @@
-"""Which runs the Convergence page sets beside each other: what goes together, and how each is told apart."""
+"""Runs of the Convergence page: valid combinations, and labels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
 
 
 def from_zero(spec: RunSpec) -> RunSpec:
-    """The same run from zero, so that its trace shows all of the way."""
+    """Return the same run from zero, so that its trace is complete."""
     return spec.but(start="zero") if "start" in spec else spec
 
 
 def plain_of(spec: RunSpec) -> RunSpec | None:
-    """The same run without its preconditioner; None where it has none."""
+    """Return the same run without its preconditioner; None if it has none."""
     reads = spec.declared().get(PRECONDITIONER.name) is PRECONDITIONER
     return spec.but(preconditioner=PLAIN) if reads and spec.preconditioner != PLAIN else None
 
@@ -26,7 +26,7 @@ def plain_of(spec: RunSpec) -> RunSpec | None:
 def go_together(
     spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]
 ) -> tuple[list[RunSpec], list[str]]:
-    """The sidebar's spec with every further loss, solver and C, itself first; and what is left out."""
+    """Return the sidebar's spec with every further loss, solver and C, itself first; and those left out."""
     further = {"loss": losses, "solver": solvers, "C": Cs}
     names = [name for name in further if name in spec]
     chosen = [
@@ -38,7 +38,7 @@ def go_together(
 
 
 def refusal(spec: RunSpec) -> str:
-    """Why the choices of a run cannot be trained together, "" where they can."""
+    """Explain why a run's choices cannot be combined; "" if they can."""
     try:
         spec.kind.check(spec.values)
     except SettingError as error:

@@ -1,4 +1,4 @@
-"""The numbers behind the figure of the Convergence page: what each run took, and every row of its trace."""
+"""Tables of the Convergence page: a summary of each run, and every row of its trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 
 
 def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
-    """One line per run: what it took, and how it ended."""
+    """Draw one row per run: its costs and its final status."""
     labels = table.groupby("label", sort=False)
     last, steps = labels.last(), labels["step"].agg(lambda step: int((step > 0).sum()))
     steps = steps.where(last["step"].notna(), last["iteration"])
@@ -40,7 +40,7 @@ def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
 
 
 def _ended(statuses: Mapping[str, str]) -> str:
-    """How runs ended, by their labels: these sentences are too long for a column."""
+    """Describe how runs ended, by their labels: these sentences are too long for a column."""
     runs = {
         status: [label for label, own in statuses.items() if own == status] for status in statuses.values()
     }
@@ -57,7 +57,7 @@ def _scientific(gap: float) -> str:
 
 
 def iterations(table: pd.DataFrame) -> None:
-    """Every row of every trace."""
+    """Draw every row of every trace."""
     columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
     columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
     known = [name for name in columns if name in table]

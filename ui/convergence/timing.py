@@ -1,4 +1,4 @@
-"""The seconds of training, measured several times on request: those of one run say little."""
+"""Training seconds, measured several times on request, because one measurement is unreliable."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ui.shared.runs import fold_of, take_turns
 from ui.shared.show import show_table
 
 REPEATS, LONGEST = 7, 60.0
-"""Trainings of each run, and predicted seconds of all together above which none begins."""
+"""Trainings of each run, and the largest predicted seconds of all together."""
 _MEASURED = "measured-seconds"
 
 
 def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
-    """A button that trains every run anew several times; median and spread of the seconds, once it was."""
+    """Draw a button that trains every run several times; then median and spread of the seconds."""
     specs = tuple(record.spec for record in records)
     cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
     kept = st.session_state.get(_MEASURED, {})
@@ -41,7 +41,7 @@ def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
 
 
 def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
-    """Seconds of each run, all of them in turn: what slows the machine down slows each of them."""
+    """Return the seconds of each run, in turns, so that a slow machine affects all of them."""
     found: list[list[float]] = [[] for _ in specs]
     line, total = st.empty(), REPEATS * len(specs)
     for done in range(total):
@@ -55,7 +55,7 @@ def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
 
 
 def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Median, least and most of the seconds of each run."""
+    """Return median, minimum and maximum of the seconds of each run."""
     return pd.DataFrame(
         [
             {

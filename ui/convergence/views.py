@@ -1,4 +1,4 @@
-"""The views of the Convergence page: which runs, the figure, and the numbers behind it."""
+"""The views of the Convergence page: choice of runs, figure, and tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AXIS_NAMES = {
 }
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 NEEDED = ("trace", "objective")
-"""What this page draws of a model."""
+"""Parts of a model that this page draws."""
 PRODUCTS = (
     "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
     "iteration and one more for line search and gradient; L-BFGS takes one for each gradient; a pass of SGD "
@@ -44,7 +44,7 @@ PRODUCTS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice made by the page's own controls: quantity, axis, and specs to draw, the sidebar's first."""
+    """Values of the page's controls: quantity, axis, and specs to draw, the sidebar's first."""
 
     y: str
     x: str
@@ -52,12 +52,12 @@ class Choice:
 
     @property
     def compares(self) -> bool:
-        """Whether it sets losses or solvers beside each other."""
+        """True if it compares losses or solvers."""
         return len({(spec.method, spec.get("loss"), spec.get("solver")) for spec in self.specs}) > 1
 
 
 def controls(spec: RunSpec) -> Choice:
-    """The page's controls: what is drawn, against what, and for which runs."""
+    """Draw the page's controls: quantity, axis, and runs."""
     pinned = _traced(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y, place = _quantity(row), row.container(width=230)
@@ -84,7 +84,7 @@ def controls(spec: RunSpec) -> Choice:
 
 
 def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
-    """The pins that can be drawn here; says which cannot."""
+    """Return the pins that can be drawn here; name the others."""
     lacking = [one for one in pinned if one.offers.lacks(*NEEDED)]
     if lacking:
         reasons = dict.fromkeys(reason(one, one.offers.lacks(*NEEDED)) for one in lacking)
@@ -93,7 +93,7 @@ def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
 
 
 def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
-    """Values of C beside the sidebar's, where the model has a C."""
+    """Draw a menu of further values of C, if the model has a C; return the chosen ones."""
     if "C" not in spec:
         return []
     chosen = row.multiselect(
@@ -111,7 +111,7 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
 
 
 def _quantity(row: DeltaGenerator) -> str:
-    """Choice of the quantity that is drawn."""
+    """Draw the menu of quantities; return the chosen one."""
     y: str = row.selectbox(
         "Quantity",
         list(QUANTITIES),
@@ -128,9 +128,10 @@ def _quantity(row: DeltaGenerator) -> str:
 
 
 def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
-    """Choice of the axis: at first CG iterations, which preconditioners save, where every run has them.
+    """Draw the menu of axes; return the chosen one.
 
-    Where solvers that have none stand beside others, products, which cost each of them the same.
+    The default is CG iterations, which preconditioners save, if every run has them. If some solvers have
+    none, it is products, which cost the same for all.
     """
     solvers = {spec.option("solver") for spec in specs}
     have_cg = all(getattr(solver, "newton", False) for solver in solvers)
@@ -151,7 +152,7 @@ def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
 
 
 def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
-    """Names chosen beside the sidebar's value of a setting; none where the model has no such choice."""
+    """Return names chosen besides the sidebar's value of a setting; empty if the model has no such choice."""
     setting = spec.declared().get(name)
     options = (
         {} if setting is None else {k: v.label for k, v in setting.options.items() if k != spec.get(name)}
@@ -181,7 +182,7 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
     for one in chosen:
         plain = plain_of(one) if both else None
         found += [one] if plain is None else [one, plain]
-    # a run that starts near its end would hide the way there
+    # a run that starts near its end would hide its path
     specs = list(dict.fromkeys(map(from_zero, [*found, *pinned])))
     if len(specs) > MOST_RUNS:
         st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
@@ -189,9 +190,9 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
 
 
 def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
-    """Records of the chosen runs, those that are there, and their table.
+    """Return the records of the chosen runs, as far as they exist, and their table.
 
-    The gap needs one more run for each objective, and until that is there those of its objective wait.
+    The gap needs one more run per objective; runs of the same objective wait for it.
     """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
@@ -208,7 +209,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
-    """The chosen quantity of all runs, and what the sidebar's run took with and without preconditioner."""
+    """Draw the chosen quantity of all runs, and compare the sidebar's run with and without preconditioner."""
     record = records[0]
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info("No query of the training part has two documents of different grades: nothing to minimise.")
@@ -239,7 +240,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
 
 
 def not_told(table: pd.DataFrame, y: str, x: str) -> str:
-    """That no trace tells a quantity or an axis, and which ones they do."""
+    """Say that no trace has a quantity or an axis, and which ones they have."""
     known = [name for name in QUANTITIES if name == "gap" or table[QUANTITIES[name].column].notna().any()]
     axes = [AXIS_NAMES[name] for name in AXES if table[AXES[name][1]].notna().any()]
     names = [QUANTITIES[name].name for name in known]

@@ -1,8 +1,8 @@
-"""What uploads hold in the memory of the server: bounded for all visitors together, and given back soon.
+"""Memory of uploads on the server: bounded over all visitors, and freed soon.
 
-Streamlit takes any number of files and keeps each in memory for as long as its visitor may come back. So
-`ui.data.serving` has them counted here before they are read; one beyond `Bounds.held_bytes` is refused, and
-those are let go that nobody has had checked for a while, or whose visitor has left.
+Streamlit accepts any number of files, and keeps each in memory while its visitor may return. So
+`ui.data.serving` counts them here before reading. A file beyond `Bounds.held_bytes` is refused. Files are
+removed if they are not checked for a while, or if their visitor has left.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rankviz.datasets.members import Upload
 from rankviz.datasets.uploads import LIMITS
 
 AWAY_SECONDS = 30
-"""Files of a visitor whose page has been closed, or cut off, for so long are let go."""
+"""Seconds after which files of a closed or disconnected page are removed."""
 WAITING_SECONDS = 15 * 60
-"""Files that have been here for so long and were not checked are let go."""
+"""Seconds after which unchecked files are removed."""
 
 LET_GO = (
     f"The files you chose are no longer here: those that are not checked within {WAITING_SECONDS // 60} "
@@ -34,7 +34,7 @@ LET_GO = (
 
 @dataclass
 class _File:
-    """One file: its bytes, when it arrived (None while it is on its way), whether it is still wanted."""
+    """One file: its bytes, arrival time (None during the upload), and a flag to keep it."""
 
     size: int
     arrived: float | None = None
@@ -42,7 +42,7 @@ class _File:
 
 
 class Held:
-    """The files in memory or on their way there, by session and file; safe in all threads."""
+    """Files in memory or being uploaded, by session and file; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -51,7 +51,7 @@ class Held:
         self._refused: dict[str, str] = {}
 
     def admit(self, session: str, file: str, size: int) -> str | None:
-        """Count a file that is about to arrive; or why it is refused, which `refusal` gives once more."""
+        """Count a file before its upload; or return the reason for refusing it (`refusal` repeats it)."""
         most = bounds().held_bytes
         with self._lock:
             held = sum(one.size for one in self._files.values())
@@ -75,7 +75,7 @@ class Held:
             return why
 
     def settle(self, session: str, file: str, there: bool) -> bool:
-        """Note that a file has arrived, or has not; whether it is to stay."""
+        """Record that a file has arrived, or has not; return True if it is kept."""
         with self._lock:
             one = self._files[session, file]
             if there and one.wanted:
@@ -85,7 +85,8 @@ class Held:
             return False
 
     def forget(self, session: str, file: str | None = None) -> None:
-        """Note that a file was removed, or all of a session; one on its way is to be when it arrives."""
+        """Record that a file, or all of a session, was removed; a file being uploaded is removed on
+        arrival."""
         with self._lock:
             for key in [key for key in self._files if key[0] == session and file in (None, key[1])]:
                 if self._files[key].arrived is None:
@@ -99,12 +100,12 @@ class Held:
         self.forget(session)
 
     def refusal(self, session: str) -> str | None:
-        """Why a file of this session was refused, if one was; said once."""
+        """Return once why a file of this session was refused, if any was."""
         with self._lock:
             return self._refused.pop(session, None)
 
     def look(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
-        """Let go what nobody has had checked for a while, and files of who has left; whether any were."""
+        """Remove files that were not checked for a while or whose visitor left; return True if any were."""
         with self._lock:
             arrived: dict[str, float] = {}
             for (session, _), one in self._files.items():
@@ -121,16 +122,16 @@ class Held:
 
 
 HELD = Held()
-"""One for the server."""
+"""The instance for the server."""
 
 
-# What the Data page asks, of the visitor whose page it is.
+# Functions for the Data page, for the visitor of the page.
 
 
 def empty(chosen: Iterable[object]) -> None:
-    """Take the bytes out of what a widget has for files: of its own it would keep and copy them.
+    """Delete the bytes of a widget's files, which it would keep and copy.
 
-    They stay with Streamlit's manager, where `uploads` finds them and from where they can be removed.
+    Streamlit's manager still has them; `uploads` finds them there, and they can be removed there.
     """
     for file in chosen:
         if isinstance(file, BytesIO):
@@ -138,7 +139,7 @@ def empty(chosen: Iterable[object]) -> None:
 
 
 def uploads(files: Sequence[str]) -> list[Upload]:
-    """These files of this page, as far as they are here, to be read; their bytes are not copied."""
+    """Return these files of this page, if present, for reading; their bytes are not copied."""
     page = _page()
     found = page.uploaded_file_mgr.get_files(page.session_id, files)
     return [Upload(file.name, BytesIO(file.data)) for file in found]
@@ -151,7 +152,7 @@ def let_go() -> None:
 
 
 def why_not_here() -> str:
-    """Why files that the browser shows are not here."""
+    """Explain why files shown by the browser are not here."""
     return HELD.refusal(_page().session_id) or LET_GO
 
 

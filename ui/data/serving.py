@@ -1,4 +1,4 @@
-"""What the server does beside what Streamlit does: it counts uploads and lets go what nobody uses.
+"""Additions to Streamlit's server: it counts uploads and frees unused memory.
 
 See docs/decisions/0021-uploads-in-memory.md.
 """
@@ -34,7 +34,7 @@ class BoundedUploads:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take an upload, or throw it away; pass on whatever else is asked."""
+        """Accept or discard an upload; pass on all other requests."""
         found = _UPLOAD.search(scope["path"]) if scope["type"] == "http" else None
         if found is None:
             await self.app(scope, receive, send)
@@ -52,9 +52,9 @@ class BoundedUploads:
             return
         why = HELD.admit(session, file, int(size))
         if why is not None:
-            while (await receive()).get("more_body"):  # a browser reads no answer before it has sent all
+            while (await receive()).get("more_body"):  # browsers read no answer before all is sent
                 pass
-            # a success for the browser: only then does it ask for the page again, which says why
+            # a success for the browser: only then does it reload the page, which says why
             await PlainTextResponse(why, 202)(scope, receive, send)
             return
         manager = runtime.get_instance().uploaded_file_mgr
@@ -67,7 +67,7 @@ class BoundedUploads:
 
 @asynccontextmanager
 async def giving_back(_: App) -> AsyncIterator[None]:
-    """While the server runs, let go of files and folds, and have sweeps go on, every few seconds."""
+    """Free files and folds, and continue sweeps, every few seconds while the server runs."""
     watch = asyncio.create_task(_look_again_and_again())
     try:
         yield

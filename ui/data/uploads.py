@@ -1,4 +1,4 @@
-"""A visitor's own data sets: uploaded or generated, in a folder that only they are shown."""
+"""A visitor's own data sets: uploaded or generated, in a folder that only this visitor sees."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ui.shared.turns import Turns
 from ui.shared.visitors import keep_visitor
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
-_FAILED = "upload-failed"  # since the last success: the form stays open
+_FAILED = "upload-failed"  # since the last success: keeps the form open
 _LINKED = "data-linked"
 _KNOBS = Recipe()
 _CHECKING = Turns(TELL_EVERY)
-"""Of the visitors whose uploads are checked: reading takes several times the memory of what is read."""
+"""Number of visitors whose uploads are checked at once: reading needs several times the data's memory."""
 
 
 def before_sidebar() -> None:
-    """Choose the data set that was just added; see to one that a link names and that is not here."""
+    """Choose the data set that was just added; handle a data set in the link that is not here."""
     _expire()
     note_use(own_root())
     if _NEXT in st.session_state:
@@ -43,7 +43,7 @@ def before_sidebar() -> None:
 
 
 def _say_it_is_not_here(name: str) -> None:
-    """That a link names a data set that is not here, with a button where its name says how to make it."""
+    """Say that the link's data set is not here, with a button if its name defines how to generate it."""
     recipe = Recipe.named(name)
     if recipe is None or name in datasets():
         del st.session_state[_LINKED]
@@ -57,7 +57,7 @@ def _say_it_is_not_here(name: str) -> None:
 
 
 def _offer_to_generate(recipe: Recipe, said: str) -> None:
-    """Nothing is written to the disk because somebody followed a link: its visitor presses a button first."""
+    """Draw a button to generate it, because following a link must not write to the disk."""
     try:
         recipe.check_size()
         text, action = st.columns([5, 1], vertical_alignment="center")
@@ -65,18 +65,18 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
         text.warning(f"{said} {expected}", icon=":material/warning:")
         if action.button("Generate it", key="generate-linked", width="stretch"):
             _choose(_generate(recipe))
-    except ValueError as error:  # DataError is one
+    except ValueError as error:  # includes DataError
         st.warning(f"{said} It cannot be generated: {_sentence(error)}", icon=":material/warning:")
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
 def _expire() -> int:
-    """Once a day, remove the uploads of visitors who have not been here for a month."""
+    """Once a day, remove uploads of visitors who have not returned for a month."""
     return remove_expired()
 
 
 def add_data() -> None:
-    """The place to bring data: upload files, or generate them."""
+    """Draw the form to add data: upload files, or generate them."""
     if own_root().is_dir():
         keep_visitor()
     failed = _FAILED in st.session_state
@@ -93,7 +93,7 @@ def add_data() -> None:
 
 
 def own_data(dataset: str) -> None:
-    """A note on the chosen data set if it is the visitor's own, and the button to remove it."""
+    """Draw a note if the chosen data set is the visitor's own, with a button to remove it."""
     found = datasets().get(dataset)
     if found is None or found.root != own_root().resolve():
         return
@@ -144,7 +144,7 @@ def _start_over(why: str) -> None:
 
 
 def _empty_form() -> None:
-    """Let go the files of this page, which a form with other keys does not do."""
+    """Remove the files of this page; a form with other keys does not do this."""
     held.let_go()
     st.session_state[_VERSION] += 1
 
@@ -164,7 +164,7 @@ def _accept(files: list[Upload], name: str) -> None:
 
 
 def _check(files: list[Upload], name: str, line: DeltaGenerator) -> Accepted:
-    """Have an upload accepted when it is its turn."""
+    """Accept an upload when it is its turn."""
     with turn(_CHECKING, line, "Waiting for the upload of another visitor"):
         try:
             return accept(
@@ -183,7 +183,7 @@ def _forget_error() -> None:
 
 
 def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
-    """Run again with the data set in this folder chosen."""
+    """Rerun with the data set in this folder chosen."""
     look_again()
     name = next(name for name, found in datasets().items() if found.folder == folder.resolve())
     st.session_state[_NEXT] = name
@@ -202,7 +202,7 @@ def _remove(folder: Path) -> None:
 
 
 def _generator() -> None:
-    """Knobs of the synthetic generator."""
+    """Draw the controls of the synthetic generator."""
     recipe = _knobs()
     st.caption(
         f"About {recipe.expected_documents:,.0f} documents, of which 60 % are for training. The name "
@@ -213,7 +213,7 @@ def _generator() -> None:
     if st.button(label, type="primary", key="generate"):
         try:
             _choose(datasets()[recipe.name].folder if present else _generate(recipe))
-        except ValueError as error:  # DataError is one
+        except ValueError as error:  # includes DataError
             st.error(_sentence(error), icon=":material/error:")
 
 
@@ -266,8 +266,8 @@ def _sentence(error: ValueError) -> str:
 
 
 def _generate(recipe: Recipe) -> Path:
-    """Make a recipe's data set the visitor's own; raises ValueError where it would be too large."""
-    room_of(own_root()).take(recipe.expected_bytes)  # before seconds are spent on what cannot be kept
+    """Generate a recipe's data set for the visitor; ValueError if it would be too large."""
+    room_of(own_root()).take(recipe.expected_bytes)  # check before generating what cannot be stored
     with st.spinner(f"Generating {recipe.name} …"):
         folder = keep_fold(recipe.make(), own_root(), recipe.name)
     look_again()

@@ -1,4 +1,4 @@
-"""The views of the Data page: one function each, from a part of a fold to figures with their sentences."""
+"""The views of the Data page: each function turns a part of a fold into figures with sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARTS = ("train", "vali")
 
 
 def part_chosen(spec: RunSpec) -> str:
-    """The part to look at: training or validation, or the test part once it is revealed."""
+    """Return the chosen part: training or validation, or the test part once it is revealed."""
     if reveal.part_shown(spec) == "test":
         return "test"
     return str(
@@ -56,14 +56,14 @@ def part_chosen(spec: RunSpec) -> str:
 
 
 def what_it_is(spec: RunSpec, fold: Fold) -> None:
-    """That the set is synthetic; else which public set it is, complete or how it deviates."""
+    """Say that the set is synthetic, or which public set it is and how it deviates."""
     found = recognise_fold(spec.dataset, fold)
     icon = ":material/verified:" if found.complete else ":material/info:"
     st.markdown(f"{icon} {synthetic(spec.dataset) or found.sentence}")
 
 
 def headline(spec: RunSpec, fold: Fold, part: str) -> None:
-    """Documents of each query by grade, with their pairs, and which queries most pairs come from."""
+    """Draw the documents of each query by grade, with their pairs, and name the queries with most pairs."""
     data = fold.parts[part]
     summary, queries = _summary(data.digest, data), _queries(data.digest, data)
     table = grades_per_query.data(queries)
@@ -92,7 +92,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
-    """Histograms over queries, and documents of each grade."""
+    """Draw histograms over queries, and documents of each grade."""
     data = fold.parts[part]
     queries = _queries(data.digest, data)
     table, grades = query_histograms.data(queries), query_histograms.grade_totals(queries)
@@ -110,7 +110,7 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
-    """Range and correlation with the grade of every feature."""
+    """Draw range and correlation with the grade for every feature."""
     data = fold.parts[part]
     table = _features(data.digest, data)
     show_figure(
@@ -126,7 +126,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
-    """The documents of one query with their grades and features."""
+    """Draw the documents of one query with their grades and features."""
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
     first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
@@ -161,7 +161,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
-    """One feature in every query, before and after each normalisation."""
+    """Draw one feature in every query, before and after each normalisation."""
     labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
     chosen = st.selectbox(
         "Feature",
@@ -189,7 +189,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:
-    """Counts of the three parts, what they say that matters, and the part as a file."""
+    """Draw counts of the three parts, important remarks, and a download of the part."""
     summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
     show_table(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
     later = fold_later(spec)

@@ -1,4 +1,4 @@
-"""The Data page in words: what a data set is, and the sentences under its figures."""
+"""Texts of the Data page: the origin of a data set, and sentences under figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.shared.foreign import data_words
 
 
 def synthetic(dataset: str) -> str:
-    """One sentence on a synthetic data set; "" for any other."""
+    """Describe a synthetic data set in a sentence; "" for others."""
     if dataset == DEMONSTRATION:
         return (
             "These data are synthetic: the demonstration set that comes with rankviz, no public collection."
@@ -27,12 +27,12 @@ def synthetic(dataset: str) -> str:
 
 
 def described(spec: RunSpec, part: str) -> str:
-    """The data alone, in words: "OHSUMED fold 1 · training"."""
+    """Name the data only: "OHSUMED fold 1 · training"."""
     return f"{data_words(spec)} · {PART_NAMES[part]}"
 
 
 def reading(summary: Summary, queries: pd.DataFrame) -> str:
-    """Where the pairs come from, and which queries give none."""
+    """Say which queries give most pairs, and which give none."""
     if summary.pairs == 0:
         return (
             "no query has two documents of different grades, so there is no preference pair and nothing to "
@@ -51,12 +51,12 @@ def reading(summary: Summary, queries: pd.DataFrame) -> str:
 
 
 def counted(n: int) -> str:
-    """So many queries."""
+    """Format a number of queries."""
     return f"{n:,} {'query' if n == 1 else 'queries'}"
 
 
 def features_reading(table: pd.DataFrame) -> str:
-    """The feature most correlated with the grade, how many go the other way, and how many are constant."""
+    """Name the feature most correlated with the grade; count negative correlations and constant features."""
     correlation = table["correlation"]
     constant = int(table["constant"].sum())
     words = (
@@ -79,7 +79,7 @@ def features_reading(table: pd.DataFrame) -> str:
 
 
 def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
-    """How much of a feature's variance lies between queries, before and after."""
+    """Give the share of a feature's variance between queries, before and after."""
     between = table.groupby("normalisation", sort=False)["between"].first()
     if np.isnan(between["none"]):
         return f"{feature} has the same value in all documents, and every normalisation makes it 0"
@@ -96,7 +96,7 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
 
 
 def rows(summary: Summary) -> dict[str, str]:
-    """The counts of a part by their names."""
+    """Return the counts of a part by name."""
     low, median, high = summary.documents_per_query
     constant = ", ".join(map(str, summary.constant_features[:12]))
     more = ", …" if len(summary.constant_features) > 12 else ""

@@ -1,4 +1,4 @@
-"""The views of the Home page: the live figure, what is true of real sets, and where to go."""
+"""The views of the Home page: live figure, facts about real sets, and links."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ GRID = tuple(m for m in COMPONENTS if m <= 500)
 
 
 def headline(state: Any, data: RankingData) -> None:
-    """NDCG@10 against m, all approximations over the linear level, with the sidebar's m or model marked."""
+    """Draw NDCG@10 against m for all approximations and the linear model, with the sidebar's m or model
+    marked."""
     spec, linear, curves = spec_from_state(state), baseline(state), kernels(state)
     own = None if spec in (linear, *curves) else spec
-    place, training = st.container(), st.container()  # so that the figure stays where it is
+    place, training = st.container(), st.container()  # the figure keeps its place
     with training:
         found = _trained(linear, curves, own)
     if found:
@@ -42,7 +43,7 @@ def headline(state: Any, data: RankingData) -> None:
 
 
 def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec | None) -> None:
-    """The figure of the records that are there, and what may be said of them."""
+    """Draw the figure of the existing records, and a sentence about them."""
     spec, curves = spec_from_state(state), kernels(state)
     say_if_nothing_was_learned(found[0])
     say_what_is_left_out(approximate_specs(state)[1])
@@ -64,7 +65,7 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
 
 
 def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
-    """The records that are there, the linear one first; none without that and one other."""
+    """Return the existing records, the linear one first; none without it and at least one other."""
     grid = sorted({*GRID, *(curve.n_components for curve in curves)})
     wanted = [linear, *(curve.but(n_components=m) for curve in curves for m in grid)]
     wanted += [own] if own else []
@@ -74,7 +75,7 @@ def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> lis
 
 
 def _about(curves: list[RunSpec]) -> str:
-    """The first curve in words, and what differs with the others."""
+    """Describe the first curve, and the differences of the others."""
     words = [str(describe(curves[0], "vali"))]
     for curve in curves[1:]:
         differing = [text for text in choices(curve) if text not in choices(curves[0])]
@@ -83,7 +84,7 @@ def _about(curves: list[RunSpec]) -> str:
 
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str:
-    """What the queries say about one model, if it is there, beside the linear one."""
+    """Compare one model, if it exists, with the linear one."""
     model = next((r for r in others if r.spec.but(digest="") == spec), None)
     if model is None:
         return ""
@@ -94,7 +95,7 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str
 
 
 def what_it_is_about() -> None:
-    """What is learned here, for those who have not met it."""
+    """Explain the task to newcomers."""
     st.markdown(
         "A search engine answers a **query** with **documents**; people grade how relevant each one is. "
         "RankSVM learns scores from **preference pairs**, two documents of one query with different grades, "
@@ -104,7 +105,7 @@ def what_it_is_about() -> None:
 
 
 def what_is_true(dataset: str) -> None:
-    """Says what the figure does and does not tell about real data."""
+    """Explain the limits of the figure for real data."""
     synthetic = (
         f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
         if dataset == DEMONSTRATION
@@ -121,13 +122,13 @@ def what_is_true(dataset: str) -> None:
 
 
 DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
-"""Made by `make docs`; Streamlit serves the folder static as app/static."""
+"""Built by `make docs`; Streamlit serves the folder static as app/static."""
 
 
 def where_to_go() -> None:
-    """Links to the other pages, to which settings go along; to the documentation where it is."""
+    """Draw links to the other pages, which keep the settings, and to the documentation if built."""
     st.header("Where to go", anchor=False)
-    for entry in ENTRIES[1:]:  # Streamlit takes bound parameters along: named here, each would be there twice
+    for entry in ENTRIES[1:]:  # Streamlit adds bound parameters: naming them here would repeat them
         st.page_link(entry.script, label=entry.sentence, icon=entry.material)
     if DOCUMENTATION.is_file():
         st.markdown(

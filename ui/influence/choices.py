@@ -1,4 +1,4 @@
-"""What the Influence page varies and of which model: its controls, and what a model has to vary."""
+"""Controls of the Influence page: model, metric and folds, and whether a model has the varied settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.shared.show import capital
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
-"""The settings that are varied here, and that a model has none."""
+"""Varied settings, and words for a model without them."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Settings:
 
 
 def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
-    """The controls that both tabs share: of which model, which metric, over which folds."""
+    """Draw the controls of both tabs: model, metric, and folds."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     spec = _model(row, spec)
     metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
@@ -48,7 +48,7 @@ def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
 
 
 def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
-    """The linear model, whose paths are made while one looks, or the sidebar's, as the visitor chooses."""
+    """Return the linear model, whose paths are computed at once, or the sidebar's, as chosen."""
     plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
     chosen = row.segmented_control(
         "Model",
@@ -76,7 +76,7 @@ def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
 
 
 def has(spec: RunSpec, name: str) -> bool:
-    """Whether a model has a setting to vary; says that it has not, and which models have."""
+    """Return True if a model has a setting to vary; otherwise say so, and name models that have it."""
     if name in spec:
         return True
     able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
@@ -90,14 +90,14 @@ def has(spec: RunSpec, name: str) -> bool:
 
 
 def warm(spec: RunSpec) -> bool:
-    """Whether runs that differ in C share their features and start from each other's weights."""
+    """Return True if runs that differ in C share features and starting weights."""
     return "C" in spec.kind.varying(spec.values)
 
 
 def path(spec: RunSpec) -> list[float]:
-    """The values of C that are drawn, the one that is set among them.
+    """Return the values of C to draw, including the current one.
 
-    Every exponent that the sidebar has where a path is quick, else every other one.
+    Every exponent of the sidebar if a path is fast, else every second one.
     """
     quick = warm(spec) and spec.offers.input_weights
     every, (first, last) = 1 if quick else 2, C_EXPONENTS
@@ -106,7 +106,7 @@ def path(spec: RunSpec) -> list[float]:
 
 
 def about(spec: RunSpec, settings: Settings, part: str) -> Description:
-    """The page's subject in words: as `describe` says it, of all the folds."""
+    """Describe the page's subject, like `describe`, for all folds."""
     words = describe(spec, part)
     if len(settings.folds) == 1:
         return words

@@ -1,4 +1,4 @@
-"""The Influence page: a metric and seconds against C on a warm path, and against what pairs cost."""
+"""The Influence page: a metric and seconds against C, and against costs of pairs."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
-    """Metric and seconds against C, each run from the weights of the C before it."""
+    """Draw metric and seconds against C; each run starts from the weights of the previous C."""
     if not has(spec, "C"):
         return
     Cs = path(spec)
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
     with figure:
@@ -56,7 +56,7 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
 def _against_C(
     spec: RunSpec, settings: Settings, part: str, Cs: list[float], found: dict[RunSpec, RunRecord]
 ) -> None:
-    """The figure of the runs that are there, and its numbers."""
+    """Draw the figure of the existing runs, and its numbers."""
     say_if_nothing_was_learned(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
@@ -82,13 +82,13 @@ def _against_C(
 
 
 def _of_baseline(spec: RunSpec) -> str:
-    """Where that C is set, of the linear model that is not the current one."""
+    """Say where to set the C of a linear model that is not the current one."""
     own = not baseline_is_set(st.session_state) and spec == baseline(st.session_state)
     return " for the linear baseline, below More settings" if own else ""
 
 
 def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
-    """What the products in the figure are and what the path took, where training tells them."""
+    """Describe the products in the figure and the time of the path, if recorded."""
     start = "each C starting from the weights of the one before" if warm(spec) else "each C by itself"
     told = ""
     if data["products"].notna().all():
@@ -102,7 +102,7 @@ def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
 
 
 def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
-    """Which values of C the queries tell from the best one."""
+    """Say which values of C differ significantly from the best one."""
     worse = [C for C, one in found.items() if one.distinguishable]
     alike = sorted([best, *(C for C, one in found.items() if not one.distinguishable)])
     start = f"{settings.metric} is highest at C = {power_of_two(best)}"
@@ -119,7 +119,8 @@ def _reading_of_C(found: dict[float, Comparison], best: float, settings: Setting
 
 
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
-    """Metric against one λ, with sliders for the others and a switch for μ; the top of one list."""
+    """Draw the metric against one λ, with sliders for the others and a switch for μ; and the top of one
+    list."""
     if not has(spec, "costs"):
         return
     grades = _grades(spec, settings)
@@ -140,7 +141,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     specs = {value: [spec.but(fold=f, costs=cost) for f in settings.folds] for value, cost in costs.items()}
     bases = [plain.but(fold=f) for f in settings.folds]
     wanted = [*bases, *(one for group in specs.values() for one in group)]
-    figure, training = st.container(), st.container()  # so that the figure stays where it is
+    figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         found = run_what_comes(
             wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
@@ -168,7 +169,7 @@ def _against_cost(
     at: float,
     words: str,
 ) -> None:
-    """The figure against one λ, which is set `at` a value, and its numbers."""
+    """Draw the figure against one λ, currently `at` a value, and its numbers."""
     say_if_nothing_was_learned(base[0])
     data = plot.data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
@@ -189,7 +190,7 @@ def _against_cost(
 
 
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
-    """Which λ varies, all λ, and whether μ is on."""
+    """Draw the sliders; return the varied λ, all λ, and whether μ is on."""
     keys = [key for key in LAMBDAS if key == "l10" or len(grades) > 2]
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     varied = row.segmented_control(
@@ -234,7 +235,7 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
 
 
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words: str) -> None:
-    """The first documents of one query without and with costs."""
+    """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
     if st.session_state.get("query") not in queries:
         st.session_state["query"] = queries[0]
@@ -263,7 +264,7 @@ def _folds(settings: Settings) -> str:
 
 
 def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
-    """Which definition the metrics follow, and how many queries count 0 for what they lack."""
+    """Name the definition of the metrics, and count queries that count as 0."""
     if len(settings.folds) == 1:
         return definition_caption(normalised(spec.but(fold=settings.folds[0])).parts[part])
     parts = [fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds]

@@ -1,4 +1,4 @@
-"""The settings of the Kernel approximation page: which kernel, which maps, how many draws."""
+"""Settings of the Kernel approximation page: kernel, maps, and number of draws."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Asked:
     Attributes
     ----------
     spec : RunSpec
-        The sidebar's settings with a kernel map in any case.
+        The sidebar's settings, always with a kernel map.
     norm : str
     draws : int
     grid : tuple of int
     variants : tuple of Variant
         Maps of the curves.
     shown : tuple of Variant
-        The maps that approximate the kernel, as the sidebar has them drawn, for the tabs.
+        The maps that approximate the kernel, with the sidebar's sampling methods, for the tabs.
     named : Variant or None
-        The current model, where it is one of these maps.
+        The current model, if it is one of these maps.
     """
 
     spec: RunSpec
@@ -44,16 +44,16 @@ class Asked:
 
     @property
     def seed(self) -> int:
-        """Of the first draw: the sidebar's."""
+        """Seed of the first draw: the sidebar's."""
         return int(self.spec.get(SEED.name, SEED.default))
 
     @property
     def seeds(self) -> range:
-        """Of the draws."""
+        """Seeds of the draws."""
         return range(self.seed, self.seed + self.draws)
 
 
 def kernel_of(spec: RunSpec) -> Kernel:
-    """The kernel that is approximated."""
+    """Return the the kernel that is approximated."""
     kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
     return kernel

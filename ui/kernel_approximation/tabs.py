@@ -28,7 +28,7 @@ from ui.shared.show import sentence, show_figure, show_table
 
 
 def entries(asked: Asked) -> None:
-    """Kernel values against their approximations."""
+    """Draw kernel values against their approximations."""
     found = work.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
@@ -54,7 +54,7 @@ def entries(asked: Asked) -> None:
 
 
 def spectrum(asked: Asked) -> None:
-    """Eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
+    """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, work.spectra(asked), work.compared_kernel(asked.spec)
     if table.empty:
         st.info("Every entry of K is 0, so there are no eigenvalues to draw.")
@@ -91,7 +91,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
 
 
 def residual(asked: Asked) -> None:
-    """κ̃ − κ among the documents of one query that the maps have not seen."""
+    """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
     part = normalised(asked.spec).parts[work.QUERY_PART]
     queries = [int(q) for q in part.query_ids]
     if st.session_state.get("kq") not in queries:
@@ -127,12 +127,12 @@ def residual(asked: Asked) -> None:
 
 
 def _values(of_maps: pd.Series) -> str:
-    """A number of each map: "0.01 with Nyström and 0.1 with random Fourier"."""
+    """Format a number for each map: "0.01 with Nyström and 0.1 with random Fourier"."""
     return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
 
 
 def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
-    """Error against the seconds it takes to make the features."""
+    """Draw the error against the seconds to make the features."""
     table = kernel_seconds.data(kernel_error.data(found, asked.norm), work.seconds(asked))
     show_figure(
         kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
@@ -149,7 +149,7 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
 
 
 def numbers(asked: Asked, found: KernelErrors) -> None:
-    """Errors of all maps at each m, and their fitted powers of m."""
+    """Draw errors of all maps at each m, and their fitted powers of m."""
     table = kernel_error.data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
     landmarks = next(filter(has_landmarks, asked.variants), None)
@@ -172,7 +172,7 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
 
 
 def _kept(landmarks: Variant | None) -> str:
-    """What the landmarks kept are, where there are some."""
+    """Explain the landmarks kept, if there are any."""
     if landmarks is None:
         return ""
     name = style_of(landmarks.map).name
@@ -191,7 +191,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
 
 
 def _drawn(asked: Asked) -> str:
-    """The maps drawn at the sidebar's m, in words."""
+    """Describe the maps at the sidebar's m."""
     others = [
         kernel_variants.choice_name(variant)
         for variant in asked.shown

@@ -1,4 +1,4 @@
-"""The head of the Kernel approximation page: its controls, and error against m with its reading."""
+"""Main views of the Kernel approximation page: its controls, and error against m with a sentence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ DRAWS = 5
 
 
 def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
-    """Say at a place what is compared, draw the page's own controls, and put both together.
+    """Describe the comparison in `place`, draw the page's controls, and return both.
 
-    None where no map has features for the kernel that is set, which is said.
+    Return None, with a message, if no map supports the kernel.
     """
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
@@ -56,9 +56,9 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
 
 
 def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
-    """The sidebar's settings with a map that takes the kernel; drawn as printed where its own way does not.
+    """Return the sidebar's settings with this map; sampled as in the paper if its own method does not fit.
 
-    Nothing is trained here: loss and solver, which may not go together, are the usual ones.
+    Nothing is trained here, so loss and solver get their defaults, which always fit.
     """
     draws_by, usual = FEATURE_MAPS[variant.map].draws_by, {"loss": LOSS.default, "solver": SOLVER.default}
     if draws_by is not None:
@@ -68,13 +68,13 @@ def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
 
 
 def drawn_by(spec: RunSpec) -> Variant:
-    """The map of a spec, and how it draws."""
+    """Return the map of a spec, with its sampling method."""
     draws_by = FEATURE_MAPS[spec.feature_map].draws_by
     return Variant(spec.feature_map, "" if draws_by is None else str(spec.get(draws_by.name)))
 
 
 def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]) -> None:
-    """What of the sidebar plays no part here, where that is so."""
+    """Say which settings of the sidebar are not used here, if any."""
     words = []
     maps = "the map that approximates" if len(shown) == 1 else f"the {len(shown)} maps that approximate"
     kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
@@ -132,7 +132,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
 
 
 def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
-    """Which other ways to draw are wanted beside the papers'."""
+    """Draw a menu of further sampling methods; return the chosen ones."""
     known = {_told(variant, ways): variant for variant in ways}
     chosen = place.pills(
         "Other ways to draw",
@@ -148,14 +148,14 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
 
 
 def _told(variant: Variant, ways: Sequence[Variant]) -> str:
-    """A way to draw by its name alone, with that of the map where several maps draw so."""
+    """Name a sampling method, with its map if several maps have it."""
     alike = [other for other in ways if other.choice == variant.choice]
     return kernel_variants.choice_name(variant) if len(alike) == 1 else kernel_variants.name(variant)
 
 
 def headline(asked: Asked) -> tuple[KernelErrors, int]:
-    """Error against m with its reading; returns the errors and the draws of each map there are by now."""
-    place = st.container()  # progress is told below it, so that the figure stays where it is
+    """Draw error against m with a sentence; return the errors, and the current draws of each map."""
+    place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
     table = kernel_error.data(found, asked.norm)
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
@@ -192,25 +192,25 @@ def _below(table: pd.DataFrame) -> str:
 
 
 def finish(asked: Asked, draws: int) -> None:
-    """Run the page again while draws are missing: each time it shows those there are by then."""
+    """Rerun the page while draws are missing: each rerun shows the current ones."""
     if draws < asked.draws:
         st.rerun()
 
 
 def about(spec: RunSpec) -> str:
-    """Data, fold, normalisation and kernel in words."""
+    """Describe data, fold, normalisation and kernel."""
     described = describe(spec)
     kernel = ", ".join(filter(None, (KERNEL.told(spec.kernel), parameters(spec))))
     return " · ".join(filter(None, (described.data, described.normalisation, kernel)))
 
 
 def parameters(spec: RunSpec) -> str:
-    """The parameters of the kernel in words: "γ = 2⁻²"."""
+    """Describe the kernel's parameters: "γ = 2⁻²"."""
     return ", ".join(setting.told(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
 
 
 def compared(n: int, of: int) -> str:
-    """On which documents K and K̃ are compared: on n of the `of` there are."""
+    """Say on which documents K and K̃ are compared: on n of `of`."""
     if n == of:
         return f"K on all {n:,} training documents"
     return f"K on {n:,} of the {of:,} training documents, drawn at random"

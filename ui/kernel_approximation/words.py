@@ -1,4 +1,4 @@
-"""The errors in words: which map's is lower, how fast they fall, what K is like."""
+"""Texts on the errors: which map's is lower, how fast they fall, and properties of K."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rankviz.plots.kernel_variants import name
 
 TINY = "one part in a billion"
 ALIKE, UNLIKE = 0.99, 0.01
-"""Mean kernel values above and below which a kernel is nearly all ones, nearly the identity."""
+"""Mean kernel values above which K is nearly all ones, and below which it is nearly the identity."""
 ROOM = 2.0
-"""Features over effective dimension from which there is ample room."""
+"""Ratio of features to effective dimension above which more features change little."""
 
 
 def reading(
@@ -31,7 +31,7 @@ def reading(
     norm: str,
     m: int,
 ) -> str:
-    """Which map's error is lower at m where the draws can tell, and how fast each falls."""
+    """Say which map's error is lower at m if the draws show it, and how fast each falls."""
     draws = int(errors.table["seed"].nunique())
     first, *others = _as_printed(summary)
     falls = (f"{name(v)}'s {_fall(summary, v, slopes.get(v))}" for v in (first, *others))
@@ -41,7 +41,7 @@ def reading(
 
 
 def _as_printed(summary: pd.DataFrame) -> list[Variant]:
-    """The maps of a table that are drawn as the papers do."""
+    """Return the maps of a table with the papers' sampling methods."""
     return list(filter(kernel_variants.is_as_printed, kernel_variants.variants_in(summary)))
 
 
@@ -52,7 +52,7 @@ def _alone(summary: pd.DataFrame, norm: str, m: int, variant: Variant) -> str:
 
 
 def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Variant, second: Variant) -> str:
-    """Which of two maps has less error at m, where the draws can tell."""
+    """Say which of two maps has a smaller error at m, if the draws show it."""
     ours, theirs = (at(summary, variant, m)["mean"] for variant in (first, second))
     subject, other = (
         f"{name(first)}'s relative {NORM_NAMES[norm]} error",
@@ -98,7 +98,7 @@ def _fall(summary: pd.DataFrame, variant: Variant, slope: Slope | None) -> str:
 
 
 def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
-    """The effect of each other way to draw on the error at m, where the draws can tell."""
+    """Describe the effect of each other sampling method on the error at m, if the draws show it."""
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_variants.variants_in(summary):
         if not kernel_variants.is_as_printed(variant):
@@ -126,9 +126,9 @@ def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, d
 
 
 def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> str:
-    """Says what K is like with these parameters, where that explains the curves, and where landmarks run out.
+    """Describe K with these parameters if it explains the curves, and where landmarks run out.
 
-    κ between two documents says that only for kernels of which every document is as like itself as any other.
+    The mean of κ shows this only for kernels with κ(x, x) the same for all documents.
     """
     words, mean = [], errors.mean_kernel
     if kernel.shift_invariant and mean > ALIKE:
@@ -151,14 +151,14 @@ def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> 
 
 
 def has_landmarks(variant: Variant) -> bool:
-    """Whether a map draws documents."""
+    """Return True if a map draws documents."""
     return FEATURE_MAPS[variant.map].draws_by is LANDMARK_CHOICE
 
 
 def dimension_words(
     bounds: tuple[float, float], C: str, m: int, n: int, *, has_gamma: bool = True
 ) -> tuple[str, str]:
-    """The effective dimension as a sentence, and what it says about m."""
+    """Return the effective dimension as a sentence, and its meaning for m."""
     low, high = bounds
     what = (
         f"At C = {C} the effective dimension tr K(K + I/(2C))⁻¹ of all {n:,} training documents is "
@@ -188,7 +188,7 @@ def _count(value: float) -> str:
 
 
 def seconds_words(table: pd.DataFrame, draws: int) -> str:
-    """From which m on all of a map's errors are below all of another's at its largest m, and the seconds."""
+    """Say from which m a map's errors are all below another's at its largest m, with the seconds."""
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
@@ -219,6 +219,6 @@ def _rising(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
 
 
 def _error_in(row: pd.Series) -> str:
-    """A mean error, and from the quickest to the slowest try how long its features took."""
+    """Format a mean error, and the seconds of its features from fastest to slowest run."""
     least, most = small(row["seconds"]), small(row["slowest"])
     return f"{small(row['mean'])} in {least if least == most else f'{least} to {most}'} s"

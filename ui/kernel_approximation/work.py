@@ -1,6 +1,6 @@
-"""Computations of the Kernel approximation page: kept by digest and settings, with progress shown meanwhile.
+"""Computations of the Kernel approximation page, cached by digest and settings, with progress.
 
-Moving γ leaves the draws as they are; asking for more draws or another variant adds to what is there.
+A new γ keeps the draws; more draws or another variant add to the existing ones.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from ui.shared.runs import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
 SECONDS_AT_ONCE = 0.8
-"""Draws are computed for this long before what there is gets drawn; the rest follows."""
-LARGEST_BLOCK = 100  # documents in a heat map: two of them have 20,000 cells
+"""Seconds of computing draws before the figure is drawn; the rest follows."""
+LARGEST_BLOCK = 100  # most documents in a heat map: two of them have 20,000 cells
 TOGETHER = {
     "frobenius": ("frobenius", "maximum"),
     "maximum": ("frobenius", "maximum"),
     "spectral": ("spectral",),
 }
-"""Which norms are computed with one: the spectral one takes longer than the rest of a draw."""
+"""Norms computed together: the spectral one takes longer than the rest of a draw."""
 
 
 @dataclass(frozen=True)
 class AtM:
-    """Figures' data for the m of the sidebar, on the compared documents."""
+    """Data of the figures at the sidebar's m, on the compared documents."""
 
     entries: pd.DataFrame
     deviations: pd.DataFrame
@@ -53,7 +53,7 @@ def _train(spec: RunSpec) -> FloatArray:
 
 
 def _progress(words: str) -> tuple[Report, Callable[[], object]]:
-    """A report that shows a bar under these words, and what takes it away."""
+    """Return a report that shows a progress bar with these words, and a function that removes it."""
     line = st.empty()
 
     def tell(progress: Progress) -> None:
@@ -63,12 +63,12 @@ def _progress(words: str) -> tuple[Report, Callable[[], object]]:
 
 
 def compared_kernel(spec: RunSpec) -> ComparedKernel:
-    """K of the documents that are compared."""
+    """Return K of the compared documents."""
     return _compared(*_named(spec), kernel_of(spec), _train(spec))
 
 
 def _named(spec: RunSpec) -> tuple[str, str, str]:
-    """What data and kernel are kept by: of a kernel its name too, not its parameters alone."""
+    """Return the cache key of data and kernel: the kernel's name and parameters."""
     return fold_of(spec).digest, spec.normalisation, repr(kernel_of(spec))
 
 
@@ -90,7 +90,7 @@ def _drawn(
     _kernel: Kernel,
     _X: FloatArray,
 ) -> Drawn:
-    """Landmarks or frequencies: the same for every γ, so the kernel is given with γ = 1."""
+    """Return landmarks or frequencies, the same for every γ: the kernel has γ = 1."""
     return variant.draw(_X, m, _kernel, seed)
 
 
@@ -110,14 +110,14 @@ def _kept_errors(
     variant: Variant,
     seed: int,
 ) -> list[pd.DataFrame]:
-    """A place for the errors of one draw; filled outside, where progress can be shown."""
+    """Return a cached list for the errors of one draw; filled outside, where progress can be shown."""
     return []
 
 
 def errors(asked: Asked) -> tuple[KernelErrors, int]:
-    """Errors of the draws there are by now, one or more, and how many these are of each map.
+    """Return the errors of the current draws, one or more, and their number for each map.
 
-    Draws that are missing are computed until `SECONDS_AT_ONCE` have passed, at least one of each map.
+    Missing draws are computed until `SECONDS_AT_ONCE` have passed, at least one of each map.
     """
     compared, deadline = compared_kernel(asked.spec), time.monotonic() + SECONDS_AT_ONCE
     tell, clear = _progress("Comparing kernels")
@@ -159,7 +159,7 @@ def _errors_of(
 
 
 def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
-    """Φ of documents Z (N, d) under the maps as the sidebar has them: one draw at its m and seed."""
+    """Return Φ of documents Z (N, d) under the sidebar's maps: one draw at its m and seed."""
     found = {}
     for variant in asked.shown:
         drawn = _drawn_for(asked.spec, variant, asked.spec.n_components, asked.seed)
@@ -168,12 +168,12 @@ def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
 
 
 def at_m(asked: Asked) -> AtM:
-    """Densities of κ̃ against κ, and how far they lie apart."""
+    """Return densities of κ̃ against κ, and their deviations."""
     return _at_m(*_at(asked), asked)
 
 
 def _at(asked: Asked) -> tuple[str, str, str, int, int, tuple[Variant, ...]]:
-    """What is kept at the sidebar's m is kept by."""
+    """Return the cache key of results at the sidebar's m."""
     return *_named(asked.spec), asked.spec.n_components, asked.seed, asked.shown
 
 
@@ -188,7 +188,7 @@ def _at_m(
 
 
 def spectra(asked: Asked) -> pd.DataFrame:
-    """Eigenvalues of K and of every K̃ on the compared documents."""
+    """Return the eigenvalues of K and of every K̃ on the compared documents."""
     return _spectra(*_at(asked), asked)
 
 
@@ -201,7 +201,8 @@ def _spectra(
 
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
-    """Eigenvalues of K on all training documents, exact or bracketed: the same for every C and m."""
+    """Return the eigenvalues of K on all training documents, exact or as bounds: the same for every C and
+    m."""
     kept = _kept_spectrum(*_named(spec))
     if not kept:
         tell, clear = _progress("Computing eigenvalues for all documents")
@@ -216,12 +217,12 @@ def _kept_spectrum(digest: str, normalisation: str, kernel: str) -> list[KernelS
 
 
 def trace_of_all(asked: Asked) -> float:
-    """tr K of all training documents."""
+    """Return tr K of all training documents."""
     return float(asked.kernel.diagonal(_train(asked.spec)).sum())
 
 
 def seconds(asked: Asked) -> pd.DataFrame:
-    """Seconds of each map at each m of the curves, as `feature_seconds` measures them once."""
+    """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
     kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
     if not kept:
         tell, clear = _progress("Timing each map at each m")
@@ -239,7 +240,7 @@ def _kept_seconds(
 
 
 def residuals(asked: Asked, query: int) -> pd.DataFrame:
-    """κ̃ − κ among documents of the query at this position of the validation part, highest grade first."""
+    """Return κ̃ − κ among documents of a query of the validation part, by position, highest grade first."""
     return _residuals(*_at(asked), query, asked, normalised(asked.spec))
 
 

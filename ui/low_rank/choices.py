@@ -1,4 +1,4 @@
-"""The controls above the first figure of the Low rank page: one row, and the rare ones one tap away."""
+"""Controls above the first figure of the Low rank page: one row, with rare ones in a popover."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ui.low_rank.work import BLOCK, RANKS, SHARES, ZEROS, Choice, Shown
 ORDERS = {"grade": "grade, then score", "score": "score"}
 BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
 WIDTH = 175
-"""Pixels: three controls and a button stand in one row on a laptop, two controls on a phone."""
+"""Width in pixels: three controls and a button fit in one row on a laptop, two controls on a phone."""
 
 
 def chosen(row: DeltaGenerator) -> Choice:
-    """What is chosen in the row; which query stands in the place before, once it is known which there are."""
+    """Draw the row and return its choices; the menu of queries comes later, once they are known."""
     k = row.container(width=WIDTH).select_slider(
         "Rank k it is cut to",
         RANKS,
@@ -109,7 +109,7 @@ def _more() -> tuple[str | None, float | None, str | None, str | None, str | Non
 
 
 def query(place: DeltaGenerator, what: Shown) -> None:
-    """The menu of queries, of the selected ones where some are; what it shows is `what.query`."""
+    """Draw the menu of queries, of the selected ones if any; its value is `what.query`."""
     queries = [int(query) for query in what.only_picked(what.needs)["query"]]
     if st.session_state.get(BLOCK) not in queries:
         st.session_state[BLOCK] = what.query

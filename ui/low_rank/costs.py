@@ -28,7 +28,8 @@ METRICS = ("NDCG@10", "MAP")
 
 
 def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
-    """Objectives, metrics, seconds and ends of the three models, and what queries support."""
+    """Draw objectives, metrics, seconds and final status of the three models, with the significant
+    differences."""
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
     show_answer(sentence(words.gaps(table)))
@@ -61,7 +62,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
 
 
 def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:
-    """One row per model, by its name: settings, objectives, gap, metrics, seconds."""
+    """Return one row per model, by its name: settings, objectives, gap, metrics, seconds."""
     rows = {}
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))

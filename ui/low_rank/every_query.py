@@ -1,4 +1,4 @@
-"""All queries on the Low rank page: how many dimensions they need, and the energy that these keep."""
+"""All queries on the Low rank page: their dimensions, and the energy that these keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.shared.show import sentence, show_answer, show_figure
 
 
 def show(what: Shown) -> None:
-    """Dimensions for the share of the energy and for all of it, with the references beside them."""
+    """Draw the dimensions for the share of the energy and for all of it, with references."""
     dragmode = toolbar(what)
     share = words.percent(what.choice.share)
     of = "selected " if what.picked else ""
@@ -55,7 +55,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
 
 
 def energy(what: Shown) -> None:
-    """The energy that the first k singular values keep, of the selected queries and of the same shuffled."""
+    """Draw the energy of the first k singular values, for the selected queries and for shuffled ones."""
     inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
     model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
     table = energy_curve.together(model, shuffled)

@@ -1,4 +1,4 @@
-"""How the factorised and the regularised model are learned, by two solvers each (xu2019 Figure 4)."""
+"""Convergence of the factorised and the regularised model, with two solvers each (xu2019 Figure 4)."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ AXES = {"iteration": "iterations", "seconds": "seconds"}
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Both models by both of their solvers."""
+    """Return both models with both of their solvers."""
     return affordable(_wanted(spec, settings(spec)))
 
 
 def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    """The usual solver of each model first."""
+    """Return the runs, the default solver of each model first."""
     first, convex = factorized(spec, chosen), regularized(spec, chosen)
     return [
         *(
@@ -56,12 +56,12 @@ def _usual_first(setting: Setting) -> list[str]:
 
 
 def _out_of_place(solver: str, spec: RunSpec) -> bool:
-    """Whether a solver of the factorised model needs rows of features that there are not."""
+    """Return True if a solver of the factorised model needs rows of features that do not exist."""
     return FACTOR_SOLVER.options[solver].needs_rows and in_kernel_space(spec)
 
 
 def show(what: Shown, others: Records) -> None:
-    """The curves of the runs that are there, and how each ended."""
+    """Draw the curves of the existing runs, and their final status."""
     row, chosen = controls(what.spec)
     axis = row.segmented_control(
         "Against",
@@ -109,7 +109,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
 
 
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
-    """How each curve ended."""
+    """Draw the final state of each curve."""
     last, number = plot.ends(table), st.column_config.NumberColumn
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
         start=[record.start for record in records]

@@ -1,4 +1,4 @@
-"""The plain, the factorised and the regularised model beside each other on the Low rank page (Table 6)."""
+"""Comparison of the plain, the factorised and the regularised model on the Low rank page (Table 6)."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ PRINTED = pd.DataFrame(
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """The models beside the page's own run."""
+    """Return the runs besides the page's own."""
     return affordable(_wanted(spec, settings(spec)))
 
 
 def _wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    """The factorised and the regularised model, and the plain one where it is not the page's own run."""
+    """Return the factorised and the regularised model, and the plain one unless it is the page's own run."""
     low_rank = [factorized(spec, chosen), regularized(spec, chosen)]
     plain = chosen_plain(spec, chosen.C)
     return low_rank if plain is None else [*low_rank, plain]
 
 
 def show(what: Shown, others: Records) -> None:
-    """The ranks of the three models, and what they cost and give."""
+    """Draw the ranks of the three models, and their costs and metrics."""
     row, chosen = controls(what.spec)
     own = bare(what.spec)
     with row.popover("What is drawn", help="Which matrices, which measure, against what."):
@@ -94,7 +94,7 @@ def show(what: Shown, others: Records) -> None:
 
 
 def _view() -> tuple[str, str, str]:
-    """Which matrices of the regularised model, which measure, against what."""
+    """Draw the menus; return the matrices of the regularised model, the measure, and the axis."""
     which = st.segmented_control(
         "Regularised: matrices counted",
         list(MATRICES),
@@ -130,7 +130,7 @@ def _view() -> tuple[str, str, str]:
 
 
 def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:
-    """Spectra of the three models, of the matrix that the page looks at."""
+    """Return the spectra of the three models for the page's matrix."""
     matrix, train = what.choice.matrix, what.train
     plain = records[USUAL]
     return {
@@ -168,7 +168,7 @@ def _ranks(
     view: tuple[str, str, str],
     dragmode: str,
 ) -> None:
-    """The figure of ranks and its sentences."""
+    """Draw the figure of ranks with its sentences."""
     which, measure, against = view
     plain = records[USUAL].spec
     allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
@@ -210,7 +210,7 @@ def _ranks(
 
 
 def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
-    """The three queries of Table 6 where they are in the training part."""
+    """Draw the three queries of Table 6 if they are in the training part."""
     here = table.merge(PRINTED[["query"]], "inner", "query")
     if what.spec.dataset != "OHSUMED" or len(here) == 0:
         return
@@ -230,7 +230,7 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
 
 
 def _per_query(what: Shown, table: pd.DataFrame) -> None:
-    """Every query's numbers under the three models."""
+    """Draw every query's numbers under the three models."""
     number = st.column_config.NumberColumn
     share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
     config = {"largest_rank": number("largest rank", help="What the grades allow.")}

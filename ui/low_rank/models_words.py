@@ -1,4 +1,4 @@
-"""The sentences of the tabs on the factorised and the regularised model, computed from their tables."""
+"""Texts of the tabs on the factorised and the regularised model, computed from their tables."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ MATRIX_WORDS = {
 
 
 def is_plain_hinge(spec: RunSpec) -> bool:
-    """Whether a plain model has the loss that the others train."""
+    """Return True if a plain model has the loss of the other two."""
     return spec.loss == HINGE and spec.costs is None
 
 
 def own_settings(spec: RunSpec) -> list[str]:
-    """What one of the three models has beside features and C, in words: "5 factors"."""
+    """Describe the model's settings besides features and C: "5 factors"."""
     if spec.method == USUAL:
         return list(describe(spec).words("loss", "costs", "solver"))
     return [s.told(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
 
 
 def with_loss(spec: RunSpec) -> str:
-    """The loss of a plain model, and that it has costs: "with the squared hinge and costs of pairs"."""
+    """Name the loss of a plain model, and its costs: "with the squared hinge and costs of pairs"."""
     return f"with the {LOSSES[spec.loss].label}" + (" and costs of pairs" if spec.costs is not None else "")
 
 
 def what_they_train(spec: RunSpec, C: float) -> str:
-    """That the low-rank models train the hinge, and what of the sidebar's they leave out."""
+    """Say that the low-rank models train the hinge, and which sidebar settings they ignore."""
     other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != HINGE else []
     other += ["costs of pairs"] if spec.costs is not None else []
     other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
@@ -55,7 +55,7 @@ def what_they_train(spec: RunSpec, C: float) -> str:
 
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
-    """That all models of a tab train the hinge, while the current model is another."""
+    """Say that all models of a tab train the hinge, unlike the current model."""
     costs = ", without costs of pairs" if spec.get("costs") is not None else ""
     own = [with_loss(spec) if spec.method == USUAL else describe(spec).method]
     own += [f"C = {power_of_two(spec.C)}"] if "C" in spec else []
@@ -66,7 +66,7 @@ def all_the_hinge(spec: RunSpec, C: float) -> str:
 
 
 def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> str:
-    """The medians of the three models."""
+    """Give the medians of the three models."""
     values = [f"{NAMES[model]} {middle(table, f'{measure}_{NAMES[model]}')}" for model in MODELS]
     name = "numerical rank" if measure == "rank" else "k"
     said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
@@ -76,7 +76,7 @@ def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> st
 
 
 def above_K(table: pd.DataFrame, factors: int) -> str:
-    """How many factorised blocks have a rank above the number of factors."""
+    """Count factorised blocks with a rank above the number of factors."""
     above = int((table["rank_factorised"] > factors).sum())
     most = int(table["rank_factorised"].max())
     if above == 0:
@@ -88,7 +88,7 @@ def above_K(table: pd.DataFrame, factors: int) -> str:
 
 
 def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
-    """Why the rank may exceed the number of factors."""
+    """Explain why the rank may exceed the number of factors."""
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
@@ -99,7 +99,7 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
 
 
 def growth(table: pd.DataFrame, measure: str) -> str:
-    """Whether queries with more pairs have blocks of higher rank, as rank correlations."""
+    """Say if queries with more pairs have blocks of higher rank, by rank correlations."""
     if len(table) < 3 or table["pairs"].nunique() < 2:
         return ""
     said = []
@@ -115,7 +115,7 @@ def growth(table: pd.DataFrame, measure: str) -> str:
 
 
 def all_zero(chosen: Settings, largest: float) -> str:
-    """Why every A is 0."""
+    """Explain why every A is 0."""
     return (
         f"Every A is 0: nuclear/(2·coupling) = {small(chosen.threshold)} is cut off singular values of which "
         f"the largest is {small(largest)}. A smaller nuclear, a larger coupling or a larger C leaves some."
@@ -123,7 +123,7 @@ def all_zero(chosen: Settings, largest: float) -> str:
 
 
 def gaps(costs: pd.DataFrame) -> str:
-    """How far the dual variables of each model are from optimal ones of the hinge."""
+    """Give the duality gaps of the models' dual variables for the hinge."""
     known = costs[costs["gap"].notna()]
     said = ", ".join(f"{row.name} {_percent(float(row['gap']))}" for _, row in known.iterrows())
     return f"Between hinge objective and dual value lies a duality gap of: {said} of the objective"
@@ -140,12 +140,12 @@ NO_QUERY_STEPS = (
 
 
 def power(value: float) -> str:
-    """A number as 10⁻⁵ where it is a power of ten."""
+    """Format a number as 10⁻⁵ if it is a power of ten."""
     return small(value).removeprefix("1.0 × ")
 
 
 def of_the_paper(table: pd.DataFrame) -> str:
-    """The claim of xu2019 on its two algorithms, and which of them took less here."""
+    """Compare xu2019's claim on its two algorithms with the seconds here."""
     printed = reached(table[table["printed"]], 0.01).set_index("model")
     if len(printed) < 2:
         return ""
@@ -160,17 +160,17 @@ def of_the_paper(table: pd.DataFrame) -> str:
 
 
 def about(spec: RunSpec) -> str:
-    """Data, features and C of low-rank runs, without what is one model's own."""
+    """Describe data, features and C of low-rank runs, without each model's own settings."""
     return str(replace(describe(spec, "train"), method="").without("solver"))
 
 
 def ended(statuses: Mapping[str, str]) -> str:
-    """How runs ended, by their names: these sentences are too long for a column."""
+    """Describe how runs ended, by name: these sentences are too long for a column."""
     return "How they ended: " + "; ".join(f"**{name}** {status}" for name, status in statuses.items()) + "."
 
 
 def ends_differ(table: pd.DataFrame) -> str:
-    """How far apart the ends of each model's runs are, and what that means."""
+    """Give the distances between the results of each model's runs, and explain them."""
     last = ends(table).groupby("model")["above"].agg(["max", "size"])
     apart = {str(model): off(float(row["max"])) for model, row in last.iterrows() if row["size"] > 1}
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
@@ -184,19 +184,19 @@ def ends_differ(table: pd.DataFrame) -> str:
 
 
 ALIKE = 1e-5
-"""Objectives that differ by less than this share count as the same."""
+"""Objectives that differ by a smaller share count as equal."""
 TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
 
 
 def line_of(seeds: int) -> str:
-    """Says what the line and the band over seeds are."""
+    """Explain the line and the band over seeds."""
     if seeds == 1:
         return "Line: one seed so far, so there is no band. "
     return f"Line: mean over {seeds} seeds, band from least to greatest. "
 
 
 def clipped(values: pd.Series[float], low: float) -> str:
-    """How many cells of a heat map lie below its colours, where some do."""
+    """Count cells of a heat map below its colours, if any."""
     below = int((values < low).sum())
     if below == 0:
         return ""
@@ -204,12 +204,12 @@ def clipped(values: pd.Series[float], low: float) -> str:
 
 
 def seeds_draw(spec: RunSpec) -> str:
-    """That seeds draw features too, where they do."""
+    """Say that seeds also draw features, if they do."""
     return "Seeds draw the features too. " if FEATURE_MAPS[spec.feature_map].draws else ""
 
 
 def objectives(table: pd.DataFrame) -> str:
-    """By how much more factors lower the objective: means over the seeds of which all are there."""
+    """Say how much more factors lower the objective: means over seeds with all runs."""
     by_seed = table.pivot_table(index="seed", columns="factors", values="value").dropna()
     if by_seed.shape[0] == 0 or by_seed.shape[1] < 2:
         return ""
@@ -230,7 +230,7 @@ def objectives(table: pd.DataFrame) -> str:
 
 
 def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
-    """The best and the worst setting, and whether queries tell one from the other."""
+    """Name the best and the worst setting, with the significance of their difference."""
     best, worst = _ends(groups)
     top, low = float(groups[best].mean()), float(groups[worst].mean())
     if len(groups) == 1:
@@ -243,7 +243,7 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
 
 
 def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:
-    """Whether queries tell the best and the worst setting from the plain model with the hinge."""
+    """Compare the best and the worst setting with the plain model with the hinge."""
     return [
         compare(groups[name], plain).sentence(name, "the plain model with the hinge", metric)
         for name in dict.fromkeys(_ends(groups))

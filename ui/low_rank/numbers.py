@@ -1,4 +1,4 @@
-"""The table behind the figures of the Low rank page, one row per query, in which queries can be ticked."""
+"""Table behind the figures of the Low rank page, one row per query; ticked queries are selected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.shared.show import show_table
 
 
 def table_of(what: Shown) -> pd.DataFrame:
-    """Numbers of every query, in the order of the columns shown."""
+    """Return the numbers of every query, in the order of the columns shown."""
     needs, more = what.needs, what.found.table.reset_index(drop=True)
     documents = needs["documents"]
     return pd.DataFrame(
@@ -42,7 +42,7 @@ def table_of(what: Shown) -> pd.DataFrame:
 
 
 def show(what: Shown) -> None:
-    """The table; ticked rows are the selected queries of the whole page."""
+    """Draw the table; its ticked rows are the selected queries of the whole page."""
     every = table_of(what)
     row = st.container(horizontal=True, vertical_alignment="center")
     only = row.toggle(
@@ -52,7 +52,7 @@ def show(what: Shown) -> None:
         selection.count(row, len(what.picked), len(every))
     table = what.only_picked(every) if only else every
     queries = [int(query) for query in table["query"]]
-    # rows that go as soon as they are not ticked are another table each time
+    # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)("low-rank-queries")
     ticked = [place for place, query in enumerate(queries) if query in set(what.picked)]
     show_table(
@@ -82,7 +82,7 @@ def show(what: Shown) -> None:
 
 
 def accuracy(what: Shown) -> str:
-    """How training ended, and how near its α are to the optimum."""
+    """Give the final status of training, and the gap of its α."""
     gap = what.found.gap
     certified = "" if math.isnan(gap) else f"; duality gap {small(max(gap, 0.0))} of the objective"
     return f"Training: {what.record.status.rstrip('.')}{certified}."

@@ -1,4 +1,4 @@
-"""One query on the Low rank page: its matrix, whole and of rank k; its spectrum and what cutting loses."""
+"""One query on the Low rank page: its matrix and the one of rank k, its spectrum, and the loss at rank k."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.shared.show import sentence, show_answer, show_figure, two_places
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """The query that is looked at, found when asked for: its numbers, its block whole and of rank k."""
+    """The chosen query, with parts computed on demand: its numbers, its block, and its block of rank k."""
 
     what: Shown
 
@@ -32,7 +32,7 @@ class Query:
 
     @cached_property
     def row(self) -> pd.Series:
-        """What it needs, a row of `what.needs`."""
+        """Its row of `what.needs`."""
         return self.what.needs[self.what.needs["query"] == self.number].iloc[0]
 
     @cached_property
@@ -43,12 +43,12 @@ class Query:
 
     @cached_property
     def cut(self) -> DualBlock:
-        """The same of rank k."""
+        """Its block of rank k."""
         return self._parts.truncated(self.k)
 
     @cached_property
     def energy(self) -> float:
-        """The share of the energy of A that rank k keeps."""
+        """Share of the energy of A at rank k."""
         kept, whole = self._parts.energy(np.array([self.k, len(self._parts.values)]))
         return float(kept / whole)
 
@@ -58,7 +58,7 @@ class Query:
 
     @property
     def k(self) -> int:
-        """The rank it is cut to."""
+        """The rank k."""
         return self.what.choice.k
 
     @property
@@ -68,7 +68,7 @@ class Query:
 
 
 def matrices(query: Query) -> None:
-    """How many singular values the query needs, above its matrix and the one of rank k."""
+    """Draw the number of singular values that the query needs, its matrix, and the one of rank k."""
     what = query.what
     needs = what.only_picked(what.needs)
     said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
@@ -81,7 +81,7 @@ def matrices(query: Query) -> None:
 
 
 def show(query: Query) -> None:
-    """The spectrum of the query, and what is lost at rank k, by it alone and by all."""
+    """Draw the spectrum of the query, and the loss at rank k, for it alone and for all queries."""
     cut = cut_losses(query.what, query.number)
     show_answer(sentence(words.lost(query.number, query.k, cut)))
     left, right = st.columns(2, gap="medium")
@@ -108,7 +108,7 @@ def _whole(query: Query) -> None:
 
 
 def _limits(query: Query) -> tuple[float, float]:
-    """One scale of colours for the whole matrix and the one of rank k."""
+    """Return one colour range for the whole matrix and the one of rank k."""
     tables = [
         dual_heatmap.data(b, query.what.choice.matrix, query.what.choice.order)
         for b in (query.block, query.cut)
@@ -118,7 +118,7 @@ def _limits(query: Query) -> tuple[float, float]:
 
 
 def _thinned(query: Query, table: pd.DataFrame) -> str:
-    """Says which part is drawn of a matrix too large to be drawn whole."""
+    """Say which part of a large matrix is drawn."""
     sides = [len(side) for side in dual_heatmap.SIDES[query.what.choice.matrix](query.block)]
     if max(sides) <= dual_heatmap.MOST:
         return ""
@@ -127,7 +127,7 @@ def _thinned(query: Query, table: pd.DataFrame) -> str:
 
 
 def _beside(query: Query) -> None:
-    """The matrix of rank k, or what it leaves out."""
+    """Draw the matrix of rank k, or the difference to it."""
     choice, k = query.what.choice, query.k
     rest = replace(query.block, alpha=query.block.alpha - query.cut.alpha)
     of_rank_k = choice.beside == "cut"

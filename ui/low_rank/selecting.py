@@ -1,4 +1,4 @@
-"""How queries are selected on the Low rank page, and how many are."""
+"""Selection of queries on the Low rank page, and its count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.low_rank.work import Shown
 from ui.shared import selection
 
 PART = "train"
-"""Whose queries are selected here: α belongs to them."""
+"""Part of the selected queries: α belongs to it."""
 HOW = (
     "Click a bar to select its queries, click it again to let them go; a box selects those of the bars whose "
     "middle lies in it. They stay selected in every tab, and the menu of queries has these alone."
@@ -16,13 +16,13 @@ HOW = (
 
 
 def toolbar(what: Shown) -> str:
-    """The tool above figures in which queries are selected; returns what dragging does in these."""
+    """Draw the toolbar of figures that select queries; return the effect of dragging in them."""
     tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
     return "pan" if tool == "click" else tool
 
 
 def count(what: Shown) -> None:
-    """How many queries are selected, where no figure selects any; nothing where none is."""
+    """Draw the number of selected queries on tabs without selection; nothing if none is selected."""
     if what.picked:
         row = st.container(horizontal=True, vertical_alignment="center")
         selection.count(row, len(what.picked), len(what.needs))

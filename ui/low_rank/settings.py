@@ -1,4 +1,4 @@
-"""Shared by the tabs on the factorised and the regularised model: their settings, and records by spec."""
+"""Shared by the tabs on the factorised and the regularised model: settings, and records by spec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ui.shared.offers import C_EXPONENTS
 from ui.shared.settings import spec_from_state
 
 Records = Mapping[RunSpec, RunRecord | None]
-"""The records of `specs`, None where they are not there yet."""
+"""The records of `specs`; None for missing ones."""
 
 SIDEBAR = "the current model's C"
 CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
@@ -36,13 +36,13 @@ HERE = {
     NUCLEAR: replace(NUCLEAR, key="nuclear"),
     COUPLING: replace(COUPLING, key="coupling"),
 }
-"""The settings of both models, each with keys of this page's own, where it has controls for them."""
+"""Settings of both models, with this page's own keys if it has controls for them."""
 HINGE = "hinge"
-"""The loss that both models train."""
+"""The loss of both models."""
 C_KEY = "clow"
 PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
 PLAIN_KEY = "plainmodel"
-WIDTH = 175  # pixels: the longest label with its help in one line; what does not fit beside wraps
+WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class Settings:
 
     @property
     def threshold(self) -> float:
-        """The amount that is cut off the singular values of A."""
+        """The amount subtracted from the singular values of A."""
         return self.nuclear / (2.0 * self.coupling)
 
 
 def settings(spec: RunSpec) -> Settings:
-    """The settings chosen: the sidebar's where its model has them, else those of the page's own controls.
+    """Return the settings: the sidebar's if its model has them, else those of the page's controls.
 
-    Of controls that are not drawn yet, where they start.
+    Controls that are not drawn yet have their initial values.
     """
     state, has = st.session_state, set(spec.declared().values())
     own = {
@@ -75,12 +75,12 @@ def settings(spec: RunSpec) -> Settings:
 
 
 def own_C(spec: RunSpec) -> float:
-    """The sidebar's C, also where its model has none."""
+    """Return the sidebar's C, even if its model has none."""
     return float(spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, st.session_state)))
 
 
 def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
-    """The row of controls of both models, and what is chosen; those of the sidebar are not drawn again."""
+    """Draw the row of controls of both models, without those of the sidebar; return it with the settings."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     for setting, here in HERE.items():
         if setting not in spec.declared().values():
@@ -92,7 +92,7 @@ def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
 
 
 def control_of_C() -> None:
-    """C of both models."""
+    """Draw the control of C of both models."""
     st.selectbox(
         "C of both",
         CS,
@@ -105,7 +105,7 @@ def control_of_C() -> None:
 
 
 def usual(spec: RunSpec) -> RunSpec:
-    """The plain model on the data and features of a run: itself, where it is one."""
+    """Return the plain model on the data and features of a run: itself if it is plain."""
     if spec.method == USUAL:
         return spec
     if FEATURE_MAP in spec.declared().values():
@@ -114,31 +114,31 @@ def usual(spec: RunSpec) -> RunSpec:
 
 
 def plain_with(spec: RunSpec, loss: str, **changes: Any) -> RunSpec:
-    """The plain model with a loss, trained by the solver that serves all."""
+    """Return the plain model with a loss, with the solver that supports all losses."""
     return usual(spec).but(loss=loss, solver=SOLVER.default, **changes)
 
 
 def plain_look(spec: RunSpec) -> str:
-    """The look of the plain model on the features of a run."""
+    """Return the the look of the plain model on the features of a run."""
     return look_of(usual(spec))
 
 
 def factorized(spec: RunSpec, chosen: Settings) -> RunSpec:
-    """The factorised model with the settings chosen: the sidebar's own run where it is one."""
+    """Return the factorised model with these settings: the sidebar's own run if it is factorised."""
     if FACTORS in spec.declared().values():
         return spec.but(C=chosen.C)
     return usual(spec).factorized(chosen.factors, chosen.C)
 
 
 def regularized(spec: RunSpec, chosen: Settings) -> RunSpec:
-    """The regularised model with the settings chosen: the sidebar's own run where it is one."""
+    """Return the regularised model with these settings: the sidebar's own run if it is regularised."""
     if NUCLEAR in spec.declared().values():
         return spec.but(C=chosen.C)
     return usual(spec).regularized(chosen.nuclear, chosen.coupling, chosen.C)
 
 
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
-    """The plain model that trains what the other two do; None where that is the sidebar's."""
+    """Return the plain model with the loss and C of the other two; None if it is the sidebar's."""
     same = (spec.get("loss"), spec.get("costs"), spec.get("rank"), spec.get("C")) == (HINGE, None, None, C)
     if spec.method == USUAL and same:
         return None
@@ -147,13 +147,13 @@ def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
 
 
 def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
-    """The plain model to train beside the sidebar's, None where the sidebar's is the one."""
+    """Return the plain model to train besides the sidebar's; None if that is the chosen one."""
     as_here = spec.method != USUAL or st.session_state.get(PLAIN_KEY, "hinge") == "hinge"
     return plain_hinge(spec, C) if as_here else None
 
 
 def control_of_plain(spec: RunSpec, C: float) -> None:
-    """Which plain model stands beside the other two, where there are two to choose from."""
+    """Draw the choice of the plain model, if there are two."""
     if spec.method != USUAL or plain_hinge(spec, C) is None:
         return
     st.segmented_control(
@@ -170,12 +170,12 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
 
 
 def bare(spec: RunSpec) -> RunSpec:
-    """A spec without the digest of its data, as the page asks for it."""
+    """Return a spec without the digest of its data, as the page requests it."""
     return spec.but(digest="")
 
 
 def refusal(spec: RunSpec) -> str:
-    """Why a run does not fit into memory, "" where it does."""
+    """Explain why a run does not fit into memory; "" if it does."""
     try:
         check_budget(predicted(spec))
     except DataError as error:
@@ -184,17 +184,17 @@ def refusal(spec: RunSpec) -> str:
 
 
 def affordable(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """Those that fit into memory."""
+    """Return the specs that fit into memory."""
     return [spec for spec in specs if not refusal(spec)]
 
 
 def in_kernel_space(spec: RunSpec) -> bool:
-    """Whether an exact kernel is trained without rows of features."""
+    """Return True if an exact kernel is trained without rows of features."""
     return predicted(spec).sizes.in_kernel_space
 
 
 def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]:
-    """The records of specs; says which do not fit, and has the page see to those that it did not know of."""
+    """Return the records of specs; report those that do not fit, and rerun the page for unknown ones."""
     for words in dict.fromkeys(filter(None, map(refusal, wanted))):
         st.warning(escaped(words), icon=":material/memory:")
     if any(spec not in records for spec in affordable(wanted)):
@@ -203,7 +203,7 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
 
 
 def wait(what: str = "This figure appears") -> None:
-    """Where a record is missing."""
+    """Say that a record is missing."""
     st.info(
         f"{what} once its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )

@@ -53,18 +53,18 @@ PRINTED = pd.DataFrame(
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """The runs of the sweep that is chosen, and the plain model that they are compared with."""
+    """Return the runs of the chosen sweep, and the plain model for comparison."""
     return affordable([*_plain(spec), *_wanted(spec)])
 
 
 def _plain(spec: RunSpec) -> list[RunSpec]:
-    """The plain model with the hinge, where it is not the page's own run."""
+    """Return the plain model with the hinge, unless it is the page's own run."""
     plain = plain_hinge(spec, settings(spec).C)
     return [] if plain is None else [plain]
 
 
 def _wanted(spec: RunSpec) -> list[RunSpec]:
-    """The low-rank models of the sweep."""
+    """Return the the low-rank models of the sweep."""
     state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
         convex = regularized(spec, settings(spec))
@@ -77,7 +77,7 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
 
 
 def show(what: Shown, others: Records) -> None:
-    """The figure of the chosen sweep, from the runs that are there."""
+    """Draw the figure of the chosen sweep, from the existing runs."""
     sweep, metric, part = _controls(what.spec)
     own = bare(what.spec)
     beside, wanted = _plain(own), _wanted(own)
@@ -96,7 +96,7 @@ def show(what: Shown, others: Records) -> None:
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:
-    """Which sweep, which metric, which part; seeds and C are read by `specs`."""
+    """Draw the menus; return sweep, metric and part (`specs` reads seeds and C)."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     sweep = row.segmented_control(
         "Sweep over",
@@ -175,7 +175,7 @@ def _factors(
 
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
-    """The factorised model's objective against the number of factors."""
+    """Draw the factorised model's objective against the number of factors."""
     show_figure(
         plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
@@ -214,12 +214,12 @@ def _weights(
 
 
 def _about(plain: RunRecord | None, part: str, start: str) -> str:
-    """Description of the plain model for captions, where it is there."""
+    """Describe the plain model for captions, if it exists."""
     return "" if plain is None else f"{start} {describe(plain.spec, part)}."
 
 
 def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str, metric: str) -> None:
-    """Whether queries tell each value from the plain model, where that is there."""
+    """Compare each value with the plain model, if it exists."""
     told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
     for one in told:
         st.markdown(f"- {sentence(one)}")

@@ -1,4 +1,4 @@
-"""The Low rank page: one query's matrix below its controls, and tabs; all share a selection of queries."""
+"""The Low rank page: one query's matrix below its controls, and tabs, with a shared selection of queries."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Learning curves": learning.specs,
     "Sensitivity": sweeps.specs,
 }
-"""Specs of the runs that tabs need besides the page's own."""
+"""Specs of the runs of tabs, besides the page's own."""
 OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
-"""Tabs on models that have dual variables of their own."""
+"""Tabs on models with their own dual variables."""
 COUNTED = ("One query", "Energy", "Why so low?")
-"""Tabs of the selected queries in which none are selected."""
+"""Tabs that show the selected queries but do not select any."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Specs of the open tab's runs besides the page's own; the page asks before anything is trained."""
+    """Return the specs of the open tab's runs besides the page's own, before anything is trained."""
     selection.turn_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
@@ -42,7 +42,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 @st.fragment
 @errors_as_sentences()
 def linked(record: RunRecord, train: RankingData, others: Records) -> None:
-    """All of the page, which shares one selection of queries; `others` are the records of `specs`."""
+    """Draw the page, which shares one selection of queries; `others` are the records of `specs`."""
     if _offered_for_another_tab(record.spec, others):
         st.rerun()
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -63,16 +63,16 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
 
 
 def _offered_for_another_tab(spec: RunSpec, others: Records) -> bool:
-    """Whether what stands at the end of the page is of runs that the open tab does not need.
+    """Return True if the end of the page offers runs that the open tab does not need.
 
-    A change of tab draws this fragment alone anew, and training is offered outside of it.
+    A change of tab redraws this fragment only; training is offered outside of it.
     """
     missing = {one for one, record in others.items() if record is None}
     return bool(missing) and not missing <= set(specs(bare(spec)))
 
 
 def _view(name: str, one: Query, others: Records, nothing: str) -> None:
-    """A tab of the page; a sentence where it would show the α of a model that has none."""
+    """Draw a tab of the page; a sentence if it needs α of a model without α."""
     if nothing and name not in OTHER_MODELS:
         st.markdown(words.NOTHING_HERE)
         return
@@ -91,4 +91,4 @@ VIEWS: dict[str, Callable[[Query, Records], None]] = {
     "Sensitivity": lambda one, others: sweeps.show(one.what, others),
     "Numbers": lambda one, _: numbers.show(one.what),
 }
-"""The tabs, and what they show of the query that is looked at, its run and the records of `specs`."""
+"""Functions that draw the tabs, from the chosen query and the records of `specs`."""

@@ -1,4 +1,4 @@
-"""Why the dual variables are of low rank: a law, a staircase, what a solver's errors add; one at a time."""
+"""Reasons why the dual variables have low rank: a law, a staircase, and solver errors; one at a time."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from ui.shared.show import sentence, show_answer, show_figure
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
 WHY = "why"
-"""Key of the control that chooses a reason; the address has it."""
+"""Key of the control that chooses a reason; also in the address."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason why dual variables are of low rank: its theory, what is trained for it, what draws it."""
+    """A reason for low rank: its theory, its runs, and its figure."""
 
     label: str
     theory: str
@@ -46,13 +46,13 @@ class Reason:
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Trained for the reason that is chosen; nothing before its control has taken it from the address."""
+    """Return the runs of the chosen reason; none before its control has read the address."""
     chosen = REASONS.get(str(st.session_state.get(WHY)))
     return chosen.specs(spec) if chosen else []
 
 
 def show(what: Shown, others: Records) -> None:
-    """One of the reasons, its theory one tap away; `others` has the records of `specs`."""
+    """Draw one of the reasons, with its theory in a popover; `others` has the records of `specs`."""
     chosen = _chosen()
     records = found(chosen.specs(bare(what.spec)), others)
     there = [record for record in records if record is not None]
@@ -81,19 +81,19 @@ def _chosen() -> Reason:
 
 
 def _over_C(spec: RunSpec) -> list[RunSpec]:
-    """The plain squared hinge over C, at last at the sidebar's C."""
+    """Return the plain squared hinge over C, the last one at the sidebar's C."""
     plain = plain_with(spec, "squared_hinge", costs=None)
     return [*(plain.but(C=2.0**exponent) for exponent in EXPONENTS), plain]
 
 
 def _stopped_early(spec: RunSpec) -> list[RunSpec]:
-    """This model to other accuracies, where its dual variables follow from the weights it stops at."""
+    """Return this model with other tolerances, if its dual variables follow from its weights."""
     reads = TOL in spec.declared().values()
     return [spec.but(tol=tol) for tol in SOLVER_TOLERANCES] if reads else []
 
 
 def _law(what: Shown, records: Sequence[RunRecord]) -> None:
-    """Rank 2 for each pair of grades under the squared hinge."""
+    """Draw rank 2 for each pair of grades under the squared hinge."""
     plain, queries = records[-1].spec, _queries(what)
     fits = sorted({record.spec.C: record for record in records}.values(), key=lambda record: record.spec.C)
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
@@ -125,7 +125,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
 
 
 def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
-    """The staircase of the hinge: one query's matrix, and the ranks of all against the stairs."""
+    """Draw the staircase of the hinge: one query's matrix, and all ranks against the stairs."""
     (record,) = records
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
@@ -145,7 +145,7 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
 
 
 def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
-    """The chosen query's dual variables under the hinge, sorted by score."""
+    """Draw the chosen query's dual variables under the hinge, sorted by score."""
     query = what.query
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
@@ -161,7 +161,7 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
 
 
 def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
-    """The effect of errors in α on the rank, and the errors this solver makes."""
+    """Draw the effect of errors in α on the rank, and this solver's errors."""
     choice = what.choice
     queries = _queries(what)
     chosen = queries if what.picked else None
@@ -182,7 +182,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
 
 
 def _diamonds() -> str:
-    """The runs that stopped early, for the caption."""
+    """Describe the runs that stopped early, for the caption."""
     *early, last = map(power_of_ten, SOLVER_TOLERANCES)
     return (
         f"Diamonds: the same settings trained to solver tolerances {', '.join(early)}; some may coincide. "
@@ -219,7 +219,8 @@ def _errors(
     _fits: Sequence[RunRecord],
     _what: Shown,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Median ranks with errors put in, and of fits that stopped early (tol, error, rank), of some queries."""
+    """Return median ranks with added errors, and of fits stopped early (tol, error, rank), for some
+    queries."""
     train = _what.train
     rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
     fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]
@@ -230,7 +231,7 @@ def _errors(
 
 
 def _of(queries: tuple[int, ...] | None, duals: Duals) -> Duals:
-    """The dual variables of some queries alone, or of all."""
+    """Return the dual variables of some queries, or of all."""
     if queries is None:
         return duals
     train = duals.train
@@ -251,4 +252,4 @@ REASONS = {
     ),
     "accuracy": Reason("Errors of a solver", words.ACCURACY, _stopped_early, _accuracy),
 }
-"""The reasons, by what the control of them holds."""
+"""The reasons, by the values of their control."""

@@ -47,7 +47,7 @@ too; the shuffled α show how much of that comes from α never being negative.
 
 
 def law(at_hand: pd.DataFrame) -> str:
-    """Whether the bound is borne out at this C, of most queries."""
+    """Say if the bound holds for most queries at this C."""
     every, of_all = at_hand["active"] == at_hand["pairs"], queries(len(at_hand))
     lawful, others = at_hand[every], at_hand[~every]
     start = f"At C = {power_of_two(float(at_hand['C'].iloc[0]))}"
@@ -65,8 +65,8 @@ def law(at_hand: pd.DataFrame) -> str:
 
 
 def lawful_up_to(over_C: pd.DataFrame) -> str:
-    """Up to which C of those tried the law holds for every query; "" where for none."""
-    whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C rises: from the smallest on
+    """Say up to which of the tried C the law holds for every query; "" for none."""
+    whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
         return ""
     return (
@@ -75,7 +75,7 @@ def lawful_up_to(over_C: pd.DataFrame) -> str:
 
 
 def staircase(stairs: pd.DataFrame) -> str:
-    """How many dimensions the stairs take."""
+    """Give the number of dimensions of the stairs."""
     some = stairs[stairs["active"] > 0]
     if len(some) == 0:
         return "Under the hinge every margin is at least 1, so that every α is 0"
@@ -87,7 +87,7 @@ def staircase(stairs: pd.DataFrame) -> str:
 
 
 def off_the_staircase(stairs: pd.DataFrame) -> str:
-    """How near the blocks are to staircases; "" where every α is 0."""
+    """Say how close the blocks are to staircases; "" if every α is 0."""
     some = stairs[stairs["active"] > 0]
     if len(some) == 0:
         return ""
@@ -100,7 +100,7 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
 
 
 def errors_speak_of(spec: RunSpec) -> str:
-    """For which models that passage speaks, where the sidebar's is another."""
+    """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
         return (
             f":gray[What is said of stopping early holds for {METHODS[USUAL].label}, which finds weights "
@@ -117,7 +117,7 @@ def errors_speak_of(spec: RunSpec) -> str:
 
 
 def accuracy(rough: pd.DataFrame, tolerance: float) -> str:
-    """From which error on the rank is filled."""
+    """Say from which error on the rank is full."""
     chosen = rough[(rough["tolerance"] / tolerance - 1).abs() < 1e-9].sort_values("error")
     least, most = int(chosen["rank"].iloc[0]), int(chosen["rank"].max())
     if most <= least:
@@ -130,7 +130,7 @@ def accuracy(rough: pd.DataFrame, tolerance: float) -> str:
 
 
 def stopped_early(stopped: pd.DataFrame) -> str:
-    """The error and the rank of the run that stopped the earliest; "" where there is none."""
+    """Give error and rank of the run that stopped first; "" without runs."""
     if not len(stopped):
         return ""
     ordered = stopped.sort_values("tol")
@@ -142,7 +142,7 @@ def stopped_early(stopped: pd.DataFrame) -> str:
 
 
 def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
-    """That these figures are of another model, another loss or other costs than the sidebar's."""
+    """Say that these figures use another model, loss or costs than the sidebar's."""
     if (spec.method, spec.get("loss"), spec.get("costs")) == (drawn.method, drawn.loss, drawn.costs):
         return ""
     model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""

@@ -23,27 +23,27 @@ NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current m
 
 
 def queries(n: int, which: str = "") -> str:
-    """A number of queries in words: "1 query", "62 selected queries"."""
+    """Format a number of queries: "1 query", "62 selected queries"."""
     return f"{n} {which}{'query' if n == 1 else 'queries'}"
 
 
 def values(n: int) -> str:
-    """A number of singular values in words."""
+    """Format a number of singular values."""
     return f"{n} singular {'value' if n == 1 else 'values'}"
 
 
 def percent(share: float) -> str:
-    """A share as "90 %" or "99.5 %"."""
+    """Format a share as "90 %" or "99.5 %"."""
     return f"{100 * share:.3g} %"
 
 
 def middle(table: pd.DataFrame, column: str) -> int:
-    """The lower median of a column of whole numbers: a number that occurs."""
+    """Return the lower median of a column of whole numbers, which is one of them."""
     return int(table[column].quantile(0.5, "lower"))
 
 
 def left_out(found: Spectra) -> str:
-    """Which queries the spectra leave out, in words."""
+    """Say which queries the spectra leave out."""
     parts = []
     if found.n_without_pairs:
         parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
@@ -53,7 +53,7 @@ def left_out(found: Spectra) -> str:
 
 
 def nothing(found: Spectra) -> str:
-    """Why there are no singular values at all."""
+    """Explain why there are no singular values at all."""
     if not found.n_zero:
         return (
             "No query of the training part has two documents of different grades: there are no preference "
@@ -67,7 +67,7 @@ def nothing(found: Spectra) -> str:
 
 
 def none_counted(selected: int) -> str:
-    """That no query that is looked at has a matrix other than 0 under any of the three models."""
+    """Say that all matrices of the chosen queries are 0 under all three models."""
     if not selected:
         return "The matrices of all queries are 0 under all three models: there are no ranks to draw."
     whose = "the selected query is" if selected == 1 else f"the {selected} selected queries are"
@@ -78,7 +78,7 @@ def none_counted(selected: int) -> str:
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
-    """Why the figure of the three models has other queries than the other tabs; "" where it has not."""
+    """Explain why the figure of the three models has other queries than other tabs; "" if it has the same."""
     above, here = set(above), set(here)
     missing, more = sorted(above - here), sorted(here - above)
     parts = []
@@ -99,13 +99,13 @@ def _are(some: list[int]) -> str:
 
 
 def _some(some: list[int], most: int = 10) -> str:
-    """The first of some numbers, and how many more there are."""
+    """List the first of some numbers, and count the rest."""
     rest = f" and {len(some) - most} more" if len(some) > most else ""
     return ", ".join(map(str, some[:most])) + rest
 
 
 def one_reading(row: pd.Series, needs: pd.DataFrame, share: float, of: str = "") -> str:
-    """How few singular values one query needs of those that its grades allow, and the middle of all needs."""
+    """Compare the singular values that one query needs with those its grades allow, and with the median."""
     k, possible = int(row["k"]), int(row["largest_rank"])
     start = (
         f"{k} of {possible} possible singular {'value' if possible == 1 else 'values'} "
@@ -120,7 +120,8 @@ def one_reading(row: pd.Series, needs: pd.DataFrame, share: float, of: str = "")
 
 
 def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
-    """What stands beside a query's matrix, and the start of its caption, by the options of the control."""
+    """Return the heading of the second matrix, and the start of its caption, by the options of the
+    control."""
     return {
         "cut": (
             f"Cut to rank {k}: {_kept(energy)} of the energy",
@@ -134,7 +135,7 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
 
 
 def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
-    """How few singular values the queries need, beside the same α shuffled."""
+    """Compare the singular values that the queries need with those of shuffled α."""
     k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
     reached = int((needs["k"] <= k).sum())
     at_most = values(k) if k == 1 else f"at most {values(k)}"
@@ -146,7 +147,7 @@ def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
 
 
 def in_order(needs: pd.DataFrame) -> str:
-    """In how many queries the order in α saves singular values, and how many the grades allow."""
+    """Count queries in which the order of α saves singular values, and give the rank that grades allow."""
     fewer, n = int((needs["k"] < needs["k_shuffled"]).sum()), len(needs)
     return (
         f"Shuffled, {fewer} of {queries(n)} {'needs' if fewer == 1 else 'need'} more; the grades allow a "
@@ -155,7 +156,7 @@ def in_order(needs: pd.DataFrame) -> str:
 
 
 def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
-    """The numerical rank, beside the shuffled one and what the grades allow."""
+    """Compare the numerical rank with the shuffled one and with that allowed by grades."""
     full = int((needs["rank"] == needs["largest_rank"]).sum())
     return (
         f"The median numerical rank, counting singular values above {power_of_ten(tolerance)} of the "
@@ -165,7 +166,7 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
 
 
 def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
-    """Whether the energy is in few values because of the order in α or only because no α is negative."""
+    """Say if the energy is concentrated by the order in α, or only because no α is negative."""
     usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
     if allowed <= 1:
         return "The grades allow most of these queries no rank above 1, in whatever order α is."
@@ -187,7 +188,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
 
 
 def energy_reading(model: pd.DataFrame, shuffled: pd.DataFrame) -> str:
-    """Energy kept by the first singular value, and by the second of the rest, in order and shuffled."""
+    """Give the energy of the first singular value, and of the second in the rest, in order and shuffled."""
     (first, second), (usual, usual_second) = (_first_two(table["mean"]) for table in (model, shuffled))
     return (
         f"The first singular value keeps {percent(first)} of the energy on average, shuffled still "
@@ -197,23 +198,23 @@ def energy_reading(model: pd.DataFrame, shuffled: pd.DataFrame) -> str:
 
 
 def _first_two(energy: pd.Series[float]) -> tuple[float, float]:
-    """PE(1), and the share that the second singular value keeps of the rest."""
+    """Return PE(1), and the second singular value's share of the rest."""
     first = float(energy.iloc[0])
     return first, (float(energy.iloc[1]) - first) / (1 - first) if first < 1 and len(energy) > 1 else 1.0
 
 
 def power_of_ten(value: float) -> str:
-    """A power of ten as 10⁻⁶."""
+    """Format a power of ten as 10⁻⁶."""
     return f"10{superscript(round(math.log10(value)))}"
 
 
 def superscript(k: int) -> str:
-    """A whole number as a superscript."""
+    """Format a whole number as a superscript."""
     return str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def lost(query: int, k: int, cut: Cut) -> str:
-    """Losses in α and in the model's w from cutting one query's block to rank k."""
+    """Describe the losses in α and in the model's w with one query's block at rank k."""
     row = _at(cut.table, "query", k)
     return (
         f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α is off by "
@@ -223,7 +224,7 @@ def lost(query: int, k: int, cut: Cut) -> str:
 
 
 def lost_by_all(k: int, cut: Cut) -> str:
-    """Losses in α, w and the ranking of other queries from cutting every block to rank k."""
+    """Describe the losses in α, w and the ranking of other queries with every block at rank k."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
     if all(off(row[error]) == "nothing" for error in ("alpha_error", "w_error")):
         return (
@@ -246,32 +247,32 @@ def lost_by_all(k: int, cut: Cut) -> str:
 
 
 def bold_free(sentence: str) -> str:
-    """A sentence that begins with a capital and has no stop."""
+    """Return a sentence with a capital and without full stop."""
     return capital(sentence).rstrip(".")
 
 
 def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
-    """The row of a scope at rank k; where it has fewer, the last, which cuts nothing."""
+    """Return the row of a scope at rank k; above its last rank, the last row, which truncates nothing."""
     rows = table[table["scope"] == scope]
     return rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
 
 
 def _kept(share: float) -> str:
-    """A share of the energy; "all" only where nothing but rounding is lost."""
+    """Format a share of the energy; "all" only if the loss is rounding."""
     if share > 1 - 1e-12:
         return "all"
     return f"{100 * share:.4g} %" if share < 0.9999 else "over 99.99 %"
 
 
 def off_by(error: float, whole: str) -> str:
-    """A relative error with what it is a part of: "44 % of its norm", "2.2 times its length", "nothing"."""
+    """Format a relative error with its reference: "44 % of its norm", "2.2 times its length", "nothing"."""
     if error < 1e-10:
         return off(error)
     return f"{off(error)} {'' if error >= 1 else 'of '}{whole}"
 
 
 def off(error: float) -> str:
-    """A relative error: nothing, a percentage, or that many times."""
+    """Format a relative error: nothing, a percentage, or a factor."""
     if error < 1e-10:
         return "nothing"
     if error >= 1:

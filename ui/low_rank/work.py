@@ -1,4 +1,4 @@
-"""Shared by the views of the Low rank page: its choices, and the spectra of a run, kept by its spec."""
+"""Shared by the views of the Low rank page: its choices, and the spectra of runs, cached by spec."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from ui.shared.runs import normalised
 BLOCK = "block"
 """Key of the menu of queries."""
 PART = "vali"
-"""The part that rankings are judged on where dual variables are cut down."""
+"""Part whose rankings are evaluated with truncated dual variables."""
 ZEROS = (1e-2, 1e-4, RANK_TOLERANCE, 1e-9)
-"""Shares of the largest singular value up to which others may count as zero."""
+"""Shares of the largest singular value below which others may count as zero."""
 SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 """Shares of the energy to keep, in per cent."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
-"""Ranks to cut dual variables down to."""
+"""Ranks for truncated dual variables."""
 
 
 @dataclass(frozen=True)
 class Choice:
     """Controls that this page adds to the sidebar.
 
-    The matrix and its order, the rank k it is cut to and what of that stands beside it; the share of the
-    energy to keep, what counts as zero, and the scale on which dimensions are counted.
+    The matrix and its order, the rank k and the second matrix; the share of the energy to keep, the threshold
+    for zero, and the scale of dimensions.
     """
 
     matrix: str
@@ -55,7 +55,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A run with the spectra of its dual variables, and what every query needs (`dim_histogram.needs`)."""
+    """A run with the spectra of its dual variables, and every query's dimensions (`dim_histogram.needs`)."""
 
     record: RunRecord
     train: RankingData
@@ -71,7 +71,7 @@ class Shown:
         return self.record.spec
 
     def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows of a table with a column query that are selected, or all where none is."""
+        """Return the selected rows of a table with a column query; all rows if none is selected."""
         return table[table["query"].isin(self.picked)] if self.picked else table
 
     @property
@@ -81,9 +81,9 @@ class Shown:
 
     @property
     def query(self) -> int:
-        """The query last looked at, or else the one with the most pairs, of the selected ones or of all.
+        """The last chosen query, or the one with the most pairs, among the selected ones or all.
 
-        What the session has kept may be of other data, or no longer selected.
+        The session's last query may belong to other data, or be unselected.
         """
         table = self.only_picked(self.needs)
         if (kept := st.session_state.get(BLOCK)) in table["query"].tolist():
@@ -93,14 +93,14 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Spectra of a run's dual variables and of the same shuffled."""
+    """Spectra of a run's dual variables and of shuffled ones."""
 
     found: Spectra
     shuffled: Spectra
 
 
 def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
-    """The spectra of a run, computed once, with progress shown meanwhile."""
+    """Return the spectra of a run, computed once, with progress."""
     place = _place(record.spec, matrix)
     if not place:
         line = st.empty()
@@ -119,7 +119,7 @@ def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
 def shown(
     record: RunRecord, train: RankingData, choice: Choice, picked: Callable[[pd.DataFrame], list[int]]
 ) -> Shown:
-    """Everything the views share; `picked` gives the selected queries among those of a table."""
+    """Return the shared data of all views; `picked` returns the selected queries of a table."""
     kept = kept_spectra(record, train, choice.matrix)
     table = dim_histogram.needs(kept.found, kept.shuffled, choice.share, choice.tolerance)
     return Shown(record, train, choice, kept.found, kept.shuffled, table, picked(table))
@@ -127,23 +127,23 @@ def shown(
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _place(spec: RunSpec, matrix: str) -> list[Kept]:
-    """A place for the spectra of a spec, empty at first."""
+    """Return a cached list for the spectra of a spec, empty at first."""
     return []
 
 
 def duals_of(record: RunRecord, train: RankingData) -> Duals:
-    """The dual variables of a run."""
+    """Return the the dual variables of a run."""
     return run_duals(record, train)
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Losses from cutting one query, or all, to each of `RANKS`.
+    """Losses with one query, or all, truncated to each of `RANKS`.
 
     Attributes
     ----------
     table : DataFrame
-        As `truncation_loss.data` gives it.
+        As returned by `truncation_loss.data`.
     metric : dict of DataFrame
         "query" and "all" -> the metric of every query of `PART` (rows) at each k (columns, and "whole").
     """
@@ -153,7 +153,7 @@ class Cut:
 
 
 def cut_losses(what: Shown, query: int) -> Cut:
-    """Losses at each k from cutting this query alone, and all; computed once, with progress."""
+    """Return the losses at each k for this query alone and for all; computed once, with progress."""
     part = normalised(what.spec).parts[PART]
     position = what.train.query_ids.tolist().index(query)
     truncator, every = _truncated(what.spec, what.record, what.train, part)
@@ -164,7 +164,7 @@ def cut_losses(what: Shown, query: int) -> Cut:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """A truncation's table, and its metric on every query of the part."""
+    """A truncation's table, and its metric for every query of the part."""
 
     table: pd.DataFrame
     metric: pd.DataFrame
@@ -186,7 +186,7 @@ class _Ranked:
 def _truncated(
     spec: RunSpec, _record: RunRecord, _train: RankingData, _part: RankingData
 ) -> tuple[Truncator, _Ranked]:
-    """A `Truncator` of a run's blocks, and all of them cut."""
+    """Return a `Truncator` of a run's blocks, and all of them truncated."""
     line = st.empty()
 
     def tell(progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""How many features are enough, in a sentence that the paired intervals over queries support."""
+"""Number of features that are enough, in a sentence supported by paired intervals over queries."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ui.shared.curves import listed
 Verdicts = Mapping[int, int]
 """m -> better (1), worse (−1) or not distinguishable (0)."""
 Clause = tuple[str, str]
-"""From where on something holds, and what."""
+"""The start of a range of m, and the verdict there."""
 
 
 def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> str:
-    """From which m on maps cannot be told from the exact kernel; where that is missing, from their largest m.
+    """Say from which m on maps do not differ significantly from the exact kernel, or from their largest m.
 
-    "" where queries are too few to tell anything, or no map has runs to compare.
+    "" if queries are too few, or no map has runs to compare.
     """
     exact = of_look(found, EXACT)
     clauses: dict[Clause, list[str]] = {}
@@ -32,7 +32,7 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
         for m in ms if exact else ms[1:]:
             one = compared(of_look(found, name, m), level, part, metric)
             verdicts[m] = verdict(one)
-            if verdicts[m]:  # what smaller m do says nothing more
+            if verdicts[m]:  # smaller m add nothing
                 break
         if not verdicts:
             continue
@@ -45,7 +45,7 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
 
 
 def clause(verdicts: Verdicts, than: str) -> Clause:
-    """From where on what holds at the largest m, and that; {} stands for the verb."""
+    """Return the range of m with the verdict of the largest m, and this verdict; {} stands for the verb."""
     last = max(verdicts)
     if verdicts[last]:
         word = "better" if verdicts[last] > 0 else "still worse"
@@ -57,13 +57,13 @@ def clause(verdicts: Verdicts, than: str) -> Clause:
 
 
 def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
-    """What holds of which maps, those of which the same holds together."""
+    """Join clauses into a sentence; maps with the same verdict share a clause."""
     alike: dict[str, list[tuple[str, Sequence[str]]]] = {}
     for (start, holds), names in clauses.items():
         alike.setdefault(holds, []).append((start, names))
     told, before = [], ""
     for holds, of in alike.items():
-        if len(of) == 1 and of[0][0] == before:  # said once for what stands side by side
+        if len(of) == 1 and of[0][0] == before:  # avoids repetition for adjacent clauses
             of = [("", of[0][1])]
         else:
             before = of[0][0] if len(of) == 1 else ""

@@ -1,4 +1,4 @@
-"""What a learning curve and a curve over wrong grades say, in sentences."""
+"""Sentences under learning curves and curves over wrong grades."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankviz.metrics.significance import queries_needed
 
 
 def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
-    """From how many training queries on a model is not worse than the one that learned from all."""
+    """Say from how many training queries on a model is not worse than the one trained on all."""
     rising = table.sort_values("share")
     whole, parts = rising.iloc[-1], rising.iloc[:-1]
     there, few = int(whole["queries"]), _too_few(whole)
@@ -33,7 +33,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
 
 
 def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
-    """Up to which share of wrong grades a model is not worse than the one without any."""
+    """Say up to which share of wrong grades a model is not worse than without any."""
     rising = table.sort_values("flipped")
     clean, parts = rising.iloc[0], rising.iloc[1:]
     few = _too_few(clean)
@@ -58,7 +58,7 @@ def _is_worse(parts: pd.DataFrame) -> pd.Series:
 
 
 def _too_few(row: pd.Series) -> str:
-    """That so many queries decide nothing; "" where they may."""
+    """Say that the queries are too few for a decision; "" if they may suffice."""
     n = int(row["judged_by"])
     needed = queries_needed()
     queries = "1 query is" if n == 1 else f"{n} queries are"
@@ -70,7 +70,7 @@ def _share(row: pd.Series) -> str:
 
 
 def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
-    """How a model that is not worse compares with the one that learned from all, with means and interval."""
+    """Compare a model that is not worse with the one trained on all data, with means and interval."""
     if row["distinguishable"]:
         return f"is even {_by(row)} than with {of}"
     ends = interval_in_words(row["difference_low"], row["difference_high"])
@@ -82,8 +82,8 @@ def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
 
 
 def _by(row: pd.Series) -> str:
-    """How much better or worse, with its interval."""
+    """Say how much better or worse, with the interval."""
     word = "better" if row["difference"] > 0 else "worse"
     near, far = sorted((abs(row["difference_low"]), abs(row["difference_high"])))
-    digits = max(3, math.ceil(-math.log10(near)))  # an end that leaves out 0 does not read as 0
+    digits = max(3, math.ceil(-math.log10(near)))  # an end that excludes 0 is not printed as 0
     return f"{word} by {abs(row['difference']):.3f} (95 % interval [{near:.{digits}f}, {far:.{digits}f}])"

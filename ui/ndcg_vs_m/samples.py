@@ -1,4 +1,4 @@
-"""The tabs "Learning curve" and "Label noise": what a model learns from samples of its training part."""
+"""The tabs "Learning curve" and "Label noise": models trained on samples of the training part."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ USUAL_METRIC = "NDCG@10"
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What is varied of the training part.
+    """A variation of the training part.
 
     Attributes
     ----------
     setting : Setting
     axis : Axis
     reading : (table of one model, its name, metric) -> str
-        What it says.
+        Its sentence.
     key : str
-        Of the figure.
+        Key of the figure.
     short : str
-        What the keys of its controls begin with.
+        Prefix of the keys of its controls.
     about : str
-        What is drawn anew, for captions.
+        Resampled items, for captions.
     """
 
     setting: Setting
@@ -78,13 +78,13 @@ EXPERIMENTS = {
         "judged by keeps its own. Wrong grades of a smaller share are among those of a larger one",
     ),
 }
-"""By the names of their tabs."""
+"""Experiments by the names of their tabs."""
 
 
 def wanted(spec: RunSpec) -> list[RunSpec]:
-    """The runs that the open tab wants, none where it is none of these; of each model also the one of all.
+    """Return the runs of the open tab, none for other tabs; including each model on the whole part.
 
-    The page asks for all its runs at once, above the tabs, whose controls are read before they are drawn.
+    The page requests all runs at once, above the tabs; their controls are read before they are drawn.
     """
     tab = st.session_state.get(VIEW, st.query_params.get(VIEW))
     if tab not in EXPERIMENTS:
@@ -104,7 +104,7 @@ def wanted(spec: RunSpec) -> list[RunSpec]:
 
 
 def _held(key: str, default: int) -> int:
-    """What a control of a tab holds, before it is drawn: what the address says, at first."""
+    """Return the value of a tab's control before it is drawn: initially from the address."""
     if key in st.session_state:
         return int(st.session_state[key])
     asked = st.query_params.get(key, "")
@@ -112,7 +112,7 @@ def _held(key: str, default: int) -> int:
 
 
 def _controls(short: str) -> None:
-    """What a tab adds to the page's controls; `wanted` reads them."""
+    """Draw the tab's own controls; `wanted` reads them."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.container(width=180).slider(
         "Draws",
@@ -135,7 +135,7 @@ def _controls(short: str) -> None:
 
 
 def _values(spec: RunSpec, varied: Setting) -> list[float]:
-    """The shares that are tried: of queries those that are different numbers of them."""
+    """Return the shares to try; for queries, those with different numbers of them."""
     values = varied.offer.values if isinstance(varied.offer, Steps) else (varied.default,)
     if varied is not QUERY_SHARE:
         return list(values)
@@ -151,7 +151,7 @@ def draw(
     found: Mapping[RunSpec, RunRecord],
     part: str,
 ) -> None:
-    """The curve as far as its runs are there, what it says, and its numbers."""
+    """Draw the curve of the existing runs, its sentence, and its numbers."""
     experiment = EXPERIMENTS[tab]
     _controls(experiment.short)
     metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC

@@ -1,4 +1,4 @@
-"""Below the NDCG-against-m curve: one query as m grows, how near the exact ranking is, the numbers."""
+"""Tabs below the NDCG-against-m curve: one query over m, distance to the exact ranking, and numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LENGTHS = {"top": f"first {TOP}", "all": "all"}
 @st.fragment
 @errors_as_sentences()
 def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
-    """The rank of each document of a query against m, the exact ranking at the right end."""
+    """Draw the rank of each document of a query against m, with the exact ranking at the right."""
     data = data_of(spec, spec.fold, part)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     feature_map, length = _rankings_drawn(row, spec)
@@ -60,7 +60,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
 
 
 def _about(runs: list[RunRecord], part: str) -> str:
-    """Their spec in words, with the range of m."""
+    """Describe the spec of runs, with the range of m."""
     ms = [r.spec.n_components for r in runs]
     return str(described([runs[0].spec], part, min(ms), max(ms)))
 
@@ -91,7 +91,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
 def _query(
     row: DeltaGenerator, runs: list[RunRecord], exact: RunRecord | None, data: RankingData, part: str
 ) -> int:
-    """The query that is chosen; without a choice the one whose first documents change most."""
+    """Return the chosen query; by default the one whose top changes most."""
     queries = [int(q) for q in data.query_ids]
     if st.session_state.get(QUERY) not in queries:
         st.session_state[QUERY] = None
@@ -126,7 +126,7 @@ def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exa
 
 
 def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
-    """Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
+    """Draw Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
     exact = [record for record in of_look(found, EXACT) if record.objective > 0]
     if of_look(found, EXACT) and not exact:
         st.info("Without preference pairs there is nothing to train, and no ranking to compare.")
@@ -186,7 +186,7 @@ def _names() -> str:
 
 
 def _which_may_be_lower() -> str:
-    """On which side of the exact objective those of the maps may lie."""
+    """Say on which side of the exact objective those of the maps may be."""
     within = [style_of(name).name for name in maps() if FEATURE_MAPS[name].expands]
     beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
     told = []
@@ -206,7 +206,8 @@ def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
 
 
 def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
-    """τ and overlap of every approximate run with its fold's exact run: map, choice, m, seed, query, fold."""
+    """Return τ and overlap of approximate runs with their fold's exact run: map, choice, m, seed, query,
+    fold."""
     tables, line = [], st.empty()
     pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
     for done, (one, record) in enumerate(pairs):
@@ -227,7 +228,7 @@ def _errors(
 
 
 def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
-    """The means behind the figure, one row per m, one column per method and metric; and every run."""
+    """Draw the means behind the figure, one row per m, one column per method and metric; and every run."""
     table = metric_vs_m.data(found, part, chosen.metrics)
     wide = table.pivot_table(
         index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False

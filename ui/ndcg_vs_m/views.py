@@ -1,4 +1,4 @@
-"""The NDCG-against-m page: what to compute, the figure, and what it says. Its tabs: tabs.py."""
+"""The NDCG-against-m page: its runs, figure and sentences. Its tabs: tabs.py."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def settings(spec: RunSpec) -> Settings:
 
 
 def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
-    """Whether the exact kernel is drawn, and whether all four panels are."""
+    """Draw the switches; return whether to draw the exact kernel, and all four panels."""
     more = row.popover("More", help="The exact kernel, and four metrics at once.")
     exact = more.toggle(
         "Exact kernel",
@@ -130,7 +130,8 @@ def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
 
 
 def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    """The linear model of every fold, approximations by seed and fold, the exact kernel, the sidebar's."""
+    """Return the linear model of every fold, approximations by seed and fold, the exact kernel, the
+    sidebar's."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
     say_what_is_left_out(approximate_specs(state)[1])
@@ -148,17 +149,17 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 
 def maps() -> list[str]:
-    """The maps whose curves are drawn, by their looks."""
+    """Return the the maps whose curves are drawn, by their looks."""
     return [look_of(curve) for curve in kernels(st.session_state)]
 
 
 def seeded(spec: RunSpec, k: int) -> RunSpec:
-    """The same with the k-th seed from its own on, where a seed decides anything."""
+    """Return the spec with the k-th seed from its own on, if it uses a seed."""
     return spec.but(seed=spec.seed + k) if SEED.name in spec else spec
 
 
 def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
-    """The runs of every fold, or none where one cannot be made, which is said then."""
+    """Return the runs of every fold, or none with a message if one is impossible."""
     runs = [spec.but(fold=fold) for fold in folds]
     try:
         for run in runs:
@@ -170,7 +171,8 @@ def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
 
 
 def _check(run: RunSpec) -> None:
-    """Raise `DataError` where a run would not fit into memory, `SettingError` where its solver cannot."""
+    """Raise `DataError` if a run does not fit into memory, `SettingError` if its solver does not support
+    it."""
     cost = predicted(run)
     check_budget(cost)
     if cost.sizes.in_kernel_space and run.declared().get(SOLVER.name) is SOLVER:
@@ -180,9 +182,9 @@ def _check(run: RunSpec) -> None:
 def records(
     spec: RunSpec, chosen: Settings, beside: Sequence[RunSpec]
 ) -> tuple[list[RunRecord], dict[RunSpec, RunRecord]]:
-    """The runs of the curve that are there, as it grows: of each model all folds, or it is not shown yet.
+    """Return the existing runs of the curve: a model appears once all its folds exist.
 
-    Also those that the open tab wants beside, by their specs.
+    Also return the open tab's further runs, by their specs.
     """
     wanted = specs(spec, chosen)
     whole = run_what_comes(
@@ -196,7 +198,7 @@ def records(
 
 
 def in_short(chosen: Settings, part: str) -> str:
-    """The page's subject in words: all maps over a range of m, with the sidebar's other settings."""
+    """Describe the page's subject: all maps over a range of m, with the sidebar's other settings."""
     first = int(st.session_state[SEED.key])
     told = {SEED.name: f"seeds {first} to {first + chosen.seeds - 1}"} if chosen.seeds > 1 else {}
     curves = kernels(st.session_state)
@@ -206,7 +208,7 @@ def in_short(chosen: Settings, part: str) -> str:
 
 
 def _say_levels(found: list[RunRecord], part: str) -> None:
-    """The models that are levels beside the curves, a line each, where they do not share all with these."""
+    """Draw a line for each model shown as a level, with settings that differ from the curves."""
     shared = dict(described(kernels(st.session_state), part, 1, 1).settings)
     levels = {record.spec.but(digest="", fold="") for record in found if not is_curve(record.spec)}
     lines = []
@@ -219,12 +221,12 @@ def _say_levels(found: list[RunRecord], part: str) -> None:
 
 
 def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
-    """A part of a fold, normalised as the spec says."""
+    """Return a part of a fold, normalised for the spec."""
     return normalised(spec.but(fold=fold)).parts[part]
 
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
-    """The curves with the linear and the exact level, what the queries support, the run behind a point."""
+    """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
     say_if_nothing_was_learned(found[0])
     table = metric_vs_m.data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
@@ -232,7 +234,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     told = [words for of_metric in answers.values() for words in of_metric]
     answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
     figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
-    # a click offers the run, and is no reason to fade all others
+    # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = show_figure(
         figure,
@@ -255,7 +257,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
 
 
 def marked(spec: RunSpec, chosen: Settings) -> int | None:
-    """The sidebar's m, where it counts and is in the grid."""
+    """Return the sidebar's m, if it is used and in the grid."""
     return spec.n_components if is_curve(spec) and spec.n_components in chosen.grid else None
 
 
@@ -278,7 +280,7 @@ def _band_in_words(chosen: Settings) -> str:
 
 
 def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
-    """The grades of all folds that are shown, as one part without features: for counts."""
+    """Return the grades of all shown folds as one part without features, for counts."""
     parts = [data_of(spec, fold, part) for fold in chosen.folds]
     if len(parts) == 1:
         return parts[0]
@@ -289,7 +291,7 @@ def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
 
 
 def _open_selected(event: Any, found: list[RunRecord]) -> None:
-    """A button that opens the run behind the point that was clicked."""
+    """Draw a button that opens the run of the clicked point."""
     chosen = {point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")}
     for record in (r for r in found if r.spec.hash in chosen):
         drawn = f", seed {record.spec.seed}" if SEED.name in record.spec else ""

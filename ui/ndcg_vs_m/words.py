@@ -1,4 +1,4 @@
-"""Sentences of the NDCG-against-m page: differences the queries support, seconds, agreement of rankings."""
+"""Texts of the NDCG-against-m page: significant differences, seconds, agreement of rankings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ VERDICTS = {1: "better", -1: "worse", 0: "not distinguishable"}
 
 
 def of_look(found: Iterable[RunRecord], look: str, m: int | None = None) -> list[RunRecord]:
-    """The runs of one look, RankSVM's of one map or those of another method; or those with one m."""
+    """Return the runs of one look (RankSVM with one map, or another method), or those with one m."""
     return [r for r in found if look_of(r.spec) == look and m in (None, r.spec.get("n_components"))]
 
 
 def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
-    """A metric by fold and query, the mean over seeds."""
+    """Return a metric by fold and query, averaged over seeds."""
     each: dict[str, dict[int, pd.Series[float]]] = {}
     for r in found:
         each.setdefault(r.spec.fold, {})[r.spec.get("seed", 0)] = r.metrics[part][metric]
@@ -34,7 +34,7 @@ def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[f
 
 
 def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> list[str]:
-    """Verdicts of the queries, beside the linear model and the exact kernel where these are there."""
+    """Compare with the linear model and the exact kernel, if they exist."""
     told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name, maps))]
     if not told:
         return []
@@ -52,9 +52,9 @@ def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[s
 def against(
     found: Sequence[RunRecord], part: str, metric: str, reference: str, maps: Sequence[str]
 ) -> str | None:
-    """Where each of the maps can be told from the linear or the exact model; None where that is missing.
+    """Say where each map differs significantly from the linear or the exact model; None if that is missing.
 
-    Compared with the linear model, all others that are no curve over m are told about too.
+    For the linear model, include all models that are not curves over m.
     """
     level = of_look(found, reference)
     if not level:
@@ -69,7 +69,7 @@ def against(
 
 
 def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> list[str]:
-    """Of the models that are no curve over m, where each can be told from those of `level`."""
+    """Compare each model that is not a curve over m with those of `level`."""
     specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
     specs.pop(look_of(level[0].spec))
     told = []
@@ -82,13 +82,14 @@ def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, m
 def verdicts_by_m(
     found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str, name: str
 ) -> dict[int, int]:
-    """m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds averaged."""
+    """Return m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds
+    averaged."""
     ms = sorted({r.spec.n_components for r in of_look(found, name)})
     return {m: verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
 
 
 def compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
-    """Runs beside those of a level, query by query, seeds averaged; kept by their hashes."""
+    """Compare runs with those of a level, query by query, seeds averaged; cached by their hashes."""
     hashes = tuple(r.spec.hash for r in runs), tuple(r.spec.hash for r in level)
     return _comparison(*hashes, part, metric, runs, level)
 
@@ -106,12 +107,12 @@ def _comparison(
 
 
 def verdict(found: Comparison) -> int:
-    """Better (1), worse (−1) or not distinguishable (0)."""
+    """Return better (1), worse (−1) or not distinguishable (0)."""
     return int(np.sign(found.difference)) if found.distinguishable else 0
 
 
 def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
-    """Say of m → better (1), worse (−1) or not distinguishable (0) which stretches of m are which."""
+    """Describe ranges of m by verdicts: m → better (1), worse (−1) or not distinguishable (0)."""
     if not verdicts:
         return "has no run yet"
     if len(set(verdicts.values())) == 1:
@@ -132,7 +133,7 @@ def _stretch(ms: list[int]) -> str:
 
 
 def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[str]) -> str:
-    """How long training took at the largest m, and of the models beside the curves: medians over runs."""
+    """Give the training seconds at the largest m, and of other models: medians over runs."""
     runs = {f"{style_of(name).name} with m = {largest}": of_look(found, name, largest) for name in maps}
     specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
     runs |= {in_a_sentence(spec): of_look(found, look) for look, spec in specs.items()}
@@ -146,7 +147,7 @@ def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[st
 
 
 def agreement(errors: pd.DataFrame, m: int) -> str:
-    """How alike the rankings at one m are to the exact one's, and which of the maps can be told apart."""
+    """Compare rankings at one m with the exact one, and say which maps differ significantly."""
     at_m = errors[errors["m"] == m]
     taus = {
         name: at_m[at_m["map"] == name].groupby(["fold", "query"], sort=False)["tau"].mean().dropna()
@@ -162,12 +163,12 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
 
 
 def _short(tau: float) -> str:
-    """Two decimals, or three where these would make a 1 of less."""
+    """Format with two decimals, or three if two would round up to 1."""
     return f"{tau:.2f}" if tau == 1 or tau < 0.995 else f"{min(tau, 0.999):.3f}"
 
 
 def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
-    """Which of two maps comes nearer to the exact ranking, as far as the queries support it."""
+    """Say which of two maps is closer to the exact ranking, if significant."""
     common = taus[one].index.intersection(taus[two].index)
     if not len(common):
         return ""

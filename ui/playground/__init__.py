@@ -1,1 +1,1 @@
-"""The playground in the plane: documents that are dragged, and what a model makes of them."""
+"""The playground: documents dragged in the plane, and the model trained on them."""

@@ -1,4 +1,4 @@
-"""The playground's own controls, at the top of the sidebar: the set, and the model that is trained on it."""
+"""The playground's controls at the top of the sidebar: the set, and its model."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ PLANE_SEED = replace(
 )
 ALL = (PLANE, EACH, PLANE_SEED, MAP, M, PLANE_GAMMA, C, PLANE_LOSS)
 PARAMETERS = {MAP: "feature_map", M: "n_components", PLANE_GAMMA: "gamma", C: "C", PLANE_LOSS: "loss"}
-"""Of `RankSVM`, which the seed is one of too."""
+"""Settings of `RankSVM`, including the seed."""
 ENOUGH = 1e-4
-"""Tolerance of training: nearer the optimum no picture changes, and the hinge takes twice as long."""
+"""Tolerance of training: a smaller one changes no picture and doubles the time of the hinge."""
 OF = {M: N_COMPONENTS, PLANE_GAMMA: GAMMA}
-"""Which settings of a feature map these are: read where the map reads those."""
+"""The feature map's setting for each of these: read if the map reads it."""
 
 
 def controls() -> tuple[str, int, dict[str, Any]]:
-    """Draw them; returns the set, its size, and the settings of RankSVM that the chosen map reads."""
+    """Draw them; return the set, its size, and the settings of RankSVM that the chosen map reads."""
     with own_place():
         for setting in (PLANE, MAP):
             _draw(setting)
@@ -100,7 +100,7 @@ def _read_by_map(name: str) -> Callable[[Setting], bool]:
 
 
 def in_words() -> str:
-    """The set and the model in words."""
+    """Describe the set and the model."""
     read = _read_by_map(_now(MAP))
     shown = [setting for setting in (PLANE, MAP, M, PLANE_GAMMA, C, PLANE_LOSS) if read(setting)]
     return " · ".join(setting.told(_now(setting)) for setting in shown)

@@ -1,4 +1,4 @@
-"""What the browser is sent: documents, the model at every step on a grid, and what it is made of."""
+"""Data sent to the browser: documents, the model at every step on a grid, and its components."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ui.playground.scene import EDGE, Scene
 from ui.shared.look import ON_DARK
 
 SIDE, EXTENT = 57, 1.2
-"""Points of the grid along each side, and where it ends: what is shown of the plane."""
+"""Points of the grid along each side, and half its width."""
 WAVES = 3
-"""Waves that are drawn: those with the largest weights."""
+"""Number of waves drawn: those with the largest weights."""
 
 
 def packed(scene: Scene, fit: PlaneFit | None) -> dict[str, Any]:
-    """The scene and the model as JSON; without a model where there are no documents."""
+    """Return the scene and the model as JSON; no model without documents."""
     rows = [[number, *one] for number, one in scene.in_order]
     return {"documents": rows, "edge": EDGE, "model": None if fit is None else _model(fit)}
 
 
 def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
-    """Of grades and of the method, for the theme in use."""
+    """Return the colours of grades and of the method, for the current theme."""
 
     def shown(colour: str) -> str:
         return ON_DARK.get(colour, colour) if dark else colour
@@ -59,14 +59,14 @@ def _model(fit: PlaneFit) -> dict[str, Any]:
 
 
 def _grid() -> FloatArray:
-    """The grid's points (SIDE², 2), row by row from the top."""
+    """Return the grid's points (SIDE², 2), row by row from the top."""
     ticks = np.linspace(-EXTENT, EXTENT, SIDE)
     x, y = np.meshgrid(ticks, ticks[::-1])
     return np.column_stack((x.ravel(), y.ravel()))
 
 
 def _integers(surface: FloatArray) -> dict[str, Any]:
-    """Values as 16-bit integers with their scale, base64."""
+    """Return values as 16-bit integers with their scale, in base64."""
     scale = float(np.abs(surface).max(initial=0.0)) / 32767 or 1.0
     return {"scale": scale, "values": _text((surface / scale).round().astype("<i2"))}
 
@@ -76,12 +76,12 @@ def _text(values: NDArray[Any]) -> str:
 
 
 def _short(values: FloatArray) -> Any:
-    """Numbers with as many digits as can be seen."""
+    """Round numbers to visible digits."""
     return [_short(row) for row in values] if values.ndim > 1 else [float(f"{v:.6g}") for v in values]
 
 
 def _landmarks(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
-    """Where landmarks lie, and their coefficients at each step; those that others make needless have 0."""
+    """Return the landmarks and their coefficients at each step; redundant ones have 0."""
     fitted = fit.model.feature_map_
     if not isinstance(fitted, FittedNystroem):
         return None
@@ -93,7 +93,7 @@ def _landmarks(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
 
 
 def _waves(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
-    """The waves with the largest weights: their numbers, ω, b, and the weight of each at each step."""
+    """Return the waves with the largest weights: their numbers, ω, b, and their weights at each step."""
     fitted = fit.model.feature_map_
     if not isinstance(fitted, FittedFourier):
         return None
@@ -108,7 +108,7 @@ def _waves(fit: PlaneFit, steps: list[int]) -> dict[str, Any] | None:
 
 
 def _reach(fit: PlaneFit) -> float | None:
-    """The distance at which the kernel has fallen to a half."""
+    """Return the distance at which the kernel is 0.5."""
     kernel = fit.model.feature_map_.kernel
     if kernel is None:
         return None
