@@ -119,7 +119,7 @@ def _reach(fit: PlaneFit) -> float | None:
 
 
 def _kernels(fit: PlaneFit, *, both: bool) -> dict[str, Any]:
-    """K, and K̃ where it is another, by query and grade, as bytes: 0 for −1, 254 for 1."""
+    """Return K, and K̃ if it differs, by query and grade, as bytes: 0 for −1, 254 for 1."""
     order = np.lexsort((fit.data.y, fit.data.qid))
     found = [K[np.ix_(order, order)] for K in (fit.kernels if both else fit.kernels[:1])]
     sent = [_text((127 * (np.clip(K, -1, 1) + 1)).round().astype(np.uint8)) for K in found]

@@ -1,6 +1,6 @@
-"""What lies in the plane: a set with what was changed by hand, as a value, as a line of an address, as data.
+"""Contents of the plane: a set with changes by hand, as a value, as a line of an address, as data.
 
-Positions are in hundredths, so that a line of an address says exactly where everything lies.
+Positions are in hundredths, so that a line of an address is exact.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from rankviz.datasets import RankingData
 from rankviz.datasets.plane import FEATURES, make_plane
 
 EDGE = 1.15
-"""Documents and landmarks lie within it; the plane is shown a little beyond."""
+"""Largest coordinate of documents and landmarks; the plane extends a little beyond."""
 GRADES, QUERIES, MOST = 5, 4, 150
-"""How many grades and queries there are, and documents at most."""
+"""Number of grades and of queries, and largest number of documents."""
 LONGEST = 1200
-"""Characters of changes by hand that an address holds."""
+"""Largest number of characters of changes by hand in an address."""
 _ITEM = re.compile(r"(\d{1,3})(?:\.(-?\d{1,3})\.(-?\d{1,3})\.(\d)\.(\d))?")
 _LANDMARK = re.compile(r"z(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
 
 
 class Document(NamedTuple):
-    """A document: where it lies, its grade, and its query from 0."""
+    """A document: its position, its grade, and its query from 0."""
 
     x: float
     y: float
@@ -41,12 +41,12 @@ class Scene:
     plane : str
         A name in `PLANES`.
     each, seed : int
-        Documents of each query, and what they are drawn with.
+        Documents of each query, and the seed of the draw.
     changed : mapping
-        By the number of the document: what it is now, or None where it was taken away. Numbers from the size
-        of the set on are documents that were added.
+        Number of a document -> its present state, or None if deleted. Numbers from the size of the set on are
+        added documents.
     moved : mapping
-        Where landmarks lie that were moved, by their numbers.
+        Number of a moved landmark -> its position.
     """
 
     plane: str = "ring"
@@ -57,24 +57,24 @@ class Scene:
 
     @property
     def drawn(self) -> dict[int, Document]:
-        """The documents of the set itself, by number."""
+        """Documents of the original set, by number."""
         data = make_plane(self.plane, documents_per_query=self.each, seed=self.seed)
         rows = zip(data.X.tolist(), data.y.tolist(), (data.qid - 1).tolist(), strict=True)
         return {k: Document(x, y, grade, query) for k, ((x, y), grade, query) in enumerate(rows)}
 
     @property
     def documents(self) -> dict[int, Document]:
-        """The documents as they are now, by number."""
+        """Present documents, by number."""
         found = self.drawn | dict(self.changed)
         return {k: one for k, one in found.items() if one is not None}
 
     @property
     def by_hand(self) -> int:
-        """How many documents and landmarks were changed by hand."""
+        """Number of documents and landmarks changed by hand."""
         return len(self.changed) + len(self.moved)
 
     def after(self, change: Mapping[str, Any]) -> Self:
-        """The scene after a change that the browser tells; the same where it is none that can be."""
+        """Return the scene after a change from the browser; unchanged if the change is invalid."""
         try:
             return self._after(change)
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -97,7 +97,7 @@ class Scene:
 
     @property
     def line(self) -> str:
-        """The changes by hand in signs of an address; `read` takes them back."""
+        """The changes by hand as characters of an address; `read` parses them."""
         items = [
             f"{k}" if one is None else f"{k}.{_hundredths(one)}.{one.grade}.{one.query}"
             for k, one in self.changed.items()
@@ -105,7 +105,7 @@ class Scene:
         return "_".join([*items, *(f"z{k}.{_hundredths(place)}" for k, place in self.moved.items())])
 
     def read(self, line: str) -> Self:
-        """The set with the changes that a line says; ValueError for a line that says none."""
+        """Return the set with the changes of a line; ValueError for an invalid line."""
         changed: dict[int, Document | None] = {}
         moved: dict[int, tuple[float, float]] = {}
         for item in filter(None, line.split("_")):
@@ -124,7 +124,7 @@ class Scene:
 
     @property
     def data(self) -> RankingData | None:
-        """The documents with their grades in queries, None where there is none."""
+        """The documents with their grades in queries; None without documents."""
         rows = [one for _, one in self.in_order]
         if not rows:
             return None
@@ -146,7 +146,7 @@ def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
 
 
 def _place(told: Any) -> float:
-    """A coordinate within the plane, in hundredths; ValueError for what is no number."""
+    """Return a coordinate within the plane, in hundredths; ValueError for NaN."""
     value = float(told)
     if value != value:
         raise ValueError("not a number")
@@ -158,7 +158,7 @@ def _hundredths(place: Sequence[float]) -> str:
 
 
 def _number(told: Any) -> int:
-    """The number of a document or landmark."""
+    """Return the number of a document or landmark."""
     number = int(told)
     if not 0 <= number < 1000:
         raise ValueError("no number of anything in the plane")

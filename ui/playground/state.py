@@ -1,4 +1,4 @@
-"""The scene of a visitor: what the controls and the hand have made of it, with a way back."""
+"""The scene of a visitor: the result of controls and changes by hand, with undo."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ui.playground.scene import LONGEST, Scene
 from ui.shared.components import each, record, text, whole
 
 KEY, LINE = "plane", "docs"
-"""Of the component, and of the changes by hand in the address."""
+"""Keys of the component, and of the changes by hand in the address."""
 _HELD = "plane-held"
 CHANGES = each(record(rev=whole, kind=text))
-"""The shape of what the browser tells; what else a change has `Scene.after` checks."""
+"""Shape of the browser's messages; `Scene.after` checks the rest of a change."""
 FURTHEST = 200
-"""Changes that can be undone."""
+"""Number of changes that can be undone."""
 
 
 @dataclass
 class Held:
-    """What a session keeps of the plane.
+    """A session's state of the plane.
 
     Attributes
     ----------
     scene : Scene
     before : list of Scene
-        What undoing leads back to, the latest last.
+        Earlier scenes for undo, the latest last.
     seen : int
-        The number of the last change that the browser told and that is in the scene.
+        Number of the browser's last change in the scene.
     unread : bool
-        Whether the address had changes that could not be read.
+        True if the address had changes that could not be read.
     """
 
     scene: Scene
@@ -41,7 +41,7 @@ class Held:
     unread: bool = False
 
     def take(self, change: Mapping[str, Any]) -> None:
-        """Put a change into the scene, or take the last one back."""
+        """Apply a change to the scene, or undo the last one."""
         if change.get("kind") == "undo":
             if self.before:
                 self.scene = self.before.pop()
@@ -53,7 +53,7 @@ class Held:
 
 
 def held(plane: str, each: int, seed: int) -> Held:
-    """What the session keeps; another set, size or seed begins anew, at first with what the address says."""
+    """Return the session's state; a new set, size or seed starts again, initially with the address."""
     found: Held | None = st.session_state.get(_HELD)
     scene = Scene(plane, each, seed)
     if found is None:
@@ -69,7 +69,7 @@ def held(plane: str, each: int, seed: int) -> Held:
 
 
 def take_changes(changes: list[dict[str, Any]]) -> None:
-    """Put what the browser has told into the scene (a callback); it repeats changes until they are seen."""
+    """Apply the browser's changes to the scene (a callback); it repeats changes until they are seen."""
     found: Held = st.session_state[_HELD]
     for change in changes:
         if change["rev"] > found.seen:
@@ -78,7 +78,7 @@ def take_changes(changes: list[dict[str, Any]]) -> None:
 
 
 def to_address(scene: Scene) -> bool:
-    """Put the changes by hand into the address; returns whether they are short enough for one."""
+    """Put the changes by hand into the address; return True if they are short enough."""
     line = scene.line
     short = len(line) <= LONGEST
     st.session_state[LINE] = line

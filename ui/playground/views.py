@@ -1,4 +1,4 @@
-"""The playground: the answer, the plane with what can be done to it, and what can be taken away."""
+"""The playground: the answer, the plane with its controls, and downloads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ABOUT = (
 
 
 def plane(held: Held, settings: Mapping[str, Any]) -> None:
-    """The answer above the plane; the page ends here where the first figure is wanted alone."""
+    """Draw the answer and the plane; the page ends here if only the first figure is wanted."""
     scene, data = held.scene, held.scene.data
     fit = None if data is None else fit_plane(data, settings, scene.moved)
     show_answer(sentence(words.EMPTY if fit is None else _answer(fit, settings)))
@@ -47,7 +47,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
 
 
 def below(held: Held, *, short: bool) -> None:
-    """What is drawn, and the documents as a file."""
+    """Draw the description, and a download of the documents."""
     data = held.scene.data
     if not short:
         st.caption(
@@ -70,7 +70,7 @@ def below(held: Held, *, short: bool) -> None:
 
 
 def letor(data: RankingData) -> bytes:
-    """The documents as LETOR text."""
+    """Return the documents as LETOR text."""
     stream = BytesIO()
     write_letor(data, stream)
     return stream.getvalue()

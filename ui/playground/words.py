@@ -1,4 +1,4 @@
-"""What the playground finds, in sentences that the counts bear out."""
+"""Texts of the playground, computed from counts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ TERMS_HERE = (
     "γ",
     "C",
 )
-"""Terms of the glossary that the playground uses."""
+"""Glossary terms of the playground."""
 EMPTY = "No documents: press Add and click into the plane, or reset it"
 
 
 def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
-    """How many pairs a model orders, how many the exact kernel where it is another, how many a direction."""
+    """Give the pairs ordered by a model, by the exact kernel if it differs, and by the best direction."""
     n = fit.model.n_pairs_
     if n == 0:
         return no_pairs(fit)
@@ -45,14 +45,14 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
 
 
 def no_pairs(fit: PlaneFit) -> str:
-    """Why there is nothing to learn, and what to do."""
+    """Explain why there is nothing to learn, and the remedy."""
     if fit.data.n_documents == 1:
         return "No pairs: one document alone. Add another one to its query, with another grade"
     return "No pairs: no query has two documents of different grades. Give some document another grade"
 
 
 def who(fit: PlaneFit) -> str:
-    """The model within a sentence."""
+    """Name the model within a sentence."""
     kind, m = FEATURE_MAPS[fit.model.feature_map], fit.model.n_components_
     if kind.approximates:
         thing = counted(m, "landmark") if kind.expands else f"{m} frequenc{'y' if m == 1 else 'ies'}"
@@ -61,7 +61,7 @@ def who(fit: PlaneFit) -> str:
 
 
 def of_pairs(right: int, n: int) -> str:
-    """So many of all pairs."""
+    """Give a number of all pairs."""
     if right == n:
         return "the only pair" if n == 1 else f"all {n:,} pairs"
     share = min(max(round(100 * right / n), 1 if right else 0), 99)
@@ -73,7 +73,7 @@ def _all(right: int, n: int) -> str:
 
 
 def _bound(right: int, direction: int) -> str:
-    """What is said of a linear model beside the best of all directions."""
+    """Compare a linear model with the best direction."""
     if right < direction:
         return f"the best of all directions orders {direction:,}"
     return "no direction can do better"
@@ -86,7 +86,7 @@ def _most(direction: int, n: int) -> str:
 
 
 def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
-    """What is drawn of the model itself, each with the kind of its mark."""
+    """Return descriptions of the drawn parts of the model, each with the kind of its mark."""
     kind = FEATURE_MAPS[fit.model.feature_map]
     if kind.is_identity:
         return [("arrowed", "w: scores grow along it")]
@@ -98,7 +98,7 @@ def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
 
 
 def of_kernels(fit: PlaneFit) -> list[str]:
-    """What the matrices beside the plane are."""
+    """Return the titles of the matrices next to the plane."""
     kind = FEATURE_MAPS[fit.model.feature_map]
     if not kind.has_kernel:
         return []
@@ -110,7 +110,7 @@ def of_kernels(fit: PlaneFit) -> list[str]:
 
 
 def note(fit: PlaneFit) -> str:
-    """What the circle and the matrices show."""
+    """Explain the circle and the matrices."""
     if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
         return "A linear score grows in one direction: its lines of equal score are straight and parallel."
     told = (
@@ -123,13 +123,13 @@ def note(fit: PlaneFit) -> str:
 
 
 def goal(*, dark: bool) -> str:
-    """What a model is for, in the looks of the theme."""
+    """Explain the aim of a model, with the colours of the theme."""
     higher = "lighter" if dark else "darker"
     return f"Same shape: one query. Within each, {higher} documents should score higher."
 
 
 def landmarks_there_are(scene: Scene, settings: Mapping[str, Any]) -> str:
-    """That there are fewer landmarks than were asked for, where there are."""
+    """Say that there are fewer landmarks than requested, if so."""
     places = len({(one.x, one.y) for one in scene.documents.values()})
     if not 0 < places < settings.get("n_components", 0) or not has_landmarks(settings["feature_map"]):
         return ""
@@ -137,7 +137,7 @@ def landmarks_there_are(scene: Scene, settings: Mapping[str, Any]) -> str:
 
 
 def about(scene: Scene) -> str:
-    """How many documents there are, of how many queries, and how many were changed by hand."""
+    """Count documents, queries, and changes by hand."""
     documents = scene.documents.values()
     queries = len({one.query for one in documents})
     of = f"{queries} {'query' if queries == 1 else 'queries'}"

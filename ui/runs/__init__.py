@@ -1,1 +1,1 @@
-"""The Runs page: all runs that a visitor may see, searched, filtered, marked, taken along."""
+"""The Runs page: all runs that a visitor may see, with search, filters, marks and export."""

@@ -1,4 +1,4 @@
-"""What can be done with the runs that are chosen: mark them, hide them, take them along, go on with them."""
+"""Actions on selected runs: mark, hide, export, open."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ui.shared.visitors import visitor
 
 _GONE = "runs-gone"
 MOST_COMPARED = 100
-"""So many runs go into the address of the page that compares them."""
+"""Largest number of runs in the address of the Compare page."""
 
 
 def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
-    """Buttons for the chosen runs. Marks are of one's own runs only."""
+    """Draw buttons for the chosen runs. Only own runs can be marked."""
     own = [digest for digest in chosen if table.loc[digest, "own"]]
     every = len(chosen) == len(table)
     st.button(
@@ -124,14 +124,14 @@ def _delete(own: Sequence[str]) -> None:
 
 @errors_as_sentences()
 def restore(digests: Sequence[str]) -> None:
-    """Show runs again that were deleted (a callback)."""
+    """Restore deleted runs (a callback)."""
     run_store().marks.restore(visitor(), digests)
     st.session_state.pop(_GONE, None)
     choose([])
 
 
 def say_what_is_gone() -> None:
-    """The runs that were deleted last, with a button that brings them back."""
+    """Name the runs deleted last, with a button to restore them."""
     gone = st.session_state.get(_GONE, [])
     if gone:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -141,7 +141,7 @@ def say_what_is_gone() -> None:
 
 
 def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
-    """What goes on with the chosen runs: one run on Train, several to be compared."""
+    """Draw further steps for the chosen runs: one opens on Train, several can be compared."""
     specs = run_store().listing.specs(chosen) if len(chosen) == 1 else []
     if specs:
         _open(specs[0], table.loc[chosen[0], "state"] == IMPORTED)
@@ -154,9 +154,9 @@ def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
 
 
 def _open(spec: RunSpec, brought: bool) -> None:
-    """A button that sets the sidebar to a run and opens Train; or why there is none.
+    """Draw a button that opens a run on Train; otherwise explain why not.
 
-    Of a run that was imported (`brought`) it has the run made here.
+    For an imported run (`brought`), it has the run made here.
     """
     found, why = datasets().get(spec.dataset), ""
     try:

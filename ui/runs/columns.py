@@ -1,4 +1,4 @@
-"""Columns of tables of runs: what each is called, how its values are written, and which of them differ."""
+"""Columns of tables of runs: their names, the format of values, and which of them differ."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _NORMALISED = replace(
 )
 PARTS = {"vali": "validation", "train": "training", "test": "test"}
 SMALL = 1e-3
-"""Of numbers below it the powers of ten tell more than the zeros after the point."""
+"""Smaller numbers are written as powers of ten."""
 MOST_TOLD = 8
-"""So many settings that all runs share are told, the others counted."""
+"""Largest number of common settings to list; the others are counted."""
 
 
 def known() -> dict[str, tuple[Setting, ...]]:
-    """The settings that runs may have, by name: methods may call different ones the same."""
+    """Return the settings of runs by name; methods may have different settings of the same name."""
     found: dict[str, tuple[Setting, ...]] = {}
     of_methods = every(one for method in METHODS.values() for one in method.settings)
     for one in (DATASET, FOLD, METHOD, *of_methods, _NORMALISED, *OF_SAMPLES):
@@ -41,9 +41,9 @@ def known() -> dict[str, tuple[Setting, ...]]:
 
 
 class Columns:
-    """The columns of a table of runs that are data and settings, in the order in which they are told.
+    """The data and settings columns of a table of runs, in order of display.
 
-    `table` is the table with numbers as numbers, also where some runs do not have the setting.
+    `table` has numbers as numbers, even if some runs do not have the setting.
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
@@ -52,22 +52,22 @@ class Columns:
         self.table = table.assign(**{name: _numbers(table[name]) for name in self.names})
 
     def setting(self, name: str, value: Any = None) -> Setting:
-        """The setting of a name: of several the one that has this value to choose."""
+        """Return the setting with this name; if there are several, the one that offers this value."""
         held, named = self._known[name], isinstance(value, str)
         return next((one for one in held if named and value in one.options), held[0])
 
     @cached_property
     def _varying(self) -> list[str]:
-        """Those that are not the same in all runs: no part of the table has others."""
+        """Columns that differ between runs; parts of the table differ in no others."""
         return [name for name in self.names if self._differs(name, self.table)]
 
     def differing(self, part: pd.DataFrame) -> list[str]:
-        """Those that are not the same in all runs of a part of the table."""
+        """Return the columns that differ within a part of the table."""
         whole = len(part) == len(self.table)
         return [name for name in self._varying if whole or self._differs(name, part)]
 
     def _differs(self, name: str, table: pd.DataFrame) -> bool:
-        """Whether runs differ in a setting; one that only some have does not count."""
+        """Return True if runs differ in a setting; a setting that only some runs have does not count."""
         values = table[name].map(repr).where(table[name].notna()) if _mixed(table[name]) else table[name]
         found = values.unique()
         gaps = int(pd.isna(found).sum())
@@ -75,20 +75,20 @@ class Columns:
         return len(found) - gaps + none_is_a_value > 1
 
     def told(self, name: str, value: Any) -> str:
-        """A value as captions tell it: "C = 2⁻⁷"."""
+        """Format a value as in captions: "C = 2⁻⁷"."""
         setting = self.setting(name, value)
         if isinstance(setting.domain, Whole) and isinstance(value, float):
             value = int(value)
         return setting.told(value if isinstance(value, Hashable) else setting.domain.plain(value))
 
     def alone(self, name: str, value: Any) -> str:
-        """A value alone, for menus and cells: "RBF", "2⁻⁷"."""
+        """Format a value alone, for menus and cells: "RBF", "2⁻⁷"."""
         if is_none(value):
             return "none"
         return self.told(name, value).removeprefix(f"{self.setting(name, value).symbol} = ")
 
     def common(self, part: pd.DataFrame) -> str:
-        """What all runs of a part of the table share, in Markdown; without what goes without saying."""
+        """Describe the common settings of a part of the table, in Markdown, without obvious ones."""
         differing = self.differing(part)
         values = {name: part[name].dropna() for name in self.names if name not in differing}
         words = [self._unless_understood(name, held.iloc[0]) for name, held in values.items() if len(held)]
@@ -101,7 +101,7 @@ class Columns:
         return "" if setting.quiet and value == setting.default else self.told(name, value)
 
     def by_powers(self, name: str, table: pd.DataFrame) -> bool:
-        """Whether a column is offered as powers, and has only such."""
+        """Return True if a column is offered as powers, and has only powers."""
         base = self.base(name)
         if base is None or not pd.api.types.is_float_dtype(table[name]):
             return False
@@ -109,21 +109,21 @@ class Columns:
         return len(found) > 0 and all(_exponent(value, base) is not None for value in found)
 
     def base(self, name: str) -> int | None:
-        """The base of a column of powers: 10 of small numbers such as tolerances; None of other columns."""
+        """Return the base of a column of powers: 10 for small numbers such as tolerances; None for others."""
         offer = self.setting(name).offer
         if isinstance(offer, Powers):
             return offer.base
         return 10 if isinstance(offer, Steps) and any(0 < one < SMALL for one in offer.values) else None
 
     def exponents(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
-        """The exponents of a column of powers."""
+        """Return the the exponents of a column of powers."""
         base = self.base(name)
         assert base is not None
         by_value = {value: _exponent(value, base) for value in table[name].dropna().unique()}
         return table[name].map(by_value).astype("float")
 
     def in_words(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
-        """A column as texts, None where a run does not have the setting."""
+        """Return a column as texts; None for runs without the setting."""
         values = table[name]
         if not _mixed(values):
             words = {value: self.alone(name, value) for value in values.dropna().unique()}
@@ -134,23 +134,23 @@ class Columns:
 
 
 def _mixed(values: pd.Series[Any]) -> bool:
-    """Whether values of several kinds are in a column, lists such as costs among them."""
+    """Return True if a column has values of several types, including lists such as costs."""
     return values.dtype == object
 
 
 def _numbers(values: pd.Series[Any]) -> pd.Series[Any]:
-    """A column as numbers where it has nothing else, but for gaps."""
+    """Return a column as numbers if it has only numbers and gaps."""
     kinds = set(map(type, values.dropna())) if _mixed(values) else set()
     return values.astype(float) if kinds and kinds <= {int, float} else values
 
 
 def is_none(value: Any) -> bool:
-    """Whether a run does not have a setting, or has none of it."""
+    """Return True if a run does not have a setting, or its value is None."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _exponent(value: float, base: int) -> int | None:
-    """The exponent of a power; None for what is none."""
+    """Return the exponent of a power; None for other values."""
     if value <= 0:
         return None
     nearest = round(math.log(value, base))
@@ -158,12 +158,12 @@ def _exponent(value: float, base: int) -> int | None:
 
 
 def metrics(columns: Iterable[str]) -> list[str]:
-    """The names of the metrics that a table has of any part, in its order."""
+    """Return the names of the table's metrics of any part, in order."""
     split = [name.partition(":") for name in columns]
     return list(dict.fromkeys(name for part, _, name in split if part in PARTS))
 
 
 def of_parts(names: Sequence[str], parts: Sequence[str], table: pd.DataFrame) -> dict[str, str]:
-    """The columns of metrics on parts that a table has, and what they are called."""
+    """Return the table's columns of metrics on parts, with their titles."""
     wanted = {f"{part}:{name}": f"{name}, {PARTS[part]}" for part in parts for name in names}
     return {column: title for column, title in wanted.items() if column in table}

@@ -1,4 +1,4 @@
-"""Which runs are shown: what the controls at the left say, each of them in the address."""
+"""Filters of the Runs page: controls on the left, each in the address."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ OF_SETTING = "only_"
 USUAL_METRIC = "NDCG@10"
 ALL, OWN, SHARED = "all", "own", "shared by others"
 MOST_STOPS = 200
-"""A slider has so many values at most; of more, those that stand at even ranks."""
+"""Largest number of values of a slider; of more, values at even ranks are used."""
 PHRASES = ("dataset", "fold", "method", "feature_map", "kernel", "loss", "solver")
-"""Settings that the search looks through, by what they are called and by name."""
+"""Settings covered by the search, by label and name."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What was found.
+    """The result of the filters.
 
     Attributes
     ----------
     table : DataFrame
-        The runs that are shown.
+        The filtered runs.
     total : int
-        How many there are without filters.
+        Number of runs without filters.
     metric : str
-        The metric that runs are judged by, "" where none was computed.
+        The metric for comparing runs, "" if none was computed.
     differing : list of str
-        The settings that are not the same in all of them.
+        Settings that differ between these runs.
     """
 
     table: pd.DataFrame
@@ -58,7 +58,7 @@ class Shown:
 
 
 def metric_chosen(table: pd.DataFrame) -> str:
-    """The metric that runs are judged by."""
+    """Draw the menu of metrics; return the chosen one."""
     known = metrics(table.columns)
     if not known:
         return ""
@@ -68,7 +68,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
 
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
-    """Draw the filters; returns the runs that they let through."""
+    """Draw the filters; return the runs that match."""
     found = table[searched(table, columns, _search())]
     found = _by_names(found, table)
     found = _by_state(found, table)
@@ -80,21 +80,21 @@ def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
 
 
 def reset() -> None:
-    """Take all filters away (a callback)."""
+    """Remove all filters (a callback)."""
     state = st.session_state
     for key in [str(key) for key in state if is_a_filter(str(key))]:
-        if not isinstance(state[key], tuple):  # sliders go with what they were asked for by
+        if not isinstance(state[key], tuple):  # sliders end with the values that they filter
             state[key] = ALL if key == WHOSE else _NOTHING[type(state[key])]
     for key in [key for key in st.query_params if is_a_filter(key) and key not in state]:
         del st.query_params[key]
 
 
 _NOTHING: dict[type, Any] = {str: "", list: [], bool: False, float: 0.0}
-"""What widgets hold that filter nothing, by the type of what they hold."""
+"""Values of widgets without a filter, by type."""
 
 
 def is_a_filter(key: str) -> bool:
-    """Whether a widget's key is that of a filter."""
+    """Return True for a key of a filter's widget."""
     return key in set(KEYS) - {METRIC, DELETED} or key.startswith(OF_SETTING)
 
 
@@ -112,7 +112,7 @@ def _search() -> str:
 
 
 def searched(table: pd.DataFrame, columns: Columns, text: str) -> pd.Series[bool]:
-    """Which runs have all words of a text; upper and lower case are the same."""
+    """Return True for runs that have all words of a text, ignoring case."""
     wanted, found = text.casefold().split(), pd.Series(True, index=table.index)
     for word in wanted:
         here = table["note"].str.casefold().str.contains(word, regex=False)
@@ -126,13 +126,13 @@ def searched(table: pd.DataFrame, columns: Columns, text: str) -> pd.Series[bool
 
 
 def _has(values: pd.Series[Any], columns: Columns, name: str, word: str) -> pd.Series[bool]:
-    """Which values have a word in their name or in what they are called."""
+    """Return True for values with a word in their name or label."""
     known = [value for value in values.dropna().unique() if isinstance(value, str)]
     return values.isin([one for one in known if word in f"{one} {columns.alone(name, one)}".casefold()])
 
 
 def _choice(label: str, key: str, options: Sequence[Any], written: Mapping[Any, str], hint: str) -> list[Any]:
-    """Some of a few values; one that a link names and that is not there is left out."""
+    """Draw a menu of values; drop values from a link that do not exist."""
     if key in st.session_state:
         st.session_state[key] = [one for one in st.session_state[key] if one in options]
     return list(
@@ -188,7 +188,7 @@ def _by_metric(found: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _by_settings(found: pd.DataFrame, table: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Filters of the settings that one chooses; of names some, of numbers a range."""
+    """Draw filters of the other settings: menus for names, ranges for numbers."""
     offered = [name for name in columns.differing(table) if name not in (DATASET.name, FOLD.name)]
     if not offered:
         return found
@@ -208,7 +208,7 @@ def _by_settings(found: pd.DataFrame, table: pd.DataFrame, columns: Columns) -> 
 
 
 def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -> pd.Series[bool]:
-    """Which values lie between the two ends of a slider; runs without the setting while neither is moved."""
+    """Return True for values in a slider's range; for runs without the setting if it is not moved."""
     stops = stops_of(values)
     if len(stops) < 2:
         return values == values
@@ -217,7 +217,7 @@ def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -
     if held is not None and not all(one in stops for one in held):
         st.session_state[key] = ends
     words = {value: columns.alone(name, value) for value in stops}
-    if len(set(words.values())) < len(stops):  # rounded to the same
+    if len(set(words.values())) < len(stops):  # rounded to the same text
         words = {value: repr(value) for value in stops}
     low, high = st.select_slider(
         title, stops, ends, key=key, bind="query-params", format_func=words.__getitem__
@@ -228,7 +228,7 @@ def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -
 
 
 def stops_of(values: pd.Series[Any]) -> list[Any]:
-    """The values of a slider, rising: the least and the largest always."""
+    """Return the values of a slider, ascending, always including the smallest and the largest."""
     found = np.unique(values.dropna().to_numpy())
     places = np.unique(np.linspace(0, len(found) - 1, MOST_STOPS).round().astype(int)) if len(found) else []
     return [one.item() for one in found[places]] if len(found) > MOST_STOPS else [one.item() for one in found]

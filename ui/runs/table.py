@@ -1,4 +1,4 @@
-"""The table of runs: which columns it has, how they are written, which of its rows are chosen."""
+"""The table of runs: its columns, their formats, and the chosen rows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ui.runs.columns import Columns
 from ui.shared.show import show_table
 
 CHOSEN = "runs-chosen"
-"""Where the session has the digests of the runs that are chosen."""
+"""Session key of the digests of the chosen runs."""
 _LISTED, _VERSION = "runs-listed", "runs-version"
 HEIGHT = 390
 WHOSE = {(True, False): "own", (True, True): "own, shared", (False, False): "of others"}
-"""Whose a run is, by whether it is one's own, and whether one shares it."""
+"""Owner of a run in words, by two flags: own, and shared."""
 
 
 def cells(
     table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]
 ) -> pd.DataFrame:
-    """What the table shows of runs: marks that there are, what differs, metrics, state and time."""
+    """Return the cells of the table: marks in use, differing settings, metrics, state and time."""
     found: dict[str, Any] = {}
     if table["star"].any():
         found["★"] = table["star"].map({True: "★", False: ""})
@@ -51,7 +51,7 @@ def cells(
 
 
 def _title(columns: Columns, name: str, wanted: Sequence[str]) -> str:
-    """What a column is called: a symbol is short; of two settings that are called the same, the name too."""
+    """Return a column's title: a short symbol, or a label, with the name if labels coincide."""
     labels = {one: _short(columns, one) for one in wanted}
     title = labels[name]
     return title if list(labels.values()).count(title) == 1 else f"{title} ({name})"
@@ -71,12 +71,12 @@ def _written(columns: Columns, name: str, table: pd.DataFrame) -> pd.Series[Any]
 
 
 def _says_anything(values: pd.Series[Any]) -> bool:
-    """Whether any run has a word in a column: a setting that is none or not there everywhere has not."""
+    """Return True if any run has a value in a column."""
     return bool((values.notna() & ~values.isin(["", "none"])).any())
 
 
 def times(table: pd.DataFrame) -> pd.Series[Any]:
-    """When runs ended, or were asked for, in the visitor's zone."""
+    """Return the times at which runs ended or were submitted, in the visitor's time zone."""
     found = pd.to_datetime(table["ended"].fillna(table["created"]), unit="s", utc=True)
     zone = st.context.timezone
     return found.dt.tz_convert(zone) if zone else found
@@ -85,7 +85,7 @@ def times(table: pd.DataFrame) -> pd.Series[Any]:
 def formats(
     shown: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]
 ) -> dict[str, Any]:
-    """How columns are drawn: powers as the papers write them, metrics with four digits."""
+    """Return the formats of columns: powers as in the papers, metrics with four digits."""
     config = st.column_config
     found: dict[str, Any] = {title: config.NumberColumn(title, format="%.4f") for title in metrics.values()}
     for name in wanted:
@@ -104,7 +104,7 @@ def formats(
 
 
 def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: dict[str, str]) -> list[str]:
-    """Draw the table; returns the digests of the runs that are chosen in it."""
+    """Draw the table; return the digests of its chosen runs."""
     wanted = [name for name in wanted if _says_anything(_written(columns, name, table))]
     shown = cells(table, columns, wanted, metrics)
     key = _key(table, list(shown.columns))
@@ -126,23 +126,23 @@ def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: 
 
 
 def chosen_of(table: pd.DataFrame) -> list[str]:
-    """The chosen runs that a table has."""
+    """Return the chosen runs of a table."""
     return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
 
 
 def choose(digests: Iterable[str]) -> None:
-    """Choose runs, and draw the table anew with them (a callback)."""
+    """Choose runs, and redraw the table with them (a callback)."""
     st.session_state[CHOSEN] = list(digests)
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
 def _take(key: str) -> None:
-    """Take over what was clicked: by place, in the table as it was drawn."""
+    """Store the clicked rows, by their position in the table as drawn."""
     rows = st.session_state[key]["selection"]["rows"]
     st.session_state[CHOSEN] = [st.session_state[_LISTED][row] for row in rows]
 
 
 def _key(table: pd.DataFrame, titles: list[str]) -> str:
-    """The key of the widget: another one for other runs, for it remembers places and not runs."""
+    """Return the widget's key, which changes with the runs, because it stores positions."""
     told = "".join(table.index) + "|".join(titles) + str(st.session_state.get(_VERSION, 0))
     return f"runs-table-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"

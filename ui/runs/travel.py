@@ -1,4 +1,4 @@
-"""Runs as files: a selection that is taken along, and one that somebody brings."""
+"""Export and import of runs as files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 
 MOST_TAKEN = 1000
-"""So many records go into one file: each takes 30 to 200 kB, all are in memory while it is sent."""
+"""Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
 _VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
 
 
 def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
-    """Buttons for the chosen runs as one file, and for their rows as a table."""
+    """Draw buttons to export the chosen runs as one file, or their rows as a table."""
     made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
     with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
         many = len(made) > MOST_TAKEN
@@ -59,13 +59,13 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
 
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:
-    """Runs as rows of plain cells, their digest first; without metrics of test parts."""
+    """Return runs as rows of plain cells, their digest first, without metrics of test parts."""
     kept = table[[name for name in table if not name.startswith("test:")]].reset_index()
     return kept.assign(tags=kept["tags"].map(", ".join))
 
 
 def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
-    """What makes the file when the button is pressed, where nobody knows whose page it is."""
+    """Return a function that makes the file when the button is pressed; the visitor is unknown then."""
 
     def made() -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +77,7 @@ def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
 
 
 def bring() -> None:
-    """The place to bring files of runs that somebody exported."""
+    """Draw the form to import files of exported runs."""
     with st.popover("Import", icon=":material/upload:", key="runs-import"):
         version = st.session_state.setdefault(_VERSION, 0)
         key = f"runs-file-{version}"
@@ -102,7 +102,7 @@ def bring() -> None:
 
 
 def _take_in(ids: Sequence[str]) -> None:
-    """Keep the runs of files, say of each that cannot be read why, and run again without them."""
+    """Import the runs of files, report files that cannot be read, and rerun without them."""
     _forget()
     number, why = 0, list[str]()
     with st.spinner("Reading every run …"):
@@ -119,9 +119,9 @@ def _take_in(ids: Sequence[str]) -> None:
 
 
 def kept(upload: Upload) -> int:
-    """Keep the runs of a file as this visitor's; `DataError` for one that is not whole."""
+    """Store the runs of a file as this visitor's; `DataError` for an incomplete file."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.rankviz"  # a name that was sent is never part of a path
+        path = Path(folder) / "runs.rankviz"  # a name from the upload is never part of a path
         path.write_bytes(upload.stream.read())
         try:
             return import_runs(run_store(), path, visitor())
@@ -133,7 +133,7 @@ def kept(upload: Upload) -> int:
 
 
 def _start_over(*why: str) -> None:
-    """Run again with an empty form, and a sentence for each thing that went wrong."""
+    """Rerun with an empty form, and a sentence for each error."""
     held.let_go()
     st.session_state[_VERSION] += 1
     if why:

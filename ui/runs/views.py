@@ -1,4 +1,4 @@
-"""The views of the Runs page: the best run and all others in a figure, the table, what there is to do."""
+"""The views of the Runs page: the best run and all others in a figure, the table, and actions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything"
 MADE, SECONDS = "when it was made", "seconds of training"
 LATEST, BEST, QUICKEST = "latest", "best", "quickest"
 MOST_LISTED = 2000
-"""So many rows are sent to the browser; the figure, the search and what is done with all know the others."""
+"""Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
 
 
 @dataclass(frozen=True)
 class What:
-    """What is shown of runs: axis of the figure, order, parts and metrics, all settings or what differs."""
+    """Options of display: axis of the figure, order, parts and metrics, all settings or only differing
+    ones."""
 
     against: str
     first: str
@@ -44,7 +45,7 @@ class What:
 
 
 def runs_of_visitor() -> pd.DataFrame:
-    """The runs that are to be shown before filters: all, those of a study, or those that were deleted."""
+    """Return the runs before filters: all, those of a study, or deleted ones."""
     store, owner = run_store(), visitor()
     imported.compare()
     found = store.listing.seen_by(owner)
@@ -64,7 +65,7 @@ def runs_of_visitor() -> pd.DataFrame:
 
 
 def _study(titles: dict[str, str]) -> str:
-    """The study to which the list is narrowed, "" for none."""
+    """Draw the menu of studies; return the chosen one, "" for none."""
     options = ["", *titles]
     at = place(filters.STUDY, options, "")
     return str(
@@ -81,7 +82,7 @@ def _study(titles: dict[str, str]) -> str:
 
 
 def nothing_yet() -> None:
-    """What to do where there are no runs."""
+    """Explain what to do without runs."""
     if st.session_state.get(filters.DELETED):
         show_answer("You have deleted no runs.")
     else:
@@ -95,7 +96,7 @@ def nothing_yet() -> None:
 
 
 def filtered(columns: Columns) -> filters.Shown:
-    """The runs that the controls at the left let through."""
+    """Draw the filters; return the matching runs."""
     known = columns.table
     with own_place():
         metric = filters.metric_chosen(known)
@@ -104,7 +105,7 @@ def filtered(columns: Columns) -> filters.Shown:
 
 
 def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
-    """The best run and all others in a figure, and below it the table with what there is to do."""
+    """Draw the best run and all others in a figure, and the table with its actions."""
     if shown.table.empty:
         show_answer(f"None of {counted(shown.total, 'run')} is like that.")
         st.button("Show all", on_click=filters.reset, key="show-all-again")
@@ -121,7 +122,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
 
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
-    """Which run is best, and all of them against what one chooses."""
+    """Name the best run, and draw all runs against a chosen quantity."""
     found, column = made_here(shown.table), f"vali:{shown.metric}"
     answer, best = best_of(shown, columns)
     if column not in found or found[column].notna().sum() < 2:
@@ -145,13 +146,13 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
 
 
 def _axes(shown: filters.Shown, columns: Columns) -> dict[str, str]:
-    """What runs may be drawn against: columns, by the words of the menu."""
+    """Return the possible axes of the figure: columns by their words in the menu."""
     settings = {columns.setting(name).label: name for name in shown.differing}
     return {MADE: "ended", SECONDS: "seconds"} | settings
 
 
 def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[Any], str, str]:
-    """Values, title and type of the axis of a column."""
+    """Return values, title and type of a column's axis."""
     if name == "ended":
         return table.times(found).dt.tz_localize(None), MADE, "date"
     if name == "seconds":
@@ -171,7 +172,7 @@ _SUB = {2: "₂", 10: "₁₀"}
 def _table(
     shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, told: DeltaGenerator
 ) -> None:
-    """The table, and in its row the buttons of what is chosen in it."""
+    """Draw the table, with buttons for its chosen runs in its row."""
     found = shown.table
     same = "" if what.everything else columns.common(found)
     rows = _in_order(found, shown.metric, what.first)
@@ -203,7 +204,7 @@ def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
 
 
 def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
-    """Controls of the figure's axis, the order and the columns."""
+    """Draw the controls of the figure's axis, the order and the columns."""
     found = shown.table
     with st.popover("Show", icon=":material/view_column:", help="Columns, their order, the figure's axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)

@@ -17,9 +17,9 @@ TERMS_HERE = ("Study", "Digest")
 
 
 def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
-    """Say which run has the best validation metric, of those on the fold that most are on; and its digest.
+    """Name the run with the best validation metric on the most frequent fold; return it with its digest.
 
-    Imported runs were not made here, and are not judged.
+    Imported runs were not made here, so they are left out.
     """
     found, column = made_here(shown.table), f"vali:{shown.metric}"
     judged = found[found[column].notna()] if column in found else found.head(0)
@@ -45,13 +45,13 @@ def made_here(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
-    """A run by its model, and by those settings that differ among others, for Markdown."""
+    """Describe a run by its model and the settings that differ among others, in Markdown."""
     described = describe(spec)
     return ", ".join([*described.names, *described.words(*columns.differing(among))])
 
 
 def found_words(shown: Shown) -> str:
-    """How many runs are shown, and what became of those that were not made."""
+    """Count the runs shown, and those that were not made, by state."""
     found = shown.table
     n = len(found)
     words = counted(n, "run") if n == shown.total else f"{n:,} of {counted(shown.total, 'run')}"

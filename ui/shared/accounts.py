@@ -1,6 +1,6 @@
-"""Accounts, on a server whose secrets have a section [auth]: its visitors log in before they see anything.
+"""Accounts, on a server whose secrets have a section [auth]: visitors must log in first.
 
-Who they are is what their provider says by OpenID Connect, kept by Streamlit in a signed cookie.
+The provider identifies visitors by OpenID Connect; Streamlit stores the result in a signed cookie.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ ASKED = (
 
 @cache
 def asked_for() -> bool:
-    """Whether this server asks for accounts, looked up once: Streamlit looks for secrets each time."""
+    """Return True if this server requires accounts; cached, because Streamlit reads secrets each time."""
     return "is_logged_in" in st.user
 
 
 def account() -> str | None:
-    """The account of this visitor; None on a server that has none, or before they have logged in.
+    """Return this visitor's account; None on a server without accounts, or before login.
 
-    Raises `SettingError` where the provider does not say whose it is.
+    Raises `SettingError` if the provider names no account.
     """
     if not asked_for() or not st.user.get("is_logged_in"):
         return None
@@ -38,7 +38,7 @@ def account() -> str | None:
 
 
 def ask_to_log_in() -> None:
-    """Where accounts are asked for, show the way in and nothing else to who has not logged in."""
+    """If accounts are required, show only the login to visitors who are not logged in."""
     if not asked_for() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")
@@ -48,7 +48,7 @@ def ask_to_log_in() -> None:
 
 
 def offer_to_log_out() -> None:
-    """Say in the sidebar who is logged in, with the way out."""
+    """Show who is logged in and a logout button in the sidebar."""
     if account() is None:
         return
     with st.sidebar:

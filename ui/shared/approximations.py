@@ -1,4 +1,4 @@
-"""The approximations of a kernel that pages draw beside each other, with the sidebar's settings."""
+"""Approximations of a kernel that pages compare, with the sidebar's settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.shared.settings import spec_from_state
 
 
 def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
-    """The runs of all maps that approximate the sidebar's kernel, and why those that do not are left out."""
+    """Return the runs of all maps that approximate the sidebar's kernel, and reasons for those left out."""
     found, left_out = [], []
     for name in approximations():
         try:
@@ -25,6 +25,6 @@ def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
 
 
 def say_what_is_left_out(reasons: list[str]) -> None:
-    """Say which approximation is not drawn, and what would draw it."""
+    """Say why approximations are not drawn."""
     for reason in reasons:
         st.caption(f"Not drawn: {escaped(reason)}.")

@@ -1,7 +1,7 @@
-"""What the Compare page compares: runs by their digests and studies by their ids, in session and address.
+"""Contents of the Compare page: runs by digest and studies by id, in session and address.
 
-Any page's present model is sent there from the sidebar: its run on the fold that is set, and those on other
-folds and with other seeds that the visitor has in the run store.
+The sidebar of any page can send the current model there: its run on the current fold, and the visitor's
+stored runs on other folds and with other seeds.
 
 See docs/decisions/0025-state-shared-by-pages.md.
 """
@@ -24,17 +24,17 @@ from ui.shared.visitors import visitor
 
 RUNS, STUDIES = "runs", "studies"
 NOTE = "compare-said"
-"""Where the session keeps what is to be said of models that were sent, until it was."""
+"""Session key of messages about sent models, until they are shown."""
 MOST = 200
-"""Runs that are opened, and that an address has."""
+"""Largest number of runs opened, and in an address."""
 _ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
-"""Digests of runs, ids of studies, and what imported runs are kept under."""
+"""Digests of runs, ids of studies, and keys of imported runs."""
 
 
 def chosen(key: str) -> list[str]:
-    """Digests (`RUNS`) or ids (`STUDIES`) that are to be compared; told in the address of the page."""
+    """Return the digests (`RUNS`) or ids (`STUDIES`) to compare, and put them into the address."""
     state, told = st.session_state, st.query_params.get(key)
-    if key not in state or told not in (None, state.get(_written(key))):  # by a link of another page
+    if key not in state or told not in (None, state.get(_written(key))):  # from a link of another page
         asked = told.split(",") if told else []
         state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
         if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
@@ -48,12 +48,12 @@ def chosen(key: str) -> list[str]:
 
 
 def _written(key: str) -> str:
-    """Where the session keeps what it has put into the address."""
+    """Return the session key of the value last written to the address."""
     return f"{key}-written"
 
 
 def choose(key: str, ids: Iterable[str]) -> None:
-    """Compare these, in place of those before (a callback)."""
+    """Compare these instead of the former ones (a callback)."""
     st.session_state[key] = _unlike(ids)
 
 
@@ -67,7 +67,7 @@ def _unlike(ids: Iterable[str]) -> list[str]:
 
 
 def send_button() -> None:
-    """A button that adds the model that the sidebar stands for to what is compared."""
+    """Draw a button that adds the sidebar's model to the comparison."""
     st.button(
         "Compare this model",
         key="send-to-compare",
@@ -81,18 +81,18 @@ def send_button() -> None:
 
 @errors_as_sentences()
 def send() -> None:
-    """Add the runs of the model that the sidebar stands for, and go to the page (a callback)."""
+    """Add the runs of the sidebar's model, and open the page (a callback)."""
     _send([spec_from_state(st.session_state)])
 
 
 @errors_as_sentences()
 def send_with_linear() -> None:
-    """Add the runs of the sidebar's model and of its linear model, and go to the page (a callback)."""
+    """Add the runs of the sidebar's model and its linear model, and open the page (a callback)."""
     _send([baseline(st.session_state), spec_from_state(st.session_state)])
 
 
 def _send(specs: Iterable[RunSpec]) -> None:
-    keeper().settle()  # what the page that one comes from has made is about to be kept
+    keeper().settle()  # stores pending runs of the previous page
     for spec in dict.fromkeys(specs):
         known = spec.but(digest=fold_of(spec).digest)
         made = run_store().records.made([known.hash])
@@ -104,13 +104,13 @@ def _send(specs: Iterable[RunSpec]) -> None:
 
 
 def said() -> list[RunSpec]:
-    """Models that were sent and that the run store does not have on the fold that was set; told once."""
+    """Return once the sent models without a stored run on the current fold."""
     found: list[RunSpec] = st.session_state.pop(NOTE, [])
     return found
 
 
 def _alike(spec: RunSpec) -> list[str]:
-    """Runs of the same model on other folds and with other seeds that a visitor has."""
+    """Return a visitor's runs of the same model on other folds and with other seeds."""
     store = run_store()
     table = store.listing.seen_by(visitor())
     if table.empty:
@@ -126,7 +126,7 @@ def _alike(spec: RunSpec) -> list[str]:
 
 
 def drawn_by(spec: RunSpec) -> list[str]:
-    """Settings of a run that only draw."""
+    """Return the settings of a run that only control random draws."""
     return [name for name, setting in spec.declared().items() if setting.draws]
 
 
@@ -139,7 +139,7 @@ def _equal(column: pd.Series, value: object) -> pd.Series:
 
 
 def _same_model(one: RunSpec, spec: RunSpec, drawn: Sequence[str]) -> bool:
-    """Whether a run is of the same model, and on the same data where it is on the same fold."""
+    """Return True if a run is of the same model, and on the same data if on the same fold."""
     own = {name: one.get(name) for name in drawn}
     same = spec.but(fold=one.fold, digest=one.digest, **own) == one
     return same and (one.fold != spec.fold or one.digest == spec.digest)

@@ -1,14 +1,14 @@
-"""Components of our own: what is dragged in the browser, made of a script beside its page.
+"""Custom components for dragging in the browser, each a script in its page's folder.
 
-`mount(Path(__file__).with_name("plane.js"), …)` puts one on the page. Its script has as default export a
-function that Streamlit calls with `{data, parentElement, setStateValue, setTriggerValue}` whenever data or
-the theme have changed, always with the same parent, and may import other files of `ui` by relative paths; a
-style sheet of the same name stands beside it. Scripts are files of our own server, for the policy of pages
-(`ui/shared/headers.py`) lets no browser run code made of text. Streamlit serves such files to installed
-packages only; so the folder is declared to it here as if it were one.
+`mount(Path(__file__).with_name("plane.js"), …)` puts one on the page. The script's default export is a
+function. Streamlit calls it with `{data, parentElement, setStateValue, setTriggerValue}` whenever data or the
+theme change, always with the same parent. It may import other files of `ui` by relative paths; a style sheet
+has the same name. Scripts are files of our server, because the pages' policy (`ui/shared/headers.py`) forbids
+code from text. Streamlit serves such files for installed packages only, so the folder is declared to it as a
+package.
 
-What a script tells comes from a browser, where anybody can change it. So a page declares the shape of it,
-such as `record(id=text, w=each(number))`. What has another shape is logged and ignored.
+A script's messages come from a browser, where anyone can change them. So a page declares their shape, such as
+`record(id=text, w=each(number))`. Other messages are logged and ignored.
 
 See docs/decisions/0023-own-code-in-the-browser.md.
 """
@@ -28,19 +28,19 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 LOG = logging.getLogger("rankviz.components")
 PACKAGE = "rankviz"
 LONGEST = 100
-"""Letters of a text that a script tells: names and digests."""
+"""Most letters of a text from a script: names and digests."""
 LARGEST, LARGEST_WHOLE = 1e100, 2**53
-"""Of the numbers that a script tells; the browser has whole numbers up to the second one."""
+"""Largest number, and largest whole number, from a script; the latter is the browser's limit."""
 Shape = Callable[[Any], bool]
-"""Whether a value, made of JSON, is of the shape."""
+"""Function that returns True if a JSON value has the shape."""
 
 
 def mount(
     script: Path, key: str, data: Any, told: Mapping[str, tuple[Shape, Callable[[Any], object]]] | None = None
 ) -> None:
-    """Put the component of that script on the page.
+    """Put a script's component on the page.
 
-    `told` has, for every name that the script sets, the shape of what it tells and the callback for that.
+    `told` has, for every name that the script sets, the shape of its messages and a callback.
     """
     name = f"{script.parent.name}-{script.stem}"
     _declare(name, script.parents[1])
@@ -55,31 +55,31 @@ def mount(
 
 
 def _hear(key: str, name: str, shape: Shape, take: Callable[[Any], object]) -> None:
-    """Take what a component has told, or ignore it where it has another shape (a callback)."""
+    """Accept a component's message, or ignore it if its shape is wrong (a callback)."""
     value = st.session_state[key].get(name)
     if shape(value):
         take(value)
-    elif value is not None:  # the browser has taken back what it told
+    elif value is not None:  # None: the browser has withdrawn its message
         LOG.warning("the component %s told a %s of another shape: %.200r", key, name, value)
 
 
 def number(value: Any) -> bool:
-    """Return whether a value is a number whose square is a finite number too."""
+    """Return True for a number whose square is finite."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def whole(value: Any) -> bool:
-    """Return whether a value is a whole number that the browser can have."""
+    """Return True for a whole number within the browser's limit."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_WHOLE
 
 
 def text(value: Any) -> bool:
-    """Return whether a value is a short text."""
+    """Return True for a short text."""
     return isinstance(value, str) and len(value) <= LONGEST
 
 
 def digits(value: Any) -> bool:
-    """Return whether a value is a whole number from 0 on that is written as a text."""
+    """Return True for a whole number ≥ 0 written as text."""
     return text(value) and value.isascii() and value.isdecimal() and whole(int(value))
 
 
@@ -107,12 +107,12 @@ def record(**fields: Shape) -> Shape:
 
 
 def either(*shapes: Shape) -> Shape:
-    """Return the shape of what has one of these shapes."""
+    """Return the union of these shapes."""
     return lambda value: any(shape(value) for shape in shapes)
 
 
 def _declare(name: str, folder: Path) -> None:
-    """Tell the running Streamlit that the files of a component are below this folder."""
+    """Tell Streamlit that a component's files are in this folder."""
     manager = get_bidi_component_manager()
     if manager.get_component_asset_root(f"{PACKAGE}.{name}") != folder.resolve():
         one = ComponentConfig(name, asset_dir=folder.name)

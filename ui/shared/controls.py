@@ -1,7 +1,7 @@
-"""The controls of settings: what each holds, how it is drawn, and how the address and pins write it.
+"""Controls of settings: their values, their drawing, and their form in addresses and pins.
 
-Which control a setting has follows from what it may be and how it is offered. A power is held as its
-exponent, no rank as 0, costs as a choice and a line of numbers; all else as it is.
+A setting's control follows from its domain and its offer. A power is held as its exponent, no rank as 0,
+costs as a choice and a line of numbers; all others unchanged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ui.shared.costs import (
 from ui.shared.texts import number, plain, pointless, told, whole, written_so
 
 STARTS = "starts"
-"""Where the session keeps, by the names of settings, what the chosen data set has them start from."""
+"""Session key of the settings' initial values for the chosen data set, by name."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Control(ABC):
     ----------
     setting : Setting
     lasting : bool
-        Whether it keeps what it holds while a page is shown that does not draw it.
+        True if it keeps its value while a page does not draw it.
     """
 
     setting: Setting
@@ -54,48 +54,48 @@ class Control(ABC):
 
     @abstractmethod
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
 
     def held(self, value: Any) -> dict[str, Any]:
-        """What its widgets hold for a value, by their keys; `SettingError` for one that is not offered."""
+        """Return its widgets' values for a setting's value, by key; `SettingError` if it is not offered."""
         return {self.setting.key: value}
 
     def value(self, state: Mapping[str, Any]) -> Any:
-        """The value that its widgets stand for; what they start from where they are not there yet.
+        """Return the setting's value from its widgets; their initial value if they are not there yet.
 
-        Raises `DataError` for costs that are no numbers.
+        Raises `DataError` for costs that are not numbers.
         """
         key = self.setting.key
         return self.taken(state[key]) if key in state else first(self.setting, state)
 
     def taken(self, raw: Any) -> Any:
-        """The value for what the widget of the setting's own key holds."""
+        """Return the setting's value for a value of its main widget."""
         return raw
 
     def label(self, key: str, raw: Any) -> str:
-        """What the widget of a key is said to hold, in menus and in the URL."""
+        """Return the label of a widget's value, in menus and in the URL."""
         return str(raw)
 
     def written(self, key: str, raw: Any) -> str:
-        """What a widget holds, in a pin: letters, digits, _ and - only."""
+        """Return a widget's value for a pin: letters, digits, _ and - only."""
         return str(raw)
 
     @abstractmethod
     def read(self, key: str, text: str) -> Any:
-        """What a widget holds by a text in a pin; ValueError where that is nothing it offers."""
+        """Return a widget's value from a text in a pin; ValueError if it does not offer that."""
 
     @property
     def start(self) -> Any:
-        """What the widget of the setting's own key starts from."""
+        """Initial value of the main widget."""
         return self.held(first(self.setting, st.session_state))[self.setting.key]
 
     def common(self, disabled: bool, hint: str) -> dict[str, Any]:
-        """Keyword arguments that all widgets take."""
+        """Return the keyword arguments of all widgets."""
         kept = {"persist_state": "session"} if self.lasting else {}
         return {"key": self.setting.key, "bind": "query-params", "disabled": disabled, "help": hint} | kept
 
     def not_offered(self, value: Any) -> SettingError:
-        """The error for a value that it cannot hold."""
+        """Return the error for a value that it cannot hold."""
         return SettingError(
             f"{self.setting.told(value)} is not offered by the control “{self.setting.label}”"
         )
@@ -105,25 +105,25 @@ class Menu(Control):
     """The names of a registry."""
 
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
         options = list(self.setting.options)
         at = place(self.setting.key, options, self.start)
         common = self.common(disabled, hint)
         st.selectbox(self.setting.label, options, at, format_func=self._label, **common)
 
     def label(self, key: str, raw: Any) -> str:
-        """The label of the option."""
+        """Return the the label of the option."""
         return self._label(raw)
 
     def _label(self, name: str) -> str:
         return str(self.setting.options[name].label)
 
     def written(self, key: str, raw: Any) -> str:
-        """The name, other signs than letters, digits and _ as hexadecimal digits."""
+        """Return the name, with characters other than letters, digits and _ in hexadecimal."""
         return plain(raw)
 
     def read(self, key: str, text: str) -> Any:
-        """The name that is written so."""
+        """Return the name from this form."""
         return written_so(text, self.setting.options, plain)
 
 
@@ -136,13 +136,13 @@ class Exponents(Control):
         return self.setting.offer
 
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
         low, high, written = self._powers.low, self._powers.high, f"${self._powers.base}^{{%d}}$"
         common = self.common(disabled, hint)
         st.slider(self.setting.label, low, high, self.start, step=1, format=written, **common)
 
     def held(self, value: Any) -> dict[str, Any]:
-        """The exponent."""
+        """Return the the exponent."""
         if isinstance(value, str):
             raise self.not_offered(value)
         exponent = round(math.log(value, self._powers.base))
@@ -152,11 +152,11 @@ class Exponents(Control):
         return {self.setting.key: exponent}
 
     def taken(self, raw: Any) -> Any:
-        """The power."""
+        """Return the the power."""
         return float(self._powers.base) ** int(raw)
 
     def read(self, key: str, text: str) -> Any:
-        """The exponent, if it is on the slider."""
+        """Return the exponent if it is on the slider."""
         return whole(text, self._powers.low, self._powers.high)
 
 
@@ -169,37 +169,37 @@ class Listed(Control):
         return list(self.setting.offer.values)
 
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
         values = self._values
         at = values[place(self.setting.key, values, self.start)]
         common = self.common(disabled, hint)
         st.select_slider(self.setting.label, values, at, format_func=told, **common)
 
     def held(self, value: Any) -> dict[str, Any]:
-        """The value, if it is listed."""
+        """Return the value if it is listed."""
         if value not in self._values:
             raise self.not_offered(value)
         return {self.setting.key: value}
 
     def label(self, key: str, raw: Any) -> str:
-        """The number as the slider writes it."""
+        """Return the number in the slider's format."""
         return told(raw)
 
     def former(self, text: str) -> Any:
-        """The value that was written so before small ones had superscripts; None where none was."""
+        """Return the value with this text before small ones had superscripts; None for other texts."""
         return next((one for one in self._values if text == number(one) != told(one)), None)
 
     def written(self, key: str, raw: Any) -> str:
-        """The number, a "p" for its point."""
+        """Return the number with "p" for its point."""
         return pointless(raw)
 
     def read(self, key: str, text: str) -> Any:
-        """The listed value that is written so."""
+        """Return the listed value from this form."""
         return written_so(text, self._values, pointless)
 
 
 class Number(Control):
-    """A whole number to type; the least stands for None where that is the default."""
+    """A whole number to type; the smallest means None if that is the default."""
 
     @property
     def _ends(self) -> tuple[int, int]:
@@ -207,12 +207,12 @@ class Number(Control):
         return int(self.setting.offer.low), int(self.setting.offer.high)
 
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
         low, high = self._ends
         st.number_input(self.setting.label, low, high, self.start, step=1, **self.common(disabled, hint))
 
     def held(self, value: Any) -> dict[str, Any]:
-        """The number, if it can be typed."""
+        """Return the number if it can be typed."""
         low, high = self._ends
         raw = low if value is None else value
         if not low <= raw <= high:
@@ -220,16 +220,16 @@ class Number(Control):
         return {self.setting.key: raw}
 
     def taken(self, raw: Any) -> Any:
-        """The number, or None."""
+        """Return the the number, or None."""
         return None if self.setting.default is None and int(raw) == self._ends[0] else raw
 
     def read(self, key: str, text: str) -> Any:
-        """The number, if it can be typed."""
+        """Return the number if it can be typed."""
         return whole(text, *self._ends)
 
 
 class CostsOfPairs(Control):
-    """A menu of costs, and a line of numbers for a table of one's own."""
+    """A menu of costs, and a line of numbers for a custom table."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ class CostsOfPairs(Control):
         return (self.setting.key, TABLE_KEY)
 
     def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a text that explains it; greyed out where nothing reads it."""
+        """Draw it, with a help text; greyed out if nothing reads it."""
         options, common = list(CHOICES), self.common(disabled, hint)
         at = place(self.setting.key, options, self.start)
         chosen = st.selectbox(self.setting.label, options, at, format_func=CHOICES.__getitem__, **common)
@@ -252,24 +252,24 @@ class CostsOfPairs(Control):
         )
 
     def held(self, value: Any) -> dict[str, Any]:
-        """The choice, and the line of numbers where it needs one."""
+        """Return the choice, and the line of numbers if it needs one."""
         return state_of_costs(value)
 
     def value(self, state: Mapping[str, Any]) -> Any:
-        """The costs that choice and line stand for."""
+        """Return the costs from the choice and the line."""
         choice = state.get(self.setting.key, self.start)
         return costs_of(choice, state.get(TABLE_KEY, DEFAULT_TABLE))
 
     def label(self, key: str, raw: Any) -> str:
-        """The label of the choice; the line as it is."""
+        """Return the label of the choice; the line unchanged."""
         return str(raw) if key == TABLE_KEY else CHOICES[raw]
 
     def written(self, key: str, raw: Any) -> str:
-        """The name of the choice; the numbers of the line, an "x" between them."""
+        """Return the name of the choice; the numbers of the line, with "x" between them."""
         return in_a_pin(raw) if key == TABLE_KEY else plain(raw)
 
     def read(self, key: str, text: str) -> Any:
-        """The choice that is written so; a line of numbers."""
+        """Return the choice from this form; or a line of numbers."""
         return line_of_a_pin(text) if key == TABLE_KEY else written_so(text, CHOICES, plain)
 
 
@@ -280,11 +280,11 @@ KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
     (lambda setting: isinstance(setting.offer, Steps), Listed),
     (lambda setting: isinstance(setting.offer, Typed), Number),
 )
-"""Which settings have which control; the first that fits."""
+"""Controls with their conditions on settings; the first match is used."""
 
 
 def control_of(setting: Setting, *, lasting: bool = False) -> Control:
-    """The control of a setting that has a key; TypeError where none is made for what it may be."""
+    """Return the control of a setting with a key; TypeError if none fits."""
     for fits, kind in KINDS:
         if fits(setting):
             return kind(setting, lasting)
@@ -292,25 +292,25 @@ def control_of(setting: Setting, *, lasting: bool = False) -> Control:
 
 
 def held(setting: Setting, value: Any) -> dict[str, Any]:
-    """What the widgets of a setting hold for a value, by their keys; nothing where it has no control."""
+    """Return the values of a setting's widgets for its value, by key; empty without a control."""
     return control_of(setting).held(value) if setting.key else {}
 
 
 def value_from(setting: Setting, state: Mapping[str, Any]) -> Any:
-    """The value that a setting's widgets stand for; what they start from where it has none."""
+    """Return a setting's value from its widgets; their initial value if they have none."""
     return control_of(setting).value(state) if setting.key else setting.first
 
 
 def first(setting: Setting, state: Mapping[str, Any]) -> Any:
-    """The value that a setting starts from on the data set that is chosen; what the app does elsewhere."""
+    """Return a setting's initial value on the chosen data set; the app's default otherwise."""
     return state.get(STARTS, {}).get(setting.name, setting.first)
 
 
 def place(key: str, options: list[Any], start: Any) -> int:
-    """Position of a widget's start among its options, which the widget takes where they changed under it.
+    """Return the position of a widget's start among its options, and reset it if options changed.
 
-    The start is given to the widget itself: one set through the session state alone would leave the
-    widget's own first option unreachable from the URL, for Streamlit drops values equal to that one.
+    The start is given to the widget itself. If only the session state had it, the URL could not select the
+    widget's first option, because Streamlit drops values equal to that.
     """
     position = options.index(start) if start in options else 0
     if st.session_state.get(key, options[position]) not in options:

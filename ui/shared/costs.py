@@ -1,4 +1,4 @@
-"""Costs of pairs as the sidebar offers them: a choice by name, and a line of numbers for a table."""
+"""Costs of pairs in the sidebar: a choice by name, and a line of numbers for a table."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ CHOICES = {
     TABLE: "λ as below",
     TABLE_QUERY: "λ as below × μ by query",
 }
-"""What the select box says, by the value of its key."""
+"""Labels of the select box, by value."""
 
 TABLE_KEY = "lam"
-"""Of the line of numbers."""
+"""Key of the line of numbers."""
 LARGEST = 1000.0
 DEFAULT_TABLE = "1, 2, 1.3"
 """he2009 §4.2: λ₁₀, λ₂₀, λ₂₁."""
 
 
 def costs_of(choice: str, text: str) -> Costs:
-    """The costs that the select box and the line of numbers stand for; `DataError` for no such line."""
+    """Return the costs for the select box and the line of numbers; `DataError` for an invalid line."""
     if choice == PLAIN:
         return None
     if not needs_table(choice):
@@ -34,12 +34,12 @@ def costs_of(choice: str, text: str) -> Costs:
 
 
 def needs_table(choice: str) -> bool:
-    """Whether a choice reads the line of numbers."""
+    """Return True if a choice reads the line of numbers."""
     return choice in (TABLE, TABLE_QUERY)
 
 
 def table(values: list[float], *, by_query: bool) -> tuple[object, ...]:
-    """λ of grades r > s from λ₁₀, λ₂₀, λ₂₁, λ₃₀, … as a symmetric table, alone or with μ by query."""
+    """Return λ of grades r > s from λ₁₀, λ₂₀, λ₂₁, λ₃₀, … as a symmetric table, alone or with μ by query."""
     grades = next(r for r in range(2, len(values) + 2) if r * (r - 1) // 2 >= len(values))
     at = iter(values)
     found = [[0.0] * grades for _ in range(grades)]
@@ -51,7 +51,7 @@ def table(values: list[float], *, by_query: bool) -> tuple[object, ...]:
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers of a line such as "1, 2, 1.3": one for every pair of grades."""
+    """Return the numbers of a line such as "1, 2, 1.3": one for every pair of grades."""
     words = text.replace(";", " ").replace(",", " ").split()
     try:
         values = [round(float(word), 4) for word in words]
@@ -68,7 +68,7 @@ def numbers(text: str) -> list[float]:
 
 
 def state_of_costs(costs: Costs) -> dict[str, Any]:
-    """Values of the select box and the line of numbers: the inverse of `costs_of`."""
+    """Return values of the select box and the line of numbers: the inverse of `costs_of`."""
     if costs is None or isinstance(costs, str):
         return {"costs": costs or PLAIN}
     values = ", ".join(f"{value:g}" for value in triangle(costs))
@@ -76,10 +76,10 @@ def state_of_costs(costs: Costs) -> dict[str, Any]:
 
 
 def in_a_pin(line: str) -> str:
-    """A line of numbers in letters and digits: "1x2x1p3"."""
+    """Return a line of numbers as letters and digits: "1x2x1p3"."""
     return "x".join(f"{value:g}" for value in numbers(line)).replace(".", "p")
 
 
 def line_of_a_pin(text: str) -> str:
-    """The line of numbers that a text in a pin stands for; `DataError` where it is none."""
+    """Return the line of numbers from a text in a pin; `DataError` for an invalid text."""
     return ", ".join(f"{value:g}" for value in numbers(text.replace("p", ".").replace("x", " ")))

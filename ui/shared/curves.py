@@ -1,4 +1,4 @@
-"""RankSVM over m, as Home and NDCG against m draw it: which models are curves, and what they are in words."""
+"""RankSVM over m, as on Home and NDCG against m: curves, and their names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.shared.foreign import describe
 
 
 def kernels(state: Any) -> list[RunSpec]:
-    """RankSVM on each approximation that goes with the sidebar's settings; `SettingError` where none does."""
+    """Return RankSVM with each approximation that fits the sidebar's settings; `SettingError` without any."""
     found, left_out = approximate_specs(state)
     if not found:
         raise SettingError("; ".join(left_out))
@@ -24,31 +24,31 @@ def kernels(state: Any) -> list[RunSpec]:
 
 
 def is_curve(spec: RunSpec) -> bool:
-    """Whether a run is a point of one of the curves."""
+    """Return True if a run is a point of one of the curves."""
     return look_of(spec) in approximations()
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words one after the other: "Nyström and random Fourier", "a, b and c"."""
+    """Join words: "Nyström and random Fourier", "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def names(specs: Iterable[RunSpec]) -> str:
-    """What models are called by their looks, one after the other."""
+    """Join the names of models by their looks."""
     return listed([style_of(look_of(spec)).name for spec in specs])
 
 
 def choices(spec: RunSpec) -> list[str]:
-    """Settings of the map beside m that are not the usual ones, in words: "rank 50", "Laplacian kernel"."""
+    """Describe the map's non-default settings besides m: "rank 50", "Laplacian kernel"."""
     own = [s for s in spec.declared().values() if s.named and s not in (*spec.kind.settings, N_COMPONENTS)]
     return [words for setting in own if (words := setting.words(spec.get(setting.name)))]
 
 
 def described(specs: Sequence[RunSpec], part: str, first: int, last: int, **told: str) -> Description:
-    """Several maps over a range of m in words, what they share said once.
+    """Describe several maps over a range of m, with common settings once.
 
-    `told` has the words of settings that are said in another way, by their names.
+    `told` has other words for settings, by name.
     """
     each = [choices(spec) for spec in specs]
     shared = [words for words in each[0] if all(words in others for others in each)]

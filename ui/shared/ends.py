@@ -1,4 +1,4 @@
-"""The end of a page's run where there is no more to show.
+"""The early end of a page's run.
 
 See docs/decisions/0003-two-errors-for-users.md.
 """
@@ -11,9 +11,8 @@ from streamlit.runtime.scriptrunner import StopException
 
 
 def end_page() -> NoReturn:
-    """End this run of a page: what is above stands, nothing follows.
+    """End this run of a page: everything above stays, nothing follows.
 
-    `st.stop` does that too, but it forgets what waits for the run to end: the press of a button in a
-    fragment, such as the one that stops a job, while the page was being drawn.
+    Unlike `st.stop`, this keeps clicks made during the run, such as a button in a fragment that stops a job.
     """
     raise StopException

@@ -1,4 +1,4 @@
-"""How a fault of the program is said: a sentence, and details to copy that do not tell about the server."""
+"""Report of a program fault: a sentence, and details to copy without server paths."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FAULT = (
 
 
 def show_fault(error: Exception) -> None:
-    """Say that the program is at fault, with the details to copy, and log them."""
+    """Report a program fault with details to copy, and log it."""
     LOG.error("a page failed", exc_info=error)
     st.error(FAULT, icon=":material/bug_report:")
     st.code(details(error), language=None, wrap_lines=True)
 
 
 def details(error: Exception) -> str:
-    """The traceback of an error; files are named from the project on, not where the server has them."""
+    """Return the traceback of an error; file names are relative to the project."""
     text = "".join(traceback.format_exception(error))
     folders = [path for path in (ROOT, *map(Path, sys.path)) if path.is_absolute() and path.name]
     for folder in sorted(map(str, folders), key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""What features are called: by the data set where it is known, by the visitor, else by number."""
+"""Names of features: the data set's if known, the visitor's, or numbers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ui.shared.foreign import escaped
 from ui.shared.runs import fold_of
 
 KEY = "names"
-"""The query parameter with names that the visitor gave, where they are short."""
+"""Query parameter of the visitor's names, if they are short."""
 SHORT, LONGEST = 400, 60
-"""Letters of all names that an address carries, and of one name."""
+"""Most letters of all names in an address, and of one name."""
 _KEPT = "feature-names"
 _LINE = re.compile(r"\s*(\d{1,6})\s*[:=]\s*(.*?)\s*")
 
 
 def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]:
-    """Names of the features, with a button to change them; said where a line could not be read."""
+    """Draw a button to change the names of features, report unreadable lines, and return the names."""
     known = given_names(data)
     text = _text(spec)
     shown = place.popover("Feature names", icon=":material/label:", help="Call features what you like.")
@@ -48,7 +48,7 @@ def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str
 
 
 def called(spec: RunSpec, data: RankingData) -> list[str]:
-    """Names of the features on any page: the visitor's where they gave some, else those of the data."""
+    """Return the names of features on any page: the visitor's if given, else those of the data."""
     known, text = given_names(data), _text(spec)
     _keep(spec, text)
     own = read(text, len(known))[0]
@@ -56,7 +56,7 @@ def called(spec: RunSpec, data: RankingData) -> list[str]:
 
 
 def in_their_words(spec: RunSpec, fold: Fold) -> Fold:
-    """A fold whose features are called what the visitor calls them; itself where they gave no names."""
+    """Return a fold with the visitor's names of features; itself if none are given."""
     names = called(spec, fold.train)
     return fold if names == given_names(fold.train) else _renamed(fold, names)
 
@@ -67,14 +67,14 @@ def _renamed(fold: Fold, names: Sequence[str]) -> Fold:
 
 
 def given_names(data: RankingData) -> list[str]:
-    """The names that the data have, else "feature 1" and so on."""
+    """Return the names in the data, or "feature 1" and so on."""
     if data.feature_names:
         return [name or f"feature {number}" for number, name in enumerate(data.feature_names, 1)]
     return [f"feature {number}" for number in range(1, data.n_features + 1)]
 
 
 def read(text: str, d: int) -> tuple[dict[int, str], list[str]]:
-    """Names by number (from 1 to d) in lines such as "12: clicks", and the lines that are none."""
+    """Return names by number (1 to d) from lines such as "12: clicks", and invalid lines."""
     own: dict[int, str] = {}
     wrong = []
     for line in filter(str.strip, text.splitlines()):
@@ -87,7 +87,7 @@ def read(text: str, d: int) -> tuple[dict[int, str], list[str]]:
 
 
 def _text(spec: RunSpec) -> str:
-    """What the visitor wrote for this data set; at first what the address has."""
+    """Return the visitor's text for this data set; initially from the address."""
     kept: dict[str, str] = st.session_state.setdefault(_KEPT, {})
     if not kept and KEY in st.query_params:
         kept[spec.dataset] = st.query_params[KEY].replace("|", "\n")

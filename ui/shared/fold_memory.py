@@ -1,4 +1,4 @@
-"""The folds that were opened latest, as read and as normalised: as many as a bound of bytes allows.
+"""The folds opened last, as read and as normalised, within a bound of bytes.
 
 See docs/decisions/0021-uploads-in-memory.md.
 """
@@ -20,19 +20,19 @@ from rankviz.common.mapped import mapping_of
 from rankviz.datasets import Fold
 
 IDLE_SECONDS = 600
-"""A fold that nobody has asked for in so long is let go: whoever does so next has it opened again."""
+"""Seconds without use after which a fold is freed; the next use opens it again."""
 
 
 @dataclass(frozen=True)
 class FoldKey:
-    """What a fold is kept by.
+    """Key of a fold.
 
     Attributes
     ----------
     files : tuple of (path, bytes, time in ns)
-        Its files, as they were when it was read.
+        Its files, with their state when it was read.
     fold, normalisation : str
-        Its name, and what was done to its features; nothing to those that are as read.
+        Its name, and its normalisation; "" as read.
     """
 
     files: tuple[tuple[str, int, int], ...]
@@ -41,9 +41,9 @@ class FoldKey:
 
 
 class FoldMemory:
-    """Folds by their keys, shared by all visitors; the one asked for longest ago goes first.
+    """Folds by key, shared by all visitors; the least recently used is freed first.
 
-    The latest `LATEST` stay however large they are: the fold that a page is about, as read and normalised.
+    The last `LATEST` always stay: a page's fold, as read and normalised.
     """
 
     LATEST = 2
@@ -55,7 +55,7 @@ class FoldMemory:
         self._making: WeakValueDictionary[FoldKey, Lock] = WeakValueDictionary()
 
     def get(self, key: FoldKey, make: Callable[[], Fold]) -> Fold:
-        """The fold of a key, made where it is not here; whoever else asks for it meanwhile waits for it."""
+        """Return the fold of a key, made if missing; others that need it meanwhile wait."""
         with self._lock:
             making = self._making.setdefault(key, Lock())
         with making:
@@ -64,19 +64,19 @@ class FoldMemory:
             return self._put(key, make() if found is None else found)
 
     def forget(self, folder: Path) -> None:
-        """Let go the folds whose files lie at or below a path."""
+        """Free the folds with files at or below a path."""
         self._let_go(lambda key: any(Path(path).is_relative_to(folder) for path, _, _ in key.files))
 
     def look(self, now: float) -> bool:
-        """Let go the folds that nobody has asked for in a while, by the monotonic clock; whether any were."""
+        """Free the folds that were not used for a while, by the monotonic clock; return True if any were."""
         return self._let_go(lambda key: now - self._asked[key] > IDLE_SECONDS)
 
     def clear(self) -> None:
-        """Let go all."""
+        """Free all folds."""
         self._let_go(lambda _: True)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of folds."""
         return len(self._folds)
 
     def _let_go(self, which: Callable[[FoldKey], bool]) -> bool:
@@ -98,13 +98,13 @@ class FoldMemory:
 
 
 FOLDS = FoldMemory(lambda: bounds().fold_bytes)
-"""One for the server, and no cache of Streamlit's: these any visitor's browser may ask to empty."""
+"""The instance for the server; not a Streamlit cache, which any visitor's browser may empty."""
 
 
 def nbytes(folds: Iterable[Fold]) -> int:
-    """Bytes that folds take together: a normalised one shares with the one as read all but its features.
+    """Return the total bytes of folds: a normalised fold shares all but its features with the original.
 
-    What lies in a mapped file of the cache takes none: the system takes its pages back when it needs them.
+    Mapped files of the cache count as 0, because the system can reclaim their pages.
     """
     values = (value for fold in folds for part in fold.parts.values() for value in vars(part).values())
     arrays = [value for value in values if isinstance(value, np.ndarray) and mapping_of(value) is None]

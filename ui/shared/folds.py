@@ -11,7 +11,7 @@ THIS, ALL = "this fold", "all folds"
 
 
 def chosen_folds(row: DeltaGenerator, spec: RunSpec, *, default: str, key: str, told: str) -> tuple[str, ...]:
-    """Draw the control, which begins with its default and has `told` as help; the folds that it chooses."""
+    """Draw the control, with its default and `told` as help; return the chosen folds."""
     found = tuple(datasets()[spec.dataset].folds)
     scope = row.segmented_control(
         "Folds",

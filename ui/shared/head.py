@@ -1,4 +1,4 @@
-"""The head of a page: title, what is shown in one line, terms, the switch that reveals the test part."""
+"""The head of a page: title, subject in one line, glossary, and the switch that reveals the test part."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ui.shared.terms import offer_terms
 
 
 def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGenerator:
-    """Title, the glossary beside it on every page, and what is shown; returns the row that they stand in.
+    """Draw title, glossary and subject; return their row.
 
-    `first` are terms with which the glossary begins on a page.
+    `first` are the first terms of the page's glossary.
     """
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
@@ -28,7 +28,7 @@ def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGe
 
 
 def head_and_part(title: str, spec: RunSpec) -> str:
-    """The head of a page on a model's part of a fold; returns the part that is shown, "vali" or "test"."""
+    """Draw the head of a page on a model's part of a fold; return the part, "vali" or "test"."""
     row = head(title)
     about = row.container(width="content")
     with row:

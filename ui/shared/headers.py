@@ -1,7 +1,7 @@
-"""Headers of every answer: no other site frames the app, and its pages fetch from no other host.
+"""Headers of every answer: other sites cannot frame the app, and pages fetch from no other host.
 
-Streamlit sets none of its own and lets an app add them (`app.py`). They are checked by the browser, so that
-even a text that a page shows by mistake as HTML can fetch nothing.
+Streamlit sets none, but an app can add them (`app.py`). The browser enforces them. So even a text shown as
+HTML by mistake can fetch nothing.
 
 See docs/decisions/0022-security-in-the-browser.md.
 """
@@ -18,7 +18,7 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 POLICY = {
     "default-src": "'self'",
-    # Streamlit's page, that of the documentation and ui/shared/visitors.py have scripts within the page
+    # Streamlit's page, the documentation and ui/shared/visitors.py have inline scripts
     "script-src": "'self' 'unsafe-inline'",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
@@ -28,25 +28,25 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'self'",
 }
-"""What a page of ours may fetch, run and be framed by."""
+"""Policy for our pages: allowed sources, scripts and frames."""
 
 HEADERS = {
     "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # the address is the state: what somebody looks at
+    "Referrer-Policy": "same-origin",  # the address contains the state: what somebody looks at
 }
 _ENCODED = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
 
 
 class Headers:
-    """Adds `HEADERS` to the answers of an application, in place of any that it has set itself."""
+    """Adds `HEADERS` to the answers of an application, and replaces its own."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Have the application answer; the start of an answer gets the headers."""
+        """Let the application answer, and add the headers to the start of each answer."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""What a page puts into its address adds nothing to the browser's history: Back leads to the page before."""
+"""One entry per page in the browser's history: Back leads to the previous page."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if (!history.replacesOnOnePage) {{
   replace(history.state, "", whole(location.href));
 }}
 </script>"""
-"""Streamlit makes an entry for each parameter that a script sets, such as the job that it has begun."""
+"""Streamlit adds an entry for each parameter that a script sets, such as a started job."""
 
 
 def one_entry_a_page(name: str, value: str) -> None:
-    """Have the browser replace the entry of a page whose parameters change.
+    """Make the browser replace the history entry when a page's parameters change.
 
-    A parameter that every address has is put there by the browser at first, and from then on by us too: what
-    the first run of a script sets arrives before the browser has been told, and what a fragment sets after
-    it comes without what the browser has put there.
+    One parameter is in every address. At first the browser sets it, later we do too. Parameters set by the
+    first run of a script arrive before the browser knows it. Those set later by a fragment lack the browser's
+    parameters.
     """
     st.html(_SCRIPT.format(name=name, value=value), unsafe_allow_javascript=True)
     if st.session_state.setdefault(_TOLD, False):

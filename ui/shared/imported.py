@@ -1,4 +1,4 @@
-"""Imported runs on pages: training one again, and whether its figures agree with the run made here."""
+"""Imported runs on pages: retraining, and agreement of their metrics with the run made here."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ui.shared.visitors import visitor
 from ui.shared.watching import jobs
 
 MOST_TOLD = 5
-"""So many sentences are shown, the others counted."""
+"""Largest number of sentences shown; the others are counted."""
 _AGAIN, _WAITS, _VERDICTS = "imported-again", "imported-waits", "imported-verdicts"
 
 
 @errors_as_sentences()
 def train_again(spec: RunSpec) -> None:
-    """Have an imported run made here (a callback).
+    """Train an imported run here (a callback).
 
-    That is on Train, which is opened with its settings; where Train does not offer these, in the background.
+    This opens Train with its settings, or uses the background if Train does not offer them.
     """
     try:
         state_of(spec)
@@ -36,7 +36,7 @@ def train_again(spec: RunSpec) -> None:
 
 
 def compare() -> None:
-    """Compare this visitor's imported runs with those that were made here since, to be told by `say`."""
+    """Compare this visitor's imported runs with runs made here since; `say` reports the result."""
     if found := run_store().imports.compare(visitor()):
         st.session_state[_VERDICTS] = [*st.session_state.get(_VERDICTS, []), *found]
         made = {one.digest for one in found}
@@ -44,16 +44,16 @@ def compare() -> None:
 
 
 def say_of(record: RunRecord) -> None:
-    """Say on Train whether an imported run agrees with this record, for which it was trained again."""
+    """Say on Train whether an imported run agrees with this record of its retraining."""
     if st.session_state.get(_AGAIN) == record.spec.hash:
-        keeper().settle()  # compared is what the store has
+        keeper().settle()  # the comparison reads the store
         compare()
         del st.session_state[_AGAIN]
     say(record.spec.hash)
 
 
 def say(digest: str = "") -> None:
-    """Tell what came of comparing imported runs, of one or of all, until the visitor has taken note."""
+    """Report comparisons of imported runs, of one or of all, until the visitor dismisses them."""
     if waits := len(st.session_state.get(_WAITS, [])):
         what = "An imported run is" if waits == 1 else f"{waits} imported runs are"
         st.info(f"{what} trained again in the background. Open Runs later to see whether figures agree.")

@@ -1,4 +1,4 @@
-"""What a link asks for in vain: a parameter that its widget did not take is said, not only dropped."""
+"""Report link parameters that no widget accepted."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ui.shared.foreign import escaped
 from ui.shared.settings import BASELINE_C, all_settings
 
 VERSIONS = ("1", "2")
-"""Of the defaults that a link may leave out, the one of today last."""
+"""Versions of the defaults that a link may omit, today's last."""
 LONGEST = 40
-"""Signs of a value from an address that are shown; what is longer is cut."""
+"""Most characters shown of a value from an address; longer ones are cut."""
 _BEGINNING, _ICON = "This link asks for what is not offered here:", ":material/link_off:"
 _JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
 
 
 def shortened(text: str) -> str:
-    """A text from an address, cut where it is long, for Markdown."""
+    """Escape a text from an address for Markdown, shortened if long."""
     return escaped(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
 
 def place_for_refusals() -> DeltaGenerator:
-    """Where both the router and pages say what was not taken; returns the router's place."""
+    """Create the places where router and pages report rejected parameters; return the router's place."""
     place = st.empty()
     st.session_state[_PLACE] = st.container()
     return place
 
 
 def refuse(key: str, text: str) -> None:
-    """Say what a page that reads its parameter by itself does not know, at once: it may end early."""
+    """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
     st.session_state.get(_PLACE, st).warning(f"{_BEGINNING} {key} = {shortened(text)}.", icon=_ICON)
 
 
 def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
-    """Warn at a place of what widgets drawn so far did not take of the link, each until it is changed.
+    """Warn at `place` of link parameters that drawn widgets did not accept, each until it is changed.
 
-    A parameter is judged once: in the run in which its widget looks at the address for the first time.
+    A parameter is checked once: in the run in which its widget first reads the address.
     """
     judged: set[str] = st.session_state.setdefault(_JUDGED, set())
     vain: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_VAIN, {})
@@ -67,9 +67,9 @@ def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> 
 
 
 def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """What the widgets that are bound to these parameters hold, as an address has it.
+    """Yield the values of widgets bound to these parameters, as in an address.
 
-    Streamlit has no public way to ask what a widget writes for its value, such as the label of an option.
+    Streamlit has no public function for a widget's text in the address, such as an option's label.
     """
     context = get_script_run_ctx()
     if context is None:
@@ -90,7 +90,7 @@ def _written(value: Any) -> str:
 
 
 def _alike(text: str, written: str) -> bool:
-    """Whether two texts of an address stand for the same: numbers may be written in several ways."""
+    """Return True if two texts of an address mean the same: numbers have several forms."""
     try:
         return Decimal(text) == Decimal(written)
     except InvalidOperation:
@@ -98,7 +98,7 @@ def _alike(text: str, written: str) -> bool:
 
 
 def _in_words(key: str, text: str, then: Sequence[str]) -> str:
-    """What was asked for, and what is used instead: settings are called as the sidebar calls them."""
+    """Describe the rejected value and its replacement, with the sidebar's names of settings."""
     setting = next((one for one in all_settings() if key in control_of(one).keys), None)
     if setting is None or key != setting.key:
         return f"{key} = {shortened(text)} ({shortened(', '.join(then)) or 'none'} is used)"
@@ -113,7 +113,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
 
 
 def _asked(setting: Setting, text: str) -> str:
-    """A text for the control of a setting; an exponent as the power that it stands for."""
+    """Format a value from an address for a setting; an exponent as its power."""
     digits = text.removeprefix("-")
     if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:
         return f"{setting.offer.base}{superscript(int(text))}"

@@ -1,4 +1,4 @@
-"""The address of a page: every setting of the sidebar as its widget writes it, and what came in it."""
+"""The address of a page: every setting of the sidebar in its widget's format, and the address as opened."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ui.shared.old_labels import FORMER
 from ui.shared.settings import OF_DATA, all_settings
 
 VERSION = VERSIONS[-1]
-"""Of the defaults: a value equal to its default is not in the address."""
+"""Version of the defaults: a value equal to its default is not in the address."""
 _ONE_START = VERSIONS[0]
-"""Of the version whose settings started from the same values on every data set."""
+"""The version whose settings had the same initial values on every data set."""
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
-    """Widget values as query parameters; Streamlit reads options there by their labels."""
+    """Return widget values as query parameters; Streamlit reads options there by their labels."""
     return {"v": VERSION} | _labels(values)
 
 
 def _labels(values: Mapping[str, Any]) -> dict[str, str]:
-    """What widgets are said to hold, by their keys."""
+    """Return the labels of widgets' values, by key."""
     controls = _controls()
     return {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
@@ -36,26 +36,26 @@ def _labels(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _controls() -> dict[str, Control]:
-    """The controls of all settings, by the keys of their widgets."""
+    """Return the controls of all settings, by the keys of their widgets."""
     controls = map(control_of, all_settings())
     return {key: control for control in controls for key in control.keys}
 
 
 def frozen_link() -> str:
-    """The address of the page with every setting of the sidebar in it, also those equal to the defaults."""
+    """Return the page's address with every setting of the sidebar, including defaults."""
     sidebar_s = query_params(_set_now())
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
 
 
 def _set_now() -> dict[str, Any]:
-    """What the sidebar's widgets hold, those that are drawn."""
+    """Return the values of the sidebar's drawn widgets."""
     return {key: st.session_state[key] for key in ("data", "fold", *_controls()) if key in st.session_state}
 
 
 def link_as_opened() -> dict[str, str]:
-    """The address that this run begins with, before widgets drop what they do not offer.
+    """Return the address at the start of this run, before widgets drop unknown values.
 
-    Options that were called something else in an earlier version are called what they are called now.
+    Options renamed since an earlier version get their present names.
     """
     if st.query_params.get("v") == _ONE_START:
         _spell_out()
@@ -72,21 +72,21 @@ def link_as_opened() -> dict[str, str]:
 
 
 def _meant(key: str, text: str) -> Any:
-    """What a widget holds by a text that an earlier version wrote; None for a text of today."""
+    """Return a widget's value for a text of an earlier version; None for a text of today."""
     control = _controls().get(key)
     return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
 
 
 def _spell_out() -> None:
-    """Put into the address what a link of that version leaves out where data sets have their own now."""
+    """Add to the address values that a link of that version omits, where data sets now have their own."""
     then = {key: raw for setting in OF_DATA for key, raw in held(setting, setting.first).items()}
     _put(query_params({key: raw for key, raw in then.items() if key not in st.query_params}))
 
 
 def _beyond_numbers(text: str) -> bool:
-    """Whether a text stands for a number without end, or for none: Streamlit's widgets fail on these.
+    """Return True if a text is an infinite number or NaN: Streamlit's widgets fail on these.
 
-    So does one that is 0 only because it is too small: the address would keep it beside the 0.
+    Also for nonzero numbers that round to 0: the address would keep both.
     """
     try:
         number = float(text)
@@ -98,7 +98,7 @@ def _beyond_numbers(text: str) -> bool:
 
 
 def _leave_out(keys: Sequence[str]) -> None:
-    """Take parameters out of the address, before widgets look for them."""
+    """Remove parameters from the address before widgets read it."""
     for key in keys:
         del st.query_params[key]
     if keys:
@@ -106,7 +106,7 @@ def _leave_out(keys: Sequence[str]) -> None:
 
 
 def _put(labels: Mapping[str, str]) -> None:
-    """Put labels into the address, before widgets look for them: they would know no old one, and drop it."""
+    """Put labels into the address before widgets read it: they would drop old ones as unknown."""
     st.query_params.update(labels)
     _tell_widgets()
 
