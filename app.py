@@ -1,7 +1,7 @@
-"""The app as a server: Streamlit's, with headers of ours and bounds on what uploads hold.
+"""The app as a server: Streamlit's, with our headers, and bounds on uploads in memory.
 
-Start with `make app`. Importing `ui` imports the libraries: what is missing shows when the server starts, not
-to its first visitor.
+Start with `make app`. Importing `ui` imports the libraries: missing ones are found when the server starts,
+before the first visitor.
 """
 
 from starlette.middleware import Middleware

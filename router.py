@@ -28,13 +28,13 @@ try:
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
         offer_to_log_out()
         vain = place_for_refusals()
-        say_what_was_not_offered(link, vain)  # of the sidebar at once, for a page may take its time
+        say_what_was_not_offered(link, vain)  # the sidebar's at once, because a page may be slow
         dress()
         place = st.container()
         try:
             page.run()
         finally:  # some pages end early
-            say_what_was_not_offered(link, vain)  # first: after st.stop() nothing is drawn, but this is noted
+            say_what_was_not_offered(link, vain)  # first: st.stop() prevents drawing, but this is recorded
             show_link()
             say_what_was_not_read(link, place)
 finally:

@@ -1,4 +1,4 @@
-"""Are the dual variables of a ranking SVM low-rank, query by query?"""
+"""Low-rank structure of the dual variables of a ranking SVM, query by query."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The runs a page needs: remembered, made while the visitor waits, or made by a job that the page watches.
+"""Runs for a page: from memory, made while the visitor waits, or made by a job that the page watches.
 
 See docs/decisions/0019-live-or-in-the-background.md.
 """
@@ -50,21 +50,21 @@ from ui.shared.watching import PARAMETER, STOPPED, jobs, watch
 from ui.shared.where import say_what_is_seen, threads_of
 
 LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
-"""Runs predicted to take less, each and all together, are made while the visitor waits."""
+"""Largest predicted seconds of runs made while the visitor waits, each and all together."""
 LIVE_BYTES = 1e9
-"""Runs that are counted to take more memory are made by a worker, and never by the server, which has to stay.
-A factor with 11,000 rows alone takes as much."""
+"""Largest predicted bytes of runs made by the server, which must stay alive; workers make larger ones. A
+factor with 11,000 rows alone takes as much."""
 LIVE_LIMIT = 2.0
-"""Runs that take longer than predicted go on as a job after this, where they can be watched and stopped."""
+"""Seconds after which slower runs continue as a job, which can be watched and stopped."""
 _REFUSED = "refused-runs"
-"""Where the session keeps the runs that were asked for and refused, and why."""
+"""Session key of requested runs that were refused, and the reason."""
 WAITING = ":material/hourglass_empty:"
 TURN_PATIENCE = 0.3
-"""Where other visitors' runs take longer than this, a visitor's own go on as a job, which can wait."""
+"""Largest seconds of waiting for other visitors' runs; then a visitor's own continue as a job."""
 
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord]:
-    """The records of specs for a page that needs them all: until they are there, it ends here."""
+    """Return the records of specs for a page that needs them all; the page ends here until they exist."""
     found = [record for record in run_or_submit(specs, title=title, place=place) if record is not None]
     if len(found) < len(specs):
         end_page()
@@ -78,10 +78,10 @@ def run_what_comes(
     together: Callable[[RunSpec], Hashable],
     needed: Callable[[RunSpec], bool] = lambda _: True,
 ) -> dict[RunSpec, RunRecord]:
-    """The records that a page can show by now, as more come: of runs that belong together all, or none.
+    """Return the records that a page can show now: of runs that belong together all, or none.
 
-    That more is to come is said while any is missing; where none that is needed can be shown, the page ends
-    here. How many are ready is said by the job alone, which counts on while the page stands.
+    A message says that more will come while any is missing. If no needed one can be shown, the page ends
+    here. Only the job shows the number of finished runs, because it updates while the page stays.
     """
     found = dict(zip(specs, run_or_submit(specs, title=title), strict=True))
     there = {spec: record for spec, record in found.items() if record is not None}
@@ -96,37 +96,36 @@ def run_what_comes(
 
 
 def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord | None]:
-    """The records of specs, None for those that are not there yet.
+    """Return the records of specs, None for those that do not exist yet.
 
-    What is remembered, or was made by an earlier job, is used. Of the rest, runs predicted to take at most
-    two seconds are made now, if they take no more than a few seconds together, and go on as a job if they
-    take more than two after all. For others the cost and a button are shown, and once that is pressed, the
-    job with its progress. The page runs again as the job grows. Where `place` is a cluster, runs that can be
-    made there are made when that is asked for, and in no other way.
-    Raises `DataError` where a run would not fit into memory.
+    Records from memory or earlier jobs are used. Of the rest, runs predicted to take at most two seconds are
+    made now, if all together take a few seconds; they continue as a job if they take longer. For others the
+    cost and a button are shown; pressing it shows the job with its progress. The page reruns as the job
+    grows. If `place` is a cluster, runs that it can make are made there only on request.
+    Raises `DataError` if a run would not fit into memory.
     """
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
     let_go(known)
-    named = _named_job(title)  # before the records are looked for: what it has finished by now is found
+    named = _named_job(title)  # before the search for records, so that runs finished by now are found
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     job = _job_for(missing, named) if missing else None
-    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job goes
+    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job ends
     if named is not None and named.live and (job is None or job.id != named.id):
-        with other:  # it has to do with other settings, but its visitor should not lose it
+        with other:  # it belongs to other settings, but its visitor should not lose it
             watch(named, place=title)
     if missing:
         with own:
             found |= _work_on(known, missing, job, title, place)
     keeper().keep(visitor(), found.values())
-    keep_visitor()  # whose they are tomorrow, too
+    keep_visitor()  # so that they belong to the visitor tomorrow, too
     return [found.get(spec) for spec in known]
 
 
 def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
-    """The records that are remembered or that earlier jobs have made, which are remembered then."""
+    """Return records from memory or from earlier jobs, which are then stored in memory."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]
     for record in run_store.find([*unknown, *twins(unknown)]).values():
@@ -137,14 +136,14 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
 def _work_on(
     wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str, place: str
 ) -> dict[RunSpec, RunRecord]:
-    """Show the job that makes the missing records, or make them now, or offer to; returns those made now."""
+    """Show the job for the missing records, or make them now, or offer to; return those made now."""
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
         with watched:
             _follow(job, title, wanted)
         return {}
     shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
-    budget = budget_now()  # asked once: that reads a dozen files of the system
+    budget = budget_now()  # once: it reads a dozen files of the system
     costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
     if place != HERE:
         there = {
@@ -156,7 +155,7 @@ def _work_on(
     if costs:
         check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in costs]
-    ended = job is not None and job.state != "finished"  # stopped or failed: nothing goes on unasked
+    ended = job is not None and job.state != "finished"  # stopped or failed: nothing continues automatically
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
     note = _make_now(short)
     if job is not None:
@@ -173,9 +172,9 @@ def _work_on(
 
 
 def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
-    """Say what runs will cost on the cluster, what is seen of it, and a button to start them there."""
+    """Draw the runs' cost on the cluster, the cluster's state, and a button to start them there."""
     threads, runs, there = threads_of(place), counted(len(predicted), "run"), ""
-    if threads:  # not known before the cluster has answered
+    if threads:  # unknown until the cluster has answered
         seconds = in_words(total_seconds(predicted) / threads)
         there = f", at best **{seconds}** with {counted(threads, 'thread')} of the cluster"
     text, action = st.columns([4, 2], vertical_alignment="center")
@@ -196,7 +195,7 @@ def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
 
 
 def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
-    """Show the live job that makes these runs too; whether there is one by now."""
+    """Show the live job that makes these runs too; return True if there is one now."""
     job = _job_for(late, None)
     if job is not None:
         _follow(job, title, wanted)
@@ -204,17 +203,17 @@ def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
 
 
 def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
-    """Show a job that makes what this page needs, and keep it going."""
+    """Show a job with runs for this page, and keep it running."""
     wait_too(job.id)
     watch(job, place=title, note=note_on(job), wanted=wanted)
 
 
 def _make_now(short: list[RunSpec]) -> str:
-    """Make runs while the visitor waits, as far as that goes; why they go on as a job, "" if not tried."""
+    """Make runs while the visitor waits; return why they continue as a job, "" if not tried."""
     if _slow() & set(short):
         return ""
     try:
-        # where another visitor has tried meanwhile, they go on in that one's job
+        # if another visitor has tried meanwhile, they continue in that job
         run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
     except TookTooLong:
         _slow().update(spec for spec in short if recall(spec) is None)
@@ -226,23 +225,23 @@ def _make_now(short: list[RunSpec]) -> str:
 
 @cache
 def _slow() -> set[RunSpec]:
-    """Specs that took longer than predicted: they are not tried again while a visitor waits."""
+    """Return the specs that took longer than predicted: they are not tried again while a visitor waits."""
     return set()
 
 
 def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
-    """The runs to make while the visitor waits: short and small ones, if all together are short."""
+    """Return the runs to make while the visitor waits: short and small ones, if all together are short."""
     short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS and cost.bytes <= LIVE_BYTES]
     return [cost.spec for cost in short] if total_seconds(short) <= LIVE_IN_ALL else []
 
 
 def predicted(spec: RunSpec) -> Estimate:
-    """Seconds and bytes of one run, before the fact."""
+    """Predict seconds and bytes of one run."""
     return estimate(spec, shape_of(spec))
 
 
 def shape_of(spec: RunSpec) -> Shape:
-    """The sizes of the fold a spec names."""
+    """Return the sizes of a spec's fold."""
     return _shape(fold_of(spec).digest, spec)
 
 
@@ -252,9 +251,9 @@ def _shape(digest: str, _spec: RunSpec) -> Shape:
 
 
 def _named_job(title: str) -> JobStatus | None:
-    """The job in the address of the page, if there is one, else that of its title that was stopped last.
+    """Return the job in the page's address, if there is one, else the last stopped one with its title.
 
-    On other pages a stopped job says nothing: runs of it that are short are made there at once.
+    Other pages ignore a stopped job: they make its short runs at once.
     """
     with suppress(StoreError):  # there is none, or it was deleted
         return jobs().status(st.query_params.get(PARAMETER, ""))
@@ -265,14 +264,14 @@ def _named_job(title: str) -> JobStatus | None:
 
 
 def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
-    """The job that has to do with these specs: the one in the address, a live one of the visitor's, or any
-    live one that makes all of them, so that what a whole class asks for is made once.
+    """Return the job for these specs: the one in the address, a live one of the visitor's, or any live one
+    that makes all of them, so that common requests of a class are made once.
     """
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
         return named
     live = list[JobStatus]()
-    with suppress(StoreError):  # where the store is out of reach, short runs are made all the same
+    with suppress(StoreError):  # if the store is out of reach, short runs are still made
         live = jobs().live()
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
     others = [job for job in live if wanted <= set(job.specs)]
@@ -280,7 +279,7 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
 
 
 def _offer(predicted: list[Estimate], title: str) -> None:
-    """Say what it will cost, and a button to start it."""
+    """Draw the cost of runs, and a button to start them."""
     missing = [cost.spec for cost in predicted]
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
     text, action = st.columns([4, 2], vertical_alignment="center")
@@ -308,7 +307,7 @@ def _say_why_refused(missing: list[RunSpec]) -> None:
 
 @errors_as_sentences()
 def _submit(missing: list[RunSpec], title: str, place: str = HERE) -> None:
-    """Start a job (a callback), or note why not: the visitor has too many, or it cannot be kept."""
+    """Start a job (a callback), or record why not: the visitor has too many, or it cannot be stored."""
     st.session_state.pop(_REFUSED, None)
     try:
         start(missing, title, place)

@@ -112,7 +112,7 @@ def _put(labels: Mapping[str, str]) -> None:
 
 
 def _tell_widgets() -> None:
-    """Have widgets that are drawn first look at the address as it is now; Streamlit has no public way."""
+    """Make widgets drawn later read the present address; Streamlit has no public function for it."""
     context = get_script_run_ctx()
     if context is not None:
         with context.session_state.query_params() as params:
@@ -120,9 +120,9 @@ def _tell_widgets() -> None:
 
 
 def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> None:
-    """Say at a place which parameters of the address nothing reads on the page that has been drawn.
+    """Report address parameters that nothing on the drawn page reads.
 
-    What a widget is bound to, and what the app itself keeps in the address, is in the state by then.
+    By then the state contains all bound widgets and the app's own parameters.
     """
     told = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
     unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
@@ -134,5 +134,5 @@ def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> Non
 
 
 OF_THE_APP = ("v", "job")
-"""Parameters that no widget and no page has a value of."""
+"""Parameters without a value in any widget or page."""
 _LINK = "link-opened"

@@ -1,4 +1,4 @@
-"""How the app looks beyond what Streamlit's themes say: a low head, figures to read, type for a projector."""
+"""Appearance beyond Streamlit's themes: a low head, readable figures, type for a projector."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from plotly.io import from_json
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 
 WAYS = "ways"
-"""Keys begin so of containers of what a page without results needs, also where its figure is alone."""
+"""Key prefix of containers that a page without results needs, even when only its figure is shown."""
 LARGE, ALONE = "large", "alone"
-"""Keys of the switches for large type, and for the first figure of a page alone."""
+"""Keys of the switches for large type, and for the first figure alone."""
 SIZE, LARGE_SIZE = 13, 19
-"""Pixels of letters in figures; the page's own are 15 and 20."""
+"""Font sizes in figures, in pixels; the page's own are 15 and 20."""
 HEIGHT_ALONE = 490
-"""Pixels of a figure alone: with its answer it fits on a projector of 720 lines."""
+"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
 INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
-"""Colours of letters in figures: at least 7 to 1 on either background."""
+"""Text colours in figures: contrast at least 7:1 on either background."""
 
-# colours of methods and guides, lightened where a dark background asks for it (as in .streamlit/config.toml)
+# colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
 ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
 ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
 ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
-ON_DARK |= {"#fefefe": "#10201e"}  # letters on what is dark in the light theme, and light in the dark one
-# zero has the background's colour on either theme, and what has no value is neither zero nor that
+ON_DARK |= {"#fefefe": "#10201e"}  # text on areas that are dark in the light theme, and light in the dark one
+# zero has the background's colour in either theme; missing values differ from both
 ON_DARK |= dict(zip(DIVERGING, ("#fdb863", "#a85c12", "#191918", "#6a5aa8", "#b8aee6"), strict=True))
 ON_DARK |= {NO_VALUE: "#3e3e3b"}
-# grades run dark to light there, so that a higher one stands out more on either background
+# grades run dark to light there, so that higher ones stand out on either background
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 
 STYLE = """
@@ -148,19 +148,19 @@ _ALONE = """
 
 
 def is_on(key: str) -> bool:
-    """Whether a switch is on; in the first run its widget has not taken it from the address yet."""
+    """Return True if a switch is on; in the first run its widget has not read the address yet."""
     asked = st.query_params.get(key, "").lower() == "true"
     return bool(st.session_state.get(key, asked))
 
 
 def dress() -> None:
-    """Put the styles of the app on the page, with those of the switches that are on."""
+    """Put the app's styles on the page, including those of active switches."""
     st.html(f"<style>{STYLE}{_LARGE * is_on(LARGE)}{_ALONE * is_on(ALONE)}</style>")
 
 
 def switches() -> None:
-    """The switches of the look, in the head of the sidebar."""
-    for key in (LARGE, ALONE):  # what is set is in the address of the next page too
+    """Draw the switches of the appearance in the head of the sidebar."""
+    for key in (LARGE, ALONE):  # keeps them in the address of the next page
         st.session_state[key] = is_on(key)
     place = st.sidebar.container(key="look").popover("Large type, one figure", type="tertiary")
     place.toggle(
@@ -178,11 +178,11 @@ def switches() -> None:
 
 
 def dressed(figure: go.Figure) -> go.Figure:
-    """The figure with letters that can be read, in the colours of the theme in use; large where asked for."""
+    """Return the figure with readable text in the current theme's colours; large if chosen."""
     dark, large = st.context.theme.type == "dark", is_on(LARGE)
     figure = _on_dark(figure) if dark else figure
     if large or is_on(ALONE):
-        figure = go.Figure(figure)  # pictures are made of the figure as it was
+        figure = go.Figure(figure)  # pictures use the original figure
     if large:
         _thicken(figure)
     figure = inked(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
@@ -192,12 +192,12 @@ def dressed(figure: go.Figure) -> go.Figure:
 
 
 def inked(figure: go.Figure, colour: str, size: int) -> go.Figure:
-    """The figure itself, its letters given this colour and so many pixels."""
+    """Set the figure's text colour and size in pixels, and return the figure."""
     ink = {"color": colour, "size": size}
     axis = {"tickfont": ink, "title_font": ink, "automargin": True}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
-    # Plotly writes powers of ten a quarter larger than other ticks
+    # Plotly writes powers of ten 25 % larger than other ticks
     powers = {"type": "log", "exponentformat": "power", "tickvals": None}
     figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
     figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
@@ -212,7 +212,7 @@ def _on_dark(figure: go.Figure) -> go.Figure:
 
 
 def _thicken(figure: go.Figure) -> None:
-    """Lines and markers to be seen from the last row."""
+    """Enlarge lines and markers for the last row of an audience."""
     for trace in figure.data:
         line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
         if getattr(line, "width", None):

@@ -1,7 +1,7 @@
-"""The documents of a ranked list that are marked: the two clicked last, which the address has.
+"""Marked documents of a ranked list: the two clicked last, also in the address.
 
-A chart of documents is drawn under another key after each change of what is marked: the browser tells of a
-click only where it differs from the last one that it told of.
+A chart of documents gets a new key after each change of the marks, because the browser reports a click only
+if it differs from the last one.
 
 See docs/decisions/0025-state-shared-by-pages.md.
 """
@@ -15,12 +15,12 @@ import streamlit as st
 from ui.shared import selection
 
 LAST, BEFORE = "document", "document2"
-"""Keys of the document that was clicked last and of the one before it, in the session and in the address."""
+"""Keys of the document clicked last and of the one before it, in the session and in the address."""
 _CHANGES = "document-changes"
 
 
 def documents(names: Collection[str]) -> list[str]:
-    """Those marked of a list with these names, the one clicked last first."""
+    """Return the marked documents of a list with these names, the last clicked one first."""
     found = []
     for key in (LAST, BEFORE):
         name = st.session_state.setdefault(key, st.query_params.get(key))
@@ -33,7 +33,7 @@ def documents(names: Collection[str]) -> list[str]:
 
 
 def mark(name: str | None) -> None:
-    """Mark a document beside the one marked last, or none any more where it is that one."""
+    """Mark a document besides the last one; unmark all if it is the last one."""
     state = st.session_state
     last = state.get(LAST)
     state[LAST], state[BEFORE] = (None, None) if name in (None, last) else (name, last)
@@ -41,13 +41,13 @@ def mark(name: str | None) -> None:
 
 
 def chart_key(name: str) -> str:
-    """Key of a chart or table of documents."""
+    """Return the key of a chart or table of documents."""
     number = st.session_state.get(_CHANGES, 0)
     return selection.chart_key(f"{name}-{number}" if number else name)
 
 
 def clicked(key: str) -> Callable[[], None]:
-    """A callback for a chart: one of its documents was clicked."""
+    """Return a callback for a click on a document of a chart."""
 
     def take() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -58,7 +58,7 @@ def clicked(key: str) -> Callable[[], None]:
 
 
 def ticked(key: str, names: Sequence[str]) -> Callable[[], None]:
-    """A callback for a table of these documents: one of its rows is ticked, or no longer is."""
+    """Return a callback for ticking a row of a table of these documents."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]

@@ -1,4 +1,4 @@
-"""Models to choose by menu, and what to call two of them: maps, methods, and what is pinned."""
+"""Menus of models, and distinct names for two of them: maps, methods, and pins."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ui.shared.pins import token
 from ui.shared.settings import METHOD, baseline, spec_from_state
 
 Options = dict[str, "Option"]
-"""Models by the texts that stand for them in the address."""
+"""Models by their texts in the address."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """A model to choose: what a menu calls it, and its spec, for which settings have to go together."""
+    """A model in a menu: its label, and its spec, which fails for invalid settings."""
 
     label: str
     spec: Callable[[], RunSpec]
 
 
 def of_the_sidebar(state: Any) -> Options:
-    """RankSVM on every map, approximations first, then other methods: with the settings of the sidebar.
+    """Return RankSVM on every map, approximations first, then other methods, with the sidebar's settings.
 
-    Approximations that do not go with these are left out.
+    Approximations that do not fit these settings are left out.
     """
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
     maps += [name for name, kind in FEATURE_MAPS.items() if not kind.approximates]
@@ -48,10 +48,10 @@ def of_the_sidebar(state: Any) -> Options:
 
 
 def usual_two(state: Any) -> tuple[str, str]:
-    """The texts of the models to begin with: approximations of the kernel, the second only for RankSVM.
+    """Return the texts of the two default models: approximations of the kernel, the second only for RankSVM.
 
-    Of another method that is set, that is beside the first one. Where there are too few approximations, the
-    exact kernel and the linear model stand in.
+    Another current method takes the place of the second one. With too few approximations, the exact kernel
+    and the linear model follow.
     """
     own = state.get(METHOD.key, USUAL)
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
@@ -68,7 +68,7 @@ def _by_method(state: Any, name: str) -> RunSpec:
 
 
 def of_pins(pins: Sequence[RunSpec]) -> Options:
-    """The pinned models, called by what tells them apart."""
+    """Return the pinned models with distinct labels."""
     labels: dict[RunSpec, str] = {}
     for method in dict.fromkeys(spec.method for spec in pins):
         alike = [spec for spec in pins if spec.method == method]
@@ -81,10 +81,10 @@ def _itself(spec: RunSpec) -> RunSpec:
 
 
 def menu(place: Any, label: str, options: Mapping[str, Option], default: str, key: str, hint: str) -> Option:
-    """A menu of models that the address has under its key, and the one that is chosen.
+    """Draw a menu of models with a key in the address; return the chosen one.
 
-    The address has the options' own texts, for what a menu calls a pin changes with the other pins. A text
-    that is none of them, as of a pin that was let go, is said and the default taken.
+    The address has the options' own texts, because labels of pins depend on the other pins. An unknown text,
+    such as that of a removed pin, is reported, and the default used.
     """
     state, kept = st.session_state, f"chosen-{key}"
     if kept not in state and key in st.query_params:
@@ -123,35 +123,35 @@ def _keep(key: str) -> None:
 
 @dataclass(frozen=True)
 class Two:
-    """Two models beside each other, and what to call them so that they can be told apart."""
+    """Two models to compare, with distinct names."""
 
     left: RunSpec
     right: RunSpec
 
     @property
     def same(self) -> bool:
-        """Whether they are the very same run."""
+        """True if they are the same run."""
         return self.left.but(digest="") == self.right.but(digest="")
 
     @property
     def looks(self) -> tuple[str, str]:
-        """Their looks, which share a colour where they are the same."""
+        """Their looks; equal looks share a colour."""
         return look_of(self.left), look_of(self.right)
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Legend entries, above lists: "Nyström, m = 500"; with what else varies where these are the same."""
+        """Legend entries: "Nyström, m = 500"; with further settings if these are equal."""
         left, right = short_labels([self.left, self.right])
         return left, right
 
     @property
     def names(self) -> tuple[str, str]:
-        """For axes and tables: the names of their looks where these differ, else their labels."""
+        """Names for axes and tables: of their looks if these differ, else their labels."""
         left, right = self.looks
         return (style_of(left).name, style_of(right).name) if left != right else self.labels
 
     @property
     def told(self) -> tuple[str, str]:
-        """Within a sentence: "the linear model", "Nyström"; their labels where the looks are the same."""
+        """Names within a sentence: "the linear model", "Nyström"; their labels if the looks are the same."""
         left, right = self.looks
         return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels

@@ -1,4 +1,4 @@
-"""The pages of the app, and what every page begins with.
+"""The pages of the app, and the start of every page.
 
 See docs/decisions/0032-how-a-page-is-built.md.
 """
@@ -31,17 +31,17 @@ class Entry:
     ----------
     title : str
     icon : str
-        Of Material's.
+        A Material icon.
     file : str
-        The script in `pages/`, without its ending.
+        The script in `pages/`, without extension.
     about : str
-        What Home says of it, right after the title; nothing for Home itself.
+        Its description on Home, after the title; empty for Home.
     unread : callable
-        Why it does not read a setting of the sidebar, "" where it does.
+        Function that explains why it does not read a setting of the sidebar; "" if it does.
     no_fold : callable
-        Why it does not read which fold is set, "" where it does.
+        Function that explains why it does not read the fold; "" if it does.
     own : bool
-        Whether it has documents and a model of its own, so that the sidebar's settings stand folded.
+        True if it has its own documents and model, so that the sidebar's settings are folded.
     """
 
     title: str
@@ -54,17 +54,17 @@ class Entry:
 
     @property
     def script(self) -> str:
-        """Where the page is, from the app's folder."""
+        """Path of the page from the app's folder."""
         return f"pages/{self.file}.py"
 
     @property
     def material(self) -> str:
-        """The icon as Streamlit names it."""
+        """The icon in Streamlit's notation."""
         return f":material/{self.icon}:"
 
     @property
     def sentence(self) -> str:
-        """The title in bold and what is said of it."""
+        """The title in bold, with the description."""
         return f"**{self.title}**{self.about}"
 
 
@@ -106,14 +106,14 @@ ENTRIES = (
 
 
 def entry_of(page: st.Page) -> Entry:
-    """What the app says of a page that `configure` returned."""
+    """Return the entry of a page returned by `configure`."""
     return next(entry for entry in ENTRIES if entry.title == page.title)
 
 
 def configure() -> st.Page:
-    """Configure the app and announce its pages; returns the one that was asked for.
+    """Configure the app and announce its pages; return the requested one.
 
-    The icon is a file of ours: Material icons and emoji would be fetched from another host.
+    The icon is our own file, because Material icons and emoji would be fetched from another host.
     """
     st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
     page = st.navigation(
@@ -129,25 +129,25 @@ def configure() -> st.Page:
 
 
 def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -> RunSpec:
-    """What to train of all that the sidebar describes, by default the model that is set.
+    """Return the experiment of the sidebar's settings, by default its current model.
 
-    The page ends with a sentence where its settings clash.
+    If its settings are invalid, the page ends with a sentence.
     """
     announced()
     with errors_as_sentences():
         try:
             return read(st.session_state)
         except (DataError, SettingError):
-            head(st.session_state[TITLE])  # else the page would begin with its first figure
+            head(st.session_state[TITLE])  # else the page would start with its first figure
             raise
 
 
 TITLE = "page-title"
-"""Where the session has the title of the page that is shown."""
+"""Session key of the current page's title."""
 
 
 def data_only() -> RunSpec:
-    """The data that the sidebar names, for a page that trains nothing: the other settings may clash."""
+    """Return the sidebar's data, for a page that trains nothing and so ignores invalid settings."""
     announced()
     return data_from_state(st.session_state)
 
@@ -155,8 +155,8 @@ def data_only() -> RunSpec:
 def announced() -> None:
     """Announce the navigation if nobody has.
 
-    The very first visit to a server may be a link to a page: Streamlit then runs that page from `pages/`
-    alone, without router.py. Announcing the navigation ends that for good, and the run starts again with it.
+    The first visit to a server may be a link to a page. Streamlit then runs that page from `pages/` without
+    router.py. Announcing the navigation ends this mode, and the run starts again with it.
     """
     if "data" not in st.session_state:
         configure()

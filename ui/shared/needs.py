@@ -1,4 +1,4 @@
-"""What a page needs of a model, and what it says and offers where the model has it not."""
+"""Requirements of a page for a model, with messages and offers if they are not met."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ui.shared.show import capital
 
 
 def offered(spec: RunSpec, *names: str) -> bool:
-    """Whether the model of a spec offers all that is named; where it does not, says why and what would."""
+    """Return True if a spec's model offers all of these; otherwise explain why not, and offer
+    alternatives."""
     lacking = spec.offers.lacks(*names)
     if not lacking:
         return True
@@ -25,7 +26,7 @@ def offered(spec: RunSpec, *names: str) -> bool:
     able = list(would_do(spec, *names))
     labels = [setting.options[option].label for setting, option in able]
     for (setting, option), label in zip(able, labels, strict=True):
-        which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel are linear
+        which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel share one
         row.button(
             f"Use {label}{which}",
             key=f"use-{setting.key}-{option}-{'-'.join(names)}",
@@ -36,13 +37,13 @@ def offered(spec: RunSpec, *names: str) -> bool:
 
 
 def reason(spec: RunSpec, lacking: list[str]) -> str:
-    """Why something cannot be shown of a model, as a sentence."""
+    """Explain in a sentence why something cannot be shown for a model."""
     words = " and no ".join(WORDS[name] for name in lacking)
     return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
 
 
 def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
-    """The single other choices, each as its setting and the option, with which a model offers all named."""
+    """Yield single other choices, as setting and option, with which a model offers all of these."""
     choices = [setting for setting in spec.declared().values() if setting.options and setting.key]
     for setting in (*choices, METHOD):
         for option in setting.options:
@@ -50,7 +51,7 @@ def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
                 other = spec.but(**{setting.name: option})
                 other.kind.check(other.values)
             except SettingError:
-                continue  # it does not go with the other settings
+                continue  # invalid with the other settings
             if not other.offers.lacks(*names):
                 yield setting, option
 

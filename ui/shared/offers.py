@@ -1,4 +1,4 @@
-"""The values that pages offer of a setting, where a page has a control of its own for it."""
+"""Values of a setting offered by pages with their own control for it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from rankviz.risk.settings import LOSS_WEIGHT
 
 
 def exponents(setting: Setting) -> tuple[int, int]:
-    """The least and the largest exponent that are offered; TypeError for what is not offered as powers."""
+    """Return the smallest and the largest exponent offered; TypeError unless it is offered as powers."""
     if not isinstance(setting.offer, Powers):
         raise TypeError(f"{setting.name} is not offered as powers")
     return setting.offer.low, setting.offer.high
 
 
 def steps(setting: Setting) -> tuple[int, ...]:
-    """The values of a list that is offered; TypeError for what is not offered as one."""
+    """Return the values of an offered list; TypeError unless it is offered as a list."""
     if not isinstance(setting.offer, Steps):
         raise TypeError(f"{setting.name} is not offered as a list")
     return setting.offer.values

@@ -1,7 +1,7 @@
 """Figures as pictures for papers and slides: laid out here, drawn and saved by the browser (picture.js).
 
-Every size is a canvas on which letters have the pixels of figures on the page, drawn larger or smaller as a
-whole: lines, marks and letters keep their proportions, and letters have the size that the place asks for.
+Every size is a canvas with the page's font size in pixels, which is then scaled as a whole. So lines, marks
+and text keep their proportions, and text has the right size in its place.
 
 See docs/decisions/0023-own-code-in-the-browser.md.
 """
@@ -27,9 +27,9 @@ from ui.shared.look import INK, SIZE, inked
 from ui.shared.runs import errors_as_sentences
 
 MEASURED = "Arial, Liberation Sans, sans-serif"
-"""What letters are measured in: wider than the font that pictures carry, and as wide as what replaces it."""
+"""Font for measuring text: wider than the font in pictures, and as wide as its substitute."""
 LETTER, AROUND = 7.5, 90
-"""Pixels of a letter of usual width, and of what is around the axes."""
+"""Pixels of an average letter, and of the margins around the axes."""
 ADDRESS = "pictures"
 SCRIPT = Path(__file__).with_name("picture.js")
 _AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
@@ -41,12 +41,13 @@ PAPER = {
         "plot_bgcolor": "#ffffff",
     }
 }
-"""Light on every screen, for paper is."""
+"""Always light, like paper."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """A canvas in pixels, `height` a share of the figure's own or a number, and how wide it is drawn."""
+    """A canvas in pixels: its width, its height (a number, or a share of the figure's), and the drawn
+    width."""
 
     canvas: int
     height: float
@@ -54,7 +55,7 @@ class Size:
     unit: str
 
     def canvas_of(self, own: float) -> list[int]:
-        """Width and height of the canvas for a figure of that height."""
+        """Return width and height of the canvas for a figure of that height."""
         return [self.canvas, round(self.height * own if self.height <= 1 else self.height)]
 
 
@@ -64,11 +65,11 @@ SIZES: dict[str, Size | None] = {
     "paper, one column, 85 mm": Size(385, 0.8, 85, "mm"),
     "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
 }
-"""Letters are 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
+"""Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
 
 
 def routes() -> list[Route]:
-    """Where the server gives `SCRIPT`, below the path that it is told to answer on."""
+    """Return the server's route to `SCRIPT`, below its base path."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
     return [Route(f"{below}/{SCRIPT.name}", _script)]
@@ -81,7 +82,7 @@ async def _script(_: Request) -> FileResponse:
 @st.fragment
 @errors_as_sentences()
 def offer(figure: go.Figure, key: str, caption: str) -> None:
-    """A choice of sizes, and buttons; only then the browser is sent what it makes the picture of."""
+    """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
     size = st.selectbox(
         "Picture",
         list(SIZES),
@@ -113,7 +114,7 @@ def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str,
 
 
 def printable(figure: go.Figure) -> go.Figure:
-    """A copy on white, without what only a screen can use, no letters smaller than the others."""
+    """Return a copy on white, without interactive parts and without small text."""
     small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
     copy = inked(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
     copy.update_layout(template=PAPER, font_family=MEASURED)
@@ -123,7 +124,7 @@ def printable(figure: go.Figure) -> go.Figure:
 
 
 def _enlarged(part: Any) -> Any:
-    """Parts of a figure with all letters of at least the usual size."""
+    """Return parts of a figure with text of at least the usual size."""
     if isinstance(part, list):
         return [_enlarged(inner) for inner in part]
     if not isinstance(part, dict):
@@ -136,7 +137,7 @@ def _enlarged(part: Any) -> Any:
 
 
 def break_titles(figure: go.Figure, width: int, height: int) -> None:
-    """Break titles of axes that are longer than their axis on a canvas of that size."""
+    """Break axis titles that are longer than their axis on a canvas of that size."""
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         low, high = axis.domain or (0, 1)
         room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
@@ -146,14 +147,14 @@ def break_titles(figure: go.Figure, width: int, height: int) -> None:
 
 
 def font() -> Path:
-    """The font of the page, which comes with Streamlit and may be embedded (SIL Open Font License)."""
+    """Return the page's font, which comes with Streamlit and may be embedded (SIL Open Font License)."""
     return next(
         (Path(st.__file__).parent / "static" / "static" / "media").glob("SourceSansVF-Upright*.woff2")
     )
 
 
 def _asking(job: dict[str, Any]) -> str:
-    """What has the browser make a picture: a place for its words, and a script that names the job."""
+    """Return HTML that makes the browser create a picture: a status line, and a script with the job."""
     words = json.dumps(job).replace("<", "\\u003c")
     return (
         f'<p id="{job["id"]}" role="status">Making the picture …</p>'

@@ -1,10 +1,10 @@
-"""Pinned settings: short texts in the URL that stand for models on the data that the sidebar names.
+"""Pinned settings: short texts in the URL for models on the sidebar's data.
 
-`c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge` is RankSVM on Nyström features with m = 200,
-γ = 2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with what its widget
-holds; the method comes first where it is not the usual one. What captions leave out as understood is left
-out here too, and a setting that is not named is the default. Data set, fold and normalisation are the
-sidebar's, so that pins compare. Texts of earlier versions are read by `ui.shared.old_pins`.
+`c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge` is RankSVM on Nyström features with m = 200, γ =
+2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with its widget's value; a
+method other than the default comes first. Defaults of settings that captions omit are omitted here too, and
+missing settings have their defaults. Data set, fold and normalisation are the sidebar's, so that pins are
+comparable. `ui.shared.old_pins` reads texts of earlier versions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ui.shared.settings import METHOD
 KEY = "pins"
 MOST = 6
 BETWEEN, WITHIN = "~", "_"
-"""What stands between settings, and between a key and its value."""
+"""Separators between settings, and between a key and its value."""
 
 
 def token(spec: RunSpec) -> str:
-    """The text that stands for a spec's model; `SettingError` for what the sidebar does not offer."""
+    """Return the text of a spec's model; `SettingError` for values that the sidebar does not offer."""
     told = [] if spec.method == METHOD.default else _written(METHOD, spec.method)
     for name, setting in spec.declared().items():
         value = spec.values[name]
@@ -42,9 +42,9 @@ def _written(setting: Setting, value: Any) -> list[str]:
 
 
 def from_token(text: str, data: RunSpec) -> RunSpec | None:
-    """The spec that a text stands for, on the data of another spec; None where it is none of ours.
+    """Return the spec for a text, on the data of another spec; None for an invalid text.
 
-    Settings without a key, which no address can have, are those of the other spec where it has them too.
+    Settings without a key, which no address can have, are those of the other spec if it has them.
     """
     pairs = [part.partition(WITHIN) for part in (translated(text) or text).split(BETWEEN)]
     texts = {key: value for key, _, value in pairs}
@@ -52,12 +52,12 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
         return None
     try:
         return _spec(texts, data)
-    except ValueError:  # unknown, out of range, or settings that do not go together
+    except ValueError:  # unknown, out of range, or an invalid combination
         return None
 
 
 def _spec(texts: dict[str, str], data: RunSpec) -> RunSpec:
-    """The spec of what is written, by the keys of widgets; ValueError where there is no such spec."""
+    """Return the spec for values by the keys of widgets; ValueError if there is none."""
     given, before = set(texts), data.declared()
 
     def value_of(setting: Setting) -> Any:
@@ -80,7 +80,7 @@ def _spec(texts: dict[str, str], data: RunSpec) -> RunSpec:
 
 
 def pinned(spec: RunSpec) -> list[RunSpec]:
-    """The models that are pinned, on the data of `spec`; told in the URL, and remembered between pages."""
+    """Return the pinned models on the data of `spec`; also put them into the URL and the session."""
     if KEY not in st.session_state:
         st.session_state[KEY] = [text for text in st.query_params.get(KEY, "").split(".") if text]
     texts = st.session_state[KEY]
@@ -96,7 +96,7 @@ def pinned(spec: RunSpec) -> list[RunSpec]:
 
 
 def buttons(spec: RunSpec) -> None:
-    """Buttons that pin the current model and let all pins go; pinning beyond the most drops the oldest."""
+    """Draw buttons to pin the current model and to remove all pins; beyond the limit the oldest goes."""
     pins = st.session_state[KEY]
     st.button(
         "Pin this run",

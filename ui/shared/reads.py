@@ -1,4 +1,4 @@
-"""Why pages do not read a setting of the sidebar, "" where they do: what can be moved does something."""
+"""Reasons why pages do not read a setting of the sidebar; "" if they do."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ui.shared.folds import ALL, THIS
 from ui.shared.settings import BASELINE_C, NORMALISATION, baseline_is_set
 
 OF_COSTS = "Influence of λ and μ"
-"""The tab of the Influence page with a ranked list, which is of the fold that is set."""
+"""The Influence page's tab with a ranked list, which depends on the fold."""
 LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
-"""The two models between which the Influence page lets one choose."""
+"""The two models that the Influence page offers."""
 
 
 def by_any(setting: Setting) -> str:
-    """Pages that train the current model read all that it reads."""
+    """Return "": pages that train the current model read all its settings."""
     return ""
 
 
 def by_data(setting: Setting) -> str:
-    """The Data page shows the data themselves, and what each normalisation makes of them."""
+    """Explain that the Data page shows only data, and each normalisation."""
     return "" if setting is NORMALISATION else "Not read on this page, which trains nothing."
 
 
 def by_influence(setting: Setting) -> str:
-    """The Influence page begins with the linear model."""
+    """Explain that the Influence page starts with the linear model."""
     chosen = _asked("model", LINEAR_MODEL)
     of_linear = [one for one, _ in METHODS[USUAL].active(_linear)]
     if chosen == CURRENT_MODEL or setting in (NORMALISATION, BASELINE_C):
@@ -44,14 +44,14 @@ def by_influence(setting: Setting) -> str:
 
 
 def no_fold_by_influence() -> str:
-    """The Influence page begins with all folds pooled."""
+    """Explain that the Influence page starts with all folds pooled."""
     if _asked("scope", ALL) == THIS or _asked("view", "") == OF_COSTS:
         return ""
     return f"Not read here while the page pools all folds: choose “{THIS}” above its figure."
 
 
 def by_weights(setting: Setting) -> str:
-    """The Weights page shows the linear model, whose pairs all count alike."""
+    """Explain that the Weights page shows the linear model, with all pairs weighted equally."""
     if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
         return "Not read here: the linear model has a C of its own (More settings), unless it is what is set."
     of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS, FEATURE_MAP}
@@ -61,7 +61,7 @@ def by_weights(setting: Setting) -> str:
 
 
 def by_sweep(setting: Setting) -> str:
-    """A sweep that was started has its own settings; before that those on its axes have many values."""
+    """Explain that a started sweep has its own settings, and that settings on axes have many values."""
     if st.session_state.get("study", st.query_params.get("study", "")):
         return "Not read here while a sweep is shown, which has settings of its own: “New sweep” reads them."
     if setting is BASELINE_C:
@@ -70,22 +70,22 @@ def by_sweep(setting: Setting) -> str:
 
 
 def by_plane(setting: Setting) -> str:
-    """The playground has documents and a model of its own."""
+    """Explain that the playground has its own documents and model."""
     return "Not read on this page, which has documents and a model of its own."
 
 
 def by_compare(setting: Setting) -> str:
-    """The Compare page has runs that were made."""
+    """Explain that the Compare page shows existing runs."""
     return "Not read on this page, which compares runs that were made."
 
 
 def by_runs(setting: Setting) -> str:
-    """The list of runs has them as they were made."""
+    """Explain that the list of runs shows existing runs."""
     return "Not read on this page, which lists runs as they were made."
 
 
 def _asked(key: str, default: str) -> str:
-    """What a control of the page stands at; in the first run it has not taken it from the address yet."""
+    """Return the value of a control; in the first run it is still in the address."""
     return str(st.session_state.get(key, st.query_params.get(key, default)))
 
 
@@ -94,6 +94,6 @@ def _linear(setting: Setting) -> object:
 
 
 def by_kernel(setting: Setting) -> str:
-    """The Kernel approximation page trains nothing, but marks C among eigenvalues."""
+    """Explain that the Kernel approximation page trains nothing, but uses C for eigenvalues."""
     read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
     return "" if setting in read else "Not read on this page, which compares kernels and trains nothing."

@@ -1,4 +1,4 @@
-"""Validation by default; the test part only on request, with a count of the looks taken."""
+"""Validation by default; the test part only on request, with a count of looks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ KEY = "test"
 def part_shown(*specs: RunSpec) -> str:
     """Draw the "Reveal test" switch and return the part to show, "vali" or "test".
 
-    A look is one experiment whose test result was shown in this session; looking twice at the same one
-    counts once.
+    A look is one experiment whose test result was shown in this session; repeated looks at the same one count
+    once.
     """
     revealed = st.toggle(
         "Reveal test",
@@ -32,7 +32,7 @@ def part_shown(*specs: RunSpec) -> str:
 
 
 def note_looks(digests: Iterable[str]) -> set[str]:
-    """Note experiments whose test results are shown; returns all that were, in this session."""
+    """Record experiments whose test results are shown; return all of this session."""
     looks: set[str] = st.session_state.setdefault("looks", set())
     looks.update(digests)
     return looks

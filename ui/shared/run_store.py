@@ -1,7 +1,8 @@
-"""The run store as pages see it: opened once, fed by whatever pages make or find, asked before a run is made.
+"""The run store for pages: opened once, filled with runs that pages make or find, and searched before
+training.
 
-Pages wait for no database: what they have made is handed to a thread that keeps it. Where the store cannot
-be reached pages work as without it, and those that show what is in it say why.
+Pages never wait for the database: a thread stores their results. If the store is out of reach, pages work
+without it, and pages about its contents explain why.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ from rankviz.store.room import purge
 from rankviz.store.takeover import take_over
 
 MOST_PENDING = 2000
-"""Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
+"""Largest number of records that wait for storage; further ones are dropped, for example if the disk stays
+full."""
 TOGETHER = 100
-"""So many records are written together."""
+"""Number of records written together."""
 PURGE_SECONDS = 6 * 3600.0
-"""This often the store is purged of what was deleted long ago."""
+"""Seconds between purges of runs that were deleted long ago."""
 MOST_SEEN = 100_000
-"""So many records are remembered as handed over."""
+"""Largest number of records remembered as handed over."""
 
 
 @cache
 def _opened() -> list[LocalWorkers]:
-    """Where the store is kept once it could be opened; one that could not is tried again."""
+    """Return a list with the store once it could be opened; failures are retried."""
     return []
 
 
@@ -40,7 +42,7 @@ _lock = Lock()
 
 
 def workers() -> LocalWorkers:
-    """The run store of this machine's user, and the processes that work on it; `StoreOutOfReach`."""
+    """Return the run store of this machine's user, with its worker processes; `StoreOutOfReach`."""
     with _lock:
         if not _opened():
             _opened().append(LocalWorkers(RunStore()))
@@ -48,12 +50,12 @@ def workers() -> LocalWorkers:
 
 
 def run_store() -> RunStore:
-    """The run store of this machine's user; `StoreOutOfReach` where it cannot be opened."""
+    """Return the run store of this machine's user; `StoreOutOfReach` if it cannot be opened."""
     return workers().store
 
 
 def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
-    """The records that the run store has of these specs; none where it cannot be reached."""
+    """Return the stored records of these specs; none if the store is out of reach."""
     if not specs:
         return {}
     with suppress(StoreOutOfReach):
@@ -63,7 +65,7 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 @cache
 def take_over_once() -> None:
-    """Have what jobs have left in folders in the store; once for a server, with room for it or without."""
+    """Import the results of job folders into the store, once per server, even if there is no room."""
     try:
         take_over(run_store())
     except StoreOutOfReach:
@@ -73,9 +75,9 @@ def take_over_once() -> None:
 
 
 def look_after() -> None:
-    """Have sweeps go on whose workers have ended, with the machine or the app that started them.
+    """Continue sweeps whose workers have ended, with the machine or the app.
 
-    What was deleted long ago goes for good.
+    Also purge runs that were deleted long ago.
     """
     with suppress(StoreError):
         take_over_once()
@@ -91,7 +93,7 @@ def purge_now_and_then(_: int) -> None:
 
 
 class Keeper:
-    """Keeps records of visitors in a thread, each once."""
+    """Stores records of visitors in a thread, each once."""
 
     def __init__(self) -> None:
         self._waiting: Queue[tuple[str, RunRecord]] = Queue(MOST_PENDING)
@@ -100,8 +102,8 @@ class Keeper:
         self.why = ""
 
     def keep(self, owner: str, records: Iterable[RunRecord]) -> None:
-        """Have records kept as runs of a visitor's."""
-        if len(self._seen) > MOST_SEEN:  # what is handed over again is found to be there
+        """Queue records for storage as runs of a visitor."""
+        if len(self._seen) > MOST_SEEN:  # repeated records are found in the store
             self._seen = set()
         for record in records:
             place = owner, record.spec
@@ -114,7 +116,7 @@ class Keeper:
             self._thread.start()
 
     def settle(self) -> None:
-        """Wait until all is kept that was handed over."""
+        """Wait until all queued records are stored."""
         self._waiting.join()
 
     def _work(self) -> None:
@@ -129,7 +131,7 @@ class Keeper:
                 self._waiting.task_done()
 
     def _keep(self, owner: str, records: list[RunRecord]) -> None:
-        """Keep records; those that the store has already are written down as this visitor's too, no more."""
+        """Store records; those already in the store are only claimed for this visitor."""
         digests = {record.spec.hash: record for record in records}
         try:
             store = run_store().records
@@ -139,17 +141,17 @@ class Keeper:
             self.why = ""
         except StoreError as error:
             self.why = str(error)
-            self._seen -= {(owner, record.spec) for record in records}  # kept when asked for again
+            self._seen -= {(owner, record.spec) for record in records}  # they are stored at the next request
 
 
 @cache
 def keeper() -> Keeper:
-    """One for the server."""
+    """Return the instance for the server."""
     return Keeper()
 
 
 def forget() -> None:
-    """Close the store and begin anew, for tests."""
+    """Close the store and start again, for tests."""
     keeper().settle()
     for execution in _opened():
         execution.store.close()

@@ -1,4 +1,4 @@
-"""Folds and runs as the pages get them: opened once, trained once, kept by their keys."""
+"""Folds and runs for the pages: opened once, trained once, cached by their keys."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ STAGES = {
 
 
 def stage_words(stage: str) -> str:
-    """A stage of a run in words; a method may have stages of its own, which go by their names."""
+    """Return a stage of a run in words; a method's own stages keep their names."""
     return STAGES.get(stage, stage)
 
 
 TELL_EVERY = 0.1
-"""Seconds between messages of progress to the browser."""
+"""Seconds between progress messages to the browser."""
 
 
 class RunMemory:
-    """The latest records, by spec; shared by all visitors, who get the same record for the same spec.
+    """The latest records by spec, shared by all visitors: the same record for the same spec.
 
-    At most `size`, and no more than `LATEST` where their dual variables take more than `solution_bytes`.
+    At most `size`, and at most `LATEST` if their dual variables exceed `solution_bytes`.
     """
 
     LATEST = 64
@@ -67,19 +67,19 @@ class RunMemory:
         self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
 
     def get(self, spec: RunSpec) -> RunRecord | None:
-        """The record of a spec, if it is still here."""
+        """Return the record of a spec, if it is still here."""
         with self._lock:
             if spec in self._records:
                 self._records.move_to_end(spec)
             return self._records.get(spec)
 
     def all(self) -> list[RunRecord]:
-        """The records that are here."""
+        """Return the present records."""
         with self._lock:
             return list(self._records.values())
 
     def put(self, record: RunRecord) -> None:
-        """Keep a record, and let the one not asked for longest go."""
+        """Store a record, and drop the least recently used."""
         with self._lock:
             self._records[record.spec] = record
             kept = sum(found.nbytes for one in self._records.values() for found in one.solution.values())
@@ -90,18 +90,19 @@ class RunMemory:
 
 @cache
 def _memory() -> RunMemory:
-    """One for the server, and no cache of Streamlit's: these any visitor's browser may ask to empty."""
-    # a curve over m, seeds and folds; about 150 kB each, and dual variables, 7 MB of OHSUMED
+    """Return the instance for the server; not a Streamlit cache, which any visitor's browser may empty."""
+    # room for a curve over m, seeds and folds: about 150 kB each, plus dual variables, 7 MB on OHSUMED
     return RunMemory(size=1024, solution_bytes=1e9)
 
 
 def own_root() -> Path:
-    """The folder of this visitor's own data sets, whether there are any yet or not."""
+    """Return the folder of this visitor's own data sets, even if it is empty."""
     return visitor_root(visitor())
 
 
 def roots_of_all() -> tuple[Path, ...]:
-    """The data roots: those after `streamlit run app.py --` as `--data-dir folder`, or the default ones."""
+    """Return the data roots: those given as `--data-dir folder` after `streamlit run app.py --`, or the
+    defaults."""
     return data_roots(_named_roots(tuple(sys.argv[1:])))
 
 
@@ -114,18 +115,18 @@ def _named_roots(arguments: tuple[str, ...]) -> list[str]:
 
 
 def data_roots_of_visitor() -> tuple[Path, ...]:
-    """Where this visitor's data sets are: the data roots of all, and the folder of their own."""
+    """Return this visitor's data folders: the data roots of all, and their own folder."""
     own = own_root()
     return (*roots_of_all(), own) if own.is_dir() else roots_of_all()
 
 
 def datasets() -> dict[str, Dataset]:
-    """Data sets of this visitor; a folder added while the app runs is found within ten seconds."""
+    """Return this visitor's data sets; a new folder is found within ten seconds."""
     return _found(tuple(map(str, data_roots_of_visitor())))
 
 
 def look_again() -> None:
-    """Find data sets anew, for one was added or removed."""
+    """Search for data sets again after one was added or removed."""
     _found.clear()
 
 
@@ -135,7 +136,7 @@ def _found(roots: tuple[str, ...]) -> dict[str, Dataset]:
 
 
 def fold_of(spec: RunSpec) -> Fold:
-    """The fold a spec names, as read; opened again when one of its files changes."""
+    """Return the fold of a spec, as read; it is reopened when one of its files changes."""
     dataset, key = _found_fold(spec)
 
     def read() -> Fold:
@@ -146,7 +147,7 @@ def fold_of(spec: RunSpec) -> Fold:
 
 
 def digest_of(spec: RunSpec) -> str:
-    """The digest of the fold a spec names, as read: it is opened once for that, until its files change."""
+    """Return the digest of a spec's fold, as read: the fold is opened once until its files change."""
     return _digest(str(_found_fold(spec)[1]), spec)
 
 
@@ -156,7 +157,7 @@ def _digest(key: str, _spec: RunSpec) -> str:
 
 
 def normalised(spec: RunSpec) -> Fold:
-    """The spec's fold with the spec's normalisation."""
+    """Return the spec's fold with the spec's normalisation."""
     fold, (_, key) = fold_of(spec), _found_fold(spec)
     return FOLDS.get(
         replace(key, normalisation=spec.normalisation), lambda: normalise(fold, spec.normalisation)
@@ -164,26 +165,26 @@ def normalised(spec: RunSpec) -> Fold:
 
 
 def fold_later(spec: RunSpec) -> Callable[[], Fold]:
-    """What gives the fold a spec names, as read, after the page has been drawn.
+    """Return a function that returns the spec's fold, as read, after the page has been drawn.
 
-    For files that are made on a click: that happens where nobody knows whose page it is, and a fold that the
-    button held would stay in memory for as long as its visitor may come back.
+    It is for files made on a click. The visitor is unknown then, and a fold in the button would stay in
+    memory while its visitor may return.
     """
     dataset, key = _found_fold(spec)
     return lambda: FOLDS.get(key, lambda: open_fold(dataset, spec.fold))
 
 
 def _found_fold(spec: RunSpec) -> tuple[Dataset, FoldKey]:
-    """The data set that a spec names, and what its fold is kept by."""
+    """Return a spec's data set, and the key of its fold."""
     dataset = datasets()[spec.dataset]
     files = [(str(path), path.stat()) for path in dataset.folds[spec.fold].values()]
     return dataset, FoldKey(tuple((path, seen.st_size, seen.st_mtime_ns) for path, seen in files), spec.fold)
 
 
 def recall(spec: RunSpec) -> RunRecord | None:
-    """The record of a spec (with its digest), where it is remembered.
+    """Return the record of a spec (with its digest), if it is in memory.
 
-    A run that started from zero by itself serves those who ask for that, and the other way round.
+    A run that started from zero without a choice serves requests for zero, and vice versa.
     """
     record = _memory().get(spec)
     for twin in twins([spec]) if record is None else ():
@@ -194,28 +195,28 @@ def recall(spec: RunSpec) -> RunRecord | None:
 
 
 def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """The specs of the same runs that say something else on where to start from."""
+    """Return the specs of the same runs with the other starts."""
     return [
         spec.but(start=start) for spec in specs if "start" in spec for start in STARTS if start != spec.start
     ]
 
 
 def remembered() -> list[RunRecord]:
-    """All records that are remembered."""
+    """Return all records in memory."""
     return _memory().all()
 
 
 def remember(record: RunRecord) -> None:
-    """Keep a record for whoever asks for its spec next."""
+    """Store a record for later requests of its spec."""
     _memory().put(record)
 
 
 class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
-    """Raised where runs made while the visitor waits take longer than they may."""
+    """Raised if runs made while the visitor waits take too long."""
 
 
 class NoTurn(Exception):  # noqa: N818 - a fact about other visitors, not an error
-    """Raised where the runs of other visitors take so long that a visitor's own do not begin."""
+    """Raised if a visitor's runs cannot begin, because those of other visitors take too long."""
 
 
 def run(
@@ -224,12 +225,12 @@ def run(
     patience: float = math.inf,
     unless: Callable[[], bool] = lambda: False,
 ) -> list[RunRecord]:
-    """The records of specs: remembered, or trained now with progress shown meanwhile.
+    """Return the records of specs: from memory, or trained now with progress.
 
-    Visitors take turns, for fits beside one another only slow each other down; what another visitor has had
-    trained meanwhile is not trained again. Raises `TookTooLong` once training has taken this many seconds,
-    waiting apart, and `NoTurn` after waiting for `patience` seconds, those apart in which another visitor has
-    the same trained, or where `unless` says so when the turn comes; records finished by then are kept.
+    Visitors take turns, because parallel fits only slow each other down. Runs that another visitor trained
+    meanwhile are reused. Raises `TookTooLong` once training has taken this many seconds, without waiting.
+    Raises `NoTurn` after waiting for `patience` seconds, not counting those in which another visitor trains
+    the same, or if `unless` returns True at the turn. Finished records are kept.
     """
     line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
     known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
@@ -271,9 +272,9 @@ def turn(
     patience: float = math.inf,
     shared: Callable[[], bool] = lambda: False,
 ) -> Iterator[float]:
-    """Wait until it is this visitor's turn, and say so; yields the seconds it took, or raises `NoTurn`.
+    """Wait for this visitor's turn, and say so; yield the seconds of waiting, or raise `NoTurn`.
 
-    What is waited while the other's work is `shared` costs no patience.
+    Waiting while the other's work is `shared` does not count.
     """
     began = idle = time.monotonic()
 
@@ -285,7 +286,7 @@ def turn(
         elif now - idle > patience:
             line.empty()
             raise NoTurn
-        line.progress(0.0, words)  # ends here for who has moved on
+        line.progress(0.0, words)  # ends here if the visitor has moved on
 
     with turns.taken(wait):
         yield time.monotonic() - began
@@ -293,14 +294,14 @@ def turn(
 
 @contextmanager
 def take_turns(line: DeltaGenerator) -> Iterator[None]:
-    """Train something when it is this visitor's turn."""
+    """Hold this visitor's turn for training."""
     with turn(_TRAINING, line, "Waiting for the training of another visitor"):
         yield
 
 
 @contextmanager
 def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
-    """Whose turn it is makes these, in this turn and the next ones."""
+    """Record these as being made, in this turn and the next ones."""
     _MAKING.update(specs)
     try:
         yield
@@ -309,18 +310,18 @@ def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
 
 
 _MAKING: set[RunSpec] = set()
-"""What the visitor is after whose turn it is."""
+"""Runs of the visitor who has the turn."""
 _TRAINING = Turns(TELL_EVERY)
-"""Of the visitors whose runs are made while they wait: a family of runs is a turn."""
+"""Number of visitors whose runs are made while they wait: a family of runs is one turn."""
 
 
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
-    """Show what is wrong with data, settings or the store as a sentence with its remedy; the page ends there.
+    """Show errors of data, settings or the store as a sentence with a remedy, and end the page.
 
-    Any other exception is a fault of the program: it is logged and shown with its details, to be copied.
-    Blocks may lie within one another: what an inner one has shown ends the outer ones as well. Put before a
-    function it does the same for its calls, which fragments and callbacks need, for they run by themselves.
+    Any other exception is a program fault: it is logged and shown with details to copy. Blocks may be nested:
+    an error shown by an inner one ends the outer ones too. As a decorator it covers the function's calls.
+    Fragments and callbacks need this, because they run separately.
     """
     try:
         yield
@@ -330,8 +331,8 @@ def errors_as_sentences() -> Iterator[None]:
     except StopRequested:
         st.info("Stopped before there was a model.")
         end_page()
-    except FragmentHandledException:  # Streamlit has shown already what came out of a fragment
+    except FragmentHandledException:  # Streamlit has already shown an exception from a fragment
         raise
-    except Exception as error:  # Streamlit's own signals, such as that of `end_page`, are no Exceptions
+    except Exception as error:  # Streamlit's signals, such as that of `end_page`, are no Exceptions
         show_fault(error)
         end_page()

@@ -1,12 +1,12 @@
-"""One selection of queries that charts, a table and buttons of a page share; it is part of the address.
+"""A selection of queries shared by charts, a table and buttons of a page; part of the address.
 
-Each view shows the shared selection and writes to it. Keys of views carry a number that rises with every
-change of the selection, so that a view always starts afresh from what is selected: the browser tells of a
-click only where it differs from the last one that it told of, and keeps outlines that were drawn. The table
-keeps its key while it is itself the one that changes the selection, and so its place.
+Each view shows the shared selection and changes it. Keys of views contain a number that grows with every
+change of the selection, so each view restarts from the selection. The reason: the browser reports a click
+only if it differs from the last one, and keeps drawn outlines. The table keeps its key, and its scroll
+position, when the change was made in the table.
 
-A selection belongs to a data set, fold and part: numbers of queries mean others elsewhere. On other data it
-is put aside, and taken up again when they come back.
+A selection belongs to a data set, fold and part, because query numbers differ elsewhere. On other data it is
+put aside, and restored when they return.
 
 See docs/decisions/0030-streamlit-traps.md.
 """
@@ -23,18 +23,18 @@ KEY = "picked"
 QUERY = "query"
 CLICK = "click"
 TOOLS = {CLICK: "a click", "select": "a box", "lasso": "a lasso"}
-"""Names of the tools that select queries in charts, by Plotly's name of the drag mode."""
+"""Names of the selection tools in charts, by Plotly's drag mode."""
 _CHANGES, _CHANGES_ELSEWHERE = "selection-changes", "selection-changes-elsewhere"
 _OF, _ASIDE = "selection-of", "selections-aside"
 _DIGITS = 18
-"""A number of a query with more digits is none: it would not fit into 64 bits."""
+"""Most digits of a query number, which must fit into 64 bits."""
 
 
 def turn_to(part: str = "") -> None:
-    """Put the selection of other data aside and take up that of a part of the sidebar's fold.
+    """Put the selection of other data aside, and restore that of a part of the sidebar's fold.
 
-    `picked` does so too; where there is something to train before, the address must not wait for that. The
-    selection of the address is that of the data that are shown first.
+    `picked` does this too, but the address must not wait for training. The selection in the address belongs
+    to the data shown first.
     """
     state = st.session_state
     of = (state.get("data"), state.get("fold"), part)
@@ -50,7 +50,7 @@ def turn_to(part: str = "") -> None:
 
 
 def picked(table: pd.DataFrame, part: str = "") -> list[int]:
-    """The selected queries of a part that are in `table`, which has a column query."""
+    """Return the selected queries of a part that are in `table`, which has a column query."""
     turn_to(part)
     known = set(table["query"])
     kept = [query for query in st.session_state[KEY] if query in known]
@@ -67,9 +67,9 @@ def _write_address() -> None:
 
 
 def query(table: pd.DataFrame) -> int:
-    """A select box with the query of `table` that is shown; empty it shows the one that differs most.
+    """Draw a select box with the queries of `table`; by default it shows the one with the largest difference.
 
-    That is the one of the selected queries, or of all where none is selected, with the largest difference.
+    The default is among the selected queries, or among all if none is selected.
     """
     queries = [int(query) for query in table["query"]]
     selected = table["query"].isin(st.session_state[KEY])
@@ -91,9 +91,9 @@ def query(table: pd.DataFrame) -> int:
 
 
 def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
-    """Says what a gesture in the charts does, how many queries are selected, and how to be rid of that.
+    """Draw the selection tools, the number of selected queries, and a button to clear them.
 
-    Returns the chosen one of `tools`, which are keys of `TOOLS`; `how` explains them.
+    Return the chosen one of `tools`, which are keys of `TOOLS`; `how` explains them.
     """
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown("Select queries by", width="content")
@@ -113,7 +113,7 @@ def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
 
 
 def count(row: DeltaGenerator, selected: int, of: int) -> None:
-    """How many queries are selected, and a button to be rid of that."""
+    """Draw the number of selected queries, and a button to clear them."""
     row.button("Clear selection", key="clear-selection", on_click=clear, disabled=not selected)
     noun = "query" if of == 1 else "queries"
     said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
@@ -121,12 +121,12 @@ def count(row: DeltaGenerator, selected: int, of: int) -> None:
 
 
 def chart_key(name: str) -> str:
-    """Key of a chart; a new one after each change of the selection."""
+    """Return the key of a chart; it changes with each change of the selection."""
     return _numbered(name, _CHANGES)
 
 
 def table_key(name: str) -> str:
-    """Key of a table; a new one after each change of the selection that was not made in it."""
+    """Return the key of a table; it changes with changes of the selection made elsewhere."""
     return _numbered(name, _CHANGES_ELSEWHERE)
 
 
@@ -136,9 +136,9 @@ def _numbered(name: str, counter: str) -> str:
 
 
 def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
-    """A callback for a chart whose selection changes: the queries marked in it become the shared selection.
+    """Return a callback for a chart: the queries marked in it become the shared selection.
 
-    A click on the query that alone is selected ends its selection.
+    A click on the only selected query deselects it.
     """
 
     def take() -> None:
@@ -152,9 +152,9 @@ def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
 
 
 def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> Callable[[], None]:
-    """A callback for a histogram whose bars carry their number: `members` of those marked become selected.
+    """Return a callback for a histogram: `members` of the marked bars become selected.
 
-    A click on the bar whose queries alone are selected ends their selection.
+    A click on the bar of exactly the selected queries deselects them.
     """
 
     def take() -> None:
@@ -169,7 +169,8 @@ def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> 
 def taken_from_rows(
     key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]
 ) -> Callable[[], None]:
-    """A callback for a table whose rows are the queries `shown`: those ticked are handed to `take_over`."""
+    """Return a callback for a table with the queries `shown` as rows: ticked ones are passed to
+    `take_over`."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]
@@ -181,26 +182,26 @@ def taken_from_rows(
 
 
 def only(query: int, table: pd.DataFrame) -> None:
-    """Select one query and nothing else."""
+    """Select only this query."""
     select([query], table)
 
 
 def clear() -> None:
-    """Forget the selection, and the outlines in the charts."""
+    """Clear the selection, and the outlines in the charts."""
     mark([])
 
 
 def mark(queries: Iterable[int]) -> None:
-    """Make these the selected queries; charts and tables start afresh from them."""
+    """Select these queries; charts and tables restart from them."""
     st.session_state[KEY] = list(queries)
     for counter in (_CHANGES, _CHANGES_ELSEWHERE):
         st.session_state[counter] = st.session_state.get(counter, 0) + 1
 
 
 def select(queries: Iterable[int], table: pd.DataFrame) -> None:
-    """Make these the selected queries of a `table` with columns query and difference.
+    """Select these queries of a `table` with columns query and difference.
 
-    The query that is shown becomes the one of them with the largest difference, unless it is among them.
+    The shown query becomes the one with the largest difference, unless it is already selected.
     """
     rows = table[table["query"].isin(list(queries))]
     mark(int(query) for query in rows["query"])

@@ -1,7 +1,7 @@
-"""The settings in the sidebar: where they start from, and the RunSpec that they stand for.
+"""Settings in the sidebar: their initial values, and their RunSpec.
 
-Every widget is bound to the URL under the key of its setting, so the address of a page is its whole state. A
-value equal to its default is left out of the URL; `v` there says which set of defaults is meant.
+Every widget is bound to the URL under the key of its setting, so a page's address is its whole state. Values
+equal to the default are omitted from the URL; its `v` names the version of the defaults.
 
 See docs/decisions/0024-the-address-is-the-state.md.
 """
@@ -55,10 +55,10 @@ BASELINE_C = replace(
 )
 
 FIRST_FOLD = "Fold1"
-"""The fold that the app starts from, where the data set has it."""
+"""The initial fold, if the data set has it."""
 
 OF_DATA = (N_COMPONENTS, LOSS_WEIGHT, GAMMA, BASELINE_C)
-"""Settings that start from another value on another data set (`ui.shared.starts`)."""
+"""Settings whose initial value depends on the data set (`ui.shared.starts`)."""
 
 PRESETS: dict[str, Mapping[Setting, Any]] = {
     "Where this data set starts": {},
@@ -69,31 +69,32 @@ PRESETS: dict[str, Mapping[Setting, Any]] = {
         BASELINE_C: 2.0**-13,
     },
 }
-"""Settings worth starting from; those not named are where the data set starts. They leave the data alone."""
+"""Presets; other settings get the data set's initial values. The data stay unchanged."""
 
 
 def shared() -> list[Setting]:
-    """Settings that the sidebar has for every method: those of RankSVM, for pages draw its models beside any.
+    """Return the settings in the sidebar for every method: those of RankSVM, whose models pages compare with
+    any.
 
-    Asked anew each time, for registries may grow; without those that have no control.
+    Computed at each call, because registries may grow; settings without a control are left out.
     """
     found = [METHOD, *every(METHODS[USUAL].settings), NORMALISATION, BASELINE_C]
     return [setting for setting in found if setting.key]
 
 
 def own_settings(method: str) -> list[Setting]:
-    """The settings that a method has beside the shared ones."""
+    """Return the settings of a method besides the shared ones."""
     known = shared()
     return [one for one in every(METHODS[method].settings) if one.key and one not in known]
 
 
 def all_settings() -> list[Setting]:
-    """The shared settings and those of every method."""
+    """Return the the shared settings and those of every method."""
     return list(dict.fromkeys([*shared(), *(one for method in METHODS for one in own_settings(method))]))
 
 
 def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
-    """What widgets hold for one of `PRESETS`, by their keys, where they held something else before."""
+    """Return the widgets' values for one of `PRESETS`, by key, given the present state."""
     state: dict[str, Any] = {}
     for setting in all_settings():
         state |= held(setting, PRESETS[name].get(setting, first(setting, before)))
@@ -101,10 +102,10 @@ def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **changes: Any) -> RunSpec:
-    """The RunSpec that the sidebar's widgets stand for, or the same with another map or other settings.
+    """Return the RunSpec of the sidebar's widgets, or the same with another map or other settings.
 
-    A map that is named makes it one of RankSVM. The digest is filled in when the fold is open. Raises
-    `SettingError` for settings that do not go together, `DataError` for costs that are no numbers.
+    A named map implies RankSVM. The digest is added when the fold is open. Raises `SettingError` for an
+    invalid combination, `DataError` for costs that are not numbers.
     """
     method = value_from(METHOD, state) if feature_map is None else USUAL
     given = changes if feature_map is None else changes | {FEATURE_MAP.name: feature_map}
@@ -120,27 +121,27 @@ def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **
 
 
 def data_from_state(state: Mapping[str, Any]) -> RunSpec:
-    """The data set, fold and normalisation that the sidebar's widgets stand for, with the usual model."""
+    """Return the sidebar's data set, fold and normalisation, with the default model."""
     return RunSpec(state["data"], state["fold"], "", value_from(NORMALISATION, state))
 
 
 def baseline(state: Mapping[str, Any]) -> RunSpec:
-    """The linear model that is drawn beside others: with the sidebar's C where that is what is set there."""
+    """Return the linear model for comparison, with the sidebar's C if that model is the current one."""
     spec = spec_from_state(state, LINEAR)
     return spec if baseline_is_set(state) else spec.but(C=value_from(BASELINE_C, state))
 
 
 def baseline_is_set(state: Mapping[str, Any]) -> bool:
-    """Whether the sidebar stands for the linear model itself, which then has one C only."""
+    """Return True if the sidebar's model is the linear one, which then has only one C."""
     return (value_from(METHOD, state), value_from(FEATURE_MAP, state)) == (USUAL, LINEAR)
 
 
 def is_read(setting: Setting, state: Mapping[str, Any]) -> bool:
-    """Whether the model that is set reads a setting; others count only in figures that draw more models."""
+    """Return True if the current model reads a setting; others matter only in figures with more models."""
     if setting is BASELINE_C:
         return not baseline_is_set(state)
 
-    def choice_of(one: Setting) -> Any:  # all that matters here; costs may be no numbers yet
+    def choice_of(one: Setting) -> Any:  # only choices matter here; costs may still be invalid
         return value_from(one, state) if one.options else one.first
 
     read = METHODS[value_from(METHOD, state)].active(choice_of)
@@ -148,9 +149,9 @@ def is_read(setting: Setting, state: Mapping[str, Any]) -> bool:
 
 
 def state_of(spec: RunSpec) -> dict[str, Any]:
-    """Values of the widgets of the settings it has: the inverse of `spec_from_state`.
+    """Return the widgets' values for a spec's settings: the inverse of `spec_from_state`.
 
-    Raises `SettingError` for a setting whose value the sidebar does not offer.
+    Raises `SettingError` for a value that the sidebar does not offer.
     """
     if spec.sample.drawn:
         raise SettingError(f"the sidebar has no setting for {spec.sample.words}")
@@ -162,7 +163,7 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
 
 def open_run(spec: RunSpec) -> None:
-    """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` does the going)."""
+    """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` then switches)."""
     for key, value in state_of(spec).items():
         st.session_state[key] = value
     st.session_state[SET_FOR] = spec.dataset
@@ -170,22 +171,22 @@ def open_run(spec: RunSpec) -> None:
 
 
 def go_to(page: str) -> None:
-    """Go to a page, by the name of its script (a callback; `go_where_asked` does the going)."""
+    """Go to a page, by the name of its script (a callback; `go_where_asked` then switches)."""
     st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
 def leave_if_asked() -> None:
-    """In a fragment, which runs without the router: run the whole page where a callback asked for another."""
+    """In a fragment, which runs without the router: rerun the whole page if a callback chose another."""
     if _DESTINATION in st.session_state:
         st.rerun()
 
 
 def go_where_asked() -> None:
-    """Switch to the page that a callback asked for; the settings of the sidebar go along."""
+    """Switch to the page chosen by a callback, with the sidebar's settings."""
     if _DESTINATION in st.session_state:
         st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
 
 
 _DESTINATION = "go-to"
 SET_FOR = "set-for"
-"""Where the session keeps the data set that its settings are meant for: another one brings its own."""
+"""Session key of the data set that the settings belong to: another one has its own."""

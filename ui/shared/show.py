@@ -1,4 +1,4 @@
-"""How figures and captions are put on a page: the same way everywhere, with their data to take away.
+"""Display of figures and captions, in the same way everywhere, with downloads of their data.
 
 See docs/decisions/0032-how-a-page-is-built.md.
 """
@@ -40,8 +40,8 @@ CONFIG = {
         "resetScale2d",
     ],
 }
-"""Of Plotly's toolbar nothing is left but Streamlit's full screen: a double click resets the axes, and "Save"
-makes pictures, which carry their font (the camera's do not)."""
+"""Plotly's toolbar keeps only Streamlit's full screen. A double click resets the axes, and "Save" makes
+pictures that contain their font (the camera's do not)."""
 
 
 def show_figure(
@@ -54,10 +54,10 @@ def show_figure(
     answer: str = "",
     on_select: Literal["ignore", "rerun"] | Callable[[], None] = "ignore",
 ) -> Any:
-    """A figure below the answer that it gives; one tap away what it shows exactly, its picture and numbers.
+    """Draw a figure below its answer, with a popover for description, picture and numbers.
 
-    `alt` is a text for those who cannot see it. Returns what is selected in it where `on_select` is "rerun"
-    or what to call when the selection changes. Where the first figure is wanted alone, the page ends here.
+    `alt` is a text for screen readers. Return the selection in the figure if `on_select` is "rerun" or a
+    callback. If only the first figure is wanted, the page ends here.
     """
     if answer:
         show_answer(answer)
@@ -95,49 +95,49 @@ def show_figure(
 
 
 def show_answer(answer: str) -> None:
-    """What a page or a figure found, as a heading that explains its terms."""
+    """Draw the result of a page or figure as a heading that explains its terms."""
     st.header(answer, anchor=False, help=terms_in(answer))
 
 
 def show_table(table: pd.DataFrame, **how: Any) -> Any:
-    """A table, with a dash where there is no value."""
+    """Draw a table, with a dash for missing values."""
     return st.dataframe(table, placeholder="–", **how)
 
 
 def _page(figure: go.Figure, caption: str) -> str:
-    """The figure with its caption as a page that needs no network: Plotly itself is inside."""
+    """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
     body = figure.to_html(include_plotlyjs=True, full_html=False)
     return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
 
 
 def tiles(n: int) -> list[DeltaGenerator]:
-    """Places for n metric tiles in a row that wraps to two or three to a line on narrow screens."""
+    """Return places for n metric tiles in a row that wraps on narrow screens."""
     row = st.container(horizontal=True, gap="medium")
     return [row.container(width=TILE_WIDTH) for _ in range(n)]
 
 
 def two_places() -> list[DeltaGenerator]:
-    """Places for two figures beside each other; the whole width where the first one is wanted alone."""
+    """Return two places next to each other for figures; the full width if only the first is wanted."""
     return [st.container()] * 2 if is_on(ALONE) else st.columns(2, gap="medium")
 
 
 def sentence(text: str) -> str:
-    """An answer as a sentence: it begins with a capital and ends with a stop."""
+    """Return an answer as a sentence, with a capital and a full stop."""
     return f"{capital(text).rstrip('.')}."
 
 
 def capital(text: str) -> str:
-    """A text that begins with a capital, the rest as it is; λ and other symbols stay what they are."""
+    """Return a text with a capital first letter; λ and other symbols stay unchanged."""
     return text[0].upper() + text[1:] if text[0].isascii() else text
 
 
 def definition_caption(data: RankingData) -> str:
-    """Which definition the metrics follow, over how many queries, and what empty queries count."""
+    """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
     return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
 
 
 def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
-    """How far NDCG@10 of models on a part depends on the order of documents of equal score, where it does."""
+    """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
     for record in records:
         told = NDCG(10, "letor").ties(record.scores[part], data)
         if told:
@@ -145,7 +145,7 @@ def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: st
 
 
 def say_if_nothing_was_learned(record: RunRecord) -> None:
-    """That there was no preference pair to train on, where there was none."""
+    """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info(
             "No query of the training part has two documents of different grades, so there was nothing to "

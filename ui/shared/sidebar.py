@@ -1,4 +1,4 @@
-"""The sidebar, made from the settings; what its widgets stand for is in `ui.shared.settings`."""
+"""The sidebar, made from the settings; `ui.shared.settings` reads its widgets."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from ui.shared.starts import say_what_was_brought, start_from, whence
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
 BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
-"""Settings with a place of their own: in view, or below "More settings". All others stand behind what brings
-them along: a method's under the methods, a kernel's under the kernels; C and γ come before these, so that
-what is moved most is in view on a small screen."""
+"""Settings with a fixed place: visible, or below "More settings". All others follow the choice that needs
+them: a method's below the methods, a kernel's below the kernels. C and γ come before these, to be visible on
+a small screen."""
 BRINGERS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
-"""Whose settings stand behind a setting, where not its own do: those of feature maps stand behind m."""
+"""Settings whose dependent settings follow another one: those of feature maps follow m."""
 
 HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
     METHOD: lambda: (f"{one.label}: minimises {one.minimises}." for one in METHODS.values() if one.minimises),
     LOSS: lambda: (f"{loss.label}: {loss.formula}." for loss in LOSSES.values()),
     NORMALISATION: lambda: (f"{one.label}: {one.description}" for one in NORMALISATIONS.values()),
 }
-"""What help texts say of the options that there are."""
+"""Additions to help texts about the available options."""
 
 
 def sidebar(
@@ -56,11 +56,10 @@ def sidebar(
     *,
     folded: bool = False,
 ) -> None:
-    """Draw the shared sidebar; `spec_from_state` says what experiment it describes.
+    """Draw the shared sidebar; `spec_from_state` reads its experiment.
 
-    `unread` says why the page that is shown does not read a setting, "" where it does, `no_fold` why
-    not the fold; a page that reads none
-    has them `folded`: they keep what they hold, for the other pages.
+    `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
+    fold. On a page that reads none, they are `folded`: they keep their values for the other pages.
     """
     drawn: set[Setting] = set()
     with st.sidebar:
@@ -83,15 +82,15 @@ _OWN, _LINK = "sidebar-own", "sidebar-link"
 
 
 def own_place() -> DeltaGenerator:
-    """The place above the shared settings, for those of a page that has others."""
+    """Return the place above the shared settings, for a page's own controls."""
     place: DeltaGenerator = st.session_state[_OWN]
     return place
 
 
 def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
-    """Settings, and behind each those without a place that come along with it; none that is drawn already.
+    """Yield settings, each followed by dependent ones without a fixed place; skip those already drawn.
 
-    What a widget holds is asked for after it is drawn: in the first run it comes from the URL only then.
+    A widget's value is read after it is drawn, because the first run takes it from the URL only then.
     """
     for setting in settings:
         if setting in drawn or not setting.key:
@@ -104,7 +103,8 @@ def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setti
 
 
 def _brought(setting: Setting) -> list[Setting]:
-    """What comes along with a choice: with all feature maps, for pages draw them beside one another."""
+    """Return the dependent settings of a choice; for feature maps those of all, because pages compare
+    them."""
     if not setting.options:
         return []
     chosen = setting.options if setting is FEATURE_MAP else (value_from(setting, st.session_state),)
@@ -112,7 +112,7 @@ def _brought(setting: Setting) -> list[Setting]:
 
 
 def _control(setting: Setting, why: str) -> None:
-    """The control of a setting, greyed out where page or model do not read it, with `why` or the reason."""
+    """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
     if not why and not is_read(setting, st.session_state):
         why = f"Not read by {_model()}: it counts only where a figure draws other models too."
     told = HINTS[setting]() if setting in HINTS else ()
@@ -121,7 +121,7 @@ def _control(setting: Setting, why: str) -> None:
 
 
 def _costs_are_wrong() -> bool:
-    """Whether the costs of pairs are no numbers, which are to be mended below "More settings"."""
+    """Return True if the costs of pairs are invalid, to be corrected below "More settings"."""
     try:
         value_from(COSTS, st.session_state)
     except DataError:
@@ -130,7 +130,7 @@ def _costs_are_wrong() -> bool:
 
 
 def _model() -> str:
-    """The model that is set, within a sentence."""
+    """Name the current model within a sentence."""
     method, name = (value_from(setting, st.session_state) for setting in (METHOD, FEATURE_MAP))
     return METHODS[method].label if method != USUAL else FEATURE_MAPS[name].in_a_sentence
 
@@ -174,7 +174,7 @@ def _presets_and_link() -> None:
 
 
 def show_link() -> None:
-    """Fill the place of the link once the page is drawn: what it is set to is in its address by then."""
+    """Fill the place of the link after the page is drawn, when the address is complete."""
     place: DeltaGenerator = st.session_state[_LINK]
     place.markdown("The address of this page is this experiment. With every setting spelled out:")
     place.code(frozen_link(), language=None, wrap_lines=True)
@@ -183,7 +183,7 @@ def show_link() -> None:
 
 
 def _apply(name: str) -> None:
-    """Set the widgets that are drawn to a preset (a callback)."""
+    """Set the drawn widgets to a preset (a callback)."""
     for key, value in preset(name, st.session_state).items():
         if key in st.session_state:
             st.session_state[key] = value

@@ -1,7 +1,7 @@
-"""Where the sidebar's settings start from on the data set that is chosen, and the way back from there.
+"""Initial values of the sidebar's settings for the chosen data set, with undo.
 
-The place that a widget starts from depends on the data set alone, not on its fold, so that an address which
-names nothing else always shows the same. Another data set sets what it has settings of its own for.
+A widget's initial value depends on the data set only, not on its fold. So an address without other values
+always shows the same. A new data set changes only settings for which it has its own values.
 
 See docs/decisions/0024-the-address-is-the-state.md.
 """
@@ -25,12 +25,12 @@ from ui.shared.runs import fold_of
 from ui.shared.settings import BASELINE_C, FIRST_FOLD, OF_DATA, SET_FOR
 
 MOST_BYTES = 32e6
-"""Data sets whose first fold takes more as files have no start of their own: it would have to be read."""
+"""Largest size in bytes of a first fold that is read for initial values."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What a data set has set: from where, what widgets held before, and what they hold since."""
+    """Settings changed by a data set: the reason, and the widgets' values before and since."""
 
     source: str
     before: Mapping[str, Any]
@@ -38,9 +38,9 @@ class Brought:
 
 
 def start_from(dataset: Dataset) -> None:
-    """Have settings start from those of a data set, and set them to these where another one was shown before.
+    """Use a data set's initial values, and set the settings to them after a change of the data set.
 
-    To be called before their widgets are drawn. What the data set has no setting of its own for stays.
+    Call it before their widgets are drawn. Settings without own values of the data set stay.
     """
     state = st.session_state
     before = {key: state[key] for key in _held(state) if key in state}
@@ -50,14 +50,14 @@ def start_from(dataset: Dataset) -> None:
         return
     state[SET_FOR] = dataset.name
     own = _held(state, state[STARTS])
-    # all of them, also those that stay: what is left out of the address depends on where widgets start
+    # includes unchanged ones: the address omits values relative to the initial ones
     since = {key: own.get(key, raw) for key, raw in before.items()}
     _set(since)
     state[_BROUGHT] = Brought(source, before, since) if since != before else None
 
 
 def say_what_was_brought() -> None:
-    """One line on what the data set has set, with the way back, until one of these settings is moved."""
+    """Show one line about the data set's settings, with undo, until one of them is changed."""
     brought = st.session_state.get(_BROUGHT)
     if brought is None or any(st.session_state.get(key) != raw for key, raw in brought.since.items()):
         return
@@ -71,7 +71,7 @@ def say_what_was_brought() -> None:
 
 
 def whence(setting: Setting) -> str:
-    """Where a setting starts from on the data set that is chosen, for its help; "" where that is as usual."""
+    """Explain a setting's initial value on the chosen data set, for its help; "" if it is the default."""
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
         return ""
@@ -79,7 +79,7 @@ def whence(setting: Setting) -> str:
 
 
 def _back() -> None:
-    """Set what the data set has set to what it was before (a callback)."""
+    """Restore the settings changed by the data set (a callback)."""
     _set(st.session_state.pop(_BROUGHT).before)
 
 
@@ -89,7 +89,7 @@ def _set(values: Mapping[str, Any]) -> None:
 
 
 def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What the widgets of these settings hold at their starts, by their keys; of `values` only, if given."""
+    """Return the widgets' initial values of these settings, by key; only those in `values`, if given."""
     found: dict[str, Any] = {}
     for setting in OF_DATA:
         if values is None or setting.name in values:
@@ -98,7 +98,7 @@ def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> 
 
 
 def _in_words(raws: Mapping[str, Any]) -> str:
-    """The settings that widgets hold."""
+    """Describe the settings of widgets' values."""
     told = []
     for setting in OF_DATA:
         if setting.key in raws:
@@ -108,7 +108,7 @@ def _in_words(raws: Mapping[str, Any]) -> str:
 
 
 def _start(dataset: Dataset) -> tuple[str, dict[str, Any]]:
-    """Where settings start from on a data set, in words and by their names."""
+    """Return a data set's initial values by name, with a description."""
     if dataset.folder.is_relative_to(BUNDLED.resolve()):
         return "Settings of the bundled folds", {setting.name: setting.first for setting in OF_DATA}
     fold = FIRST_FOLD if FIRST_FOLD in dataset.folds else next(iter(dataset.folds))
@@ -123,10 +123,10 @@ def _start(dataset: Dataset) -> tuple[str, dict[str, Any]]:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _found(files: tuple[tuple[str, int, int], ...], _spec: RunSpec) -> StartingPoint:
-    """The starting point of a data set, by the files of its first fold as they are."""
+    """Return the initial values of a data set, cached by the state of its first fold's files."""
     try:
         return starting_point(fold_of(_spec))
-    except DataError:  # which the page says of the fold that is chosen
+    except DataError:  # the page reports it for the chosen fold
         return NO_START
 
 

@@ -1,7 +1,7 @@
-"""Tabs of browsers, and the jobs that nobody asked for which they wait for: the last one to leave ends them.
+"""Browser tabs, and the automatic jobs that they wait for: the last tab to leave ends the job.
 
-Streamlit releases what it keeps for a session when its tab has gone. It does so too where a browser asks it
-to empty its caches, so the session is looked at before anything ends.
+Streamlit releases a session's data when its tab is closed. It also does so if a browser empties its caches,
+so the session is checked before anything ends.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rankviz.store import StoreError
 from ui.shared.watching import jobs
 
 PATIENCE = 3.0
-"""Seconds for a tab that was reloaded, or whose connection broke, to come back."""
+"""Seconds for a tab to return after a reload or a broken connection."""
 
 
 class Waiting:
-    """Which tabs wait for which unasked jobs; safe among the threads of all visitors."""
+    """Tabs that wait for automatic jobs; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -29,19 +29,19 @@ class Waiting:
         self._tabs: dict[str, set[str]] = {}
 
     def begin(self, job_id: str, owner: str, tab: str) -> None:
-        """A job was started unasked for a tab."""
+        """Record that a job was started automatically for a tab."""
         with self._lock:
             self._owners[job_id] = owner
             self._tabs[job_id] = {tab}
 
     def join(self, job_id: str, tab: str) -> None:
-        """Another tab waits for a job, if that is one that was started unasked."""
+        """Record that another tab waits for a job, if it was started automatically."""
         with self._lock:
             if job_id in self._tabs:
                 self._tabs[job_id].add(tab)
 
     def leave(self, job_id: str, tab: str) -> str | None:
-        """A tab does not wait for a job any more; its owner where that was the last tab."""
+        """Record that a tab no longer waits for a job; return its owner if it was the last tab."""
         with self._lock:
             tabs = self._tabs.get(job_id)
             if tabs is None:
@@ -53,7 +53,7 @@ class Waiting:
             return self._owners.pop(job_id)
 
     def of(self, tab: str) -> list[str]:
-        """The jobs that a tab waits for."""
+        """Return the jobs that a tab waits for."""
         with self._lock:
             return [job_id for job_id, tabs in self._tabs.items() if tab in tabs]
 
@@ -62,17 +62,17 @@ WAITING = Waiting()
 
 
 def began_unasked(job_id: str, owner: str) -> None:
-    """A job was started unasked for this tab, and ends with it."""
+    """Record that a job was started automatically for this tab, and ends with it."""
     WAITING.begin(job_id, owner, _tab())
 
 
 def wait_too(job_id: str) -> None:
-    """This tab waits for a job that may be another's."""
+    """Record that this tab waits for a job, perhaps another tab's."""
     WAITING.join(job_id, _tab())
 
 
 def leave(job_id: str, tab: str = "") -> None:
-    """This tab, or the one named, needs a job no more: it ends, if nobody asked for it and nobody waits."""
+    """Record that this tab (or `tab`) no longer needs a job, and stop it if it is automatic and unused."""
     owner = WAITING.leave(job_id, tab or _tab())
     if owner is not None:
         with suppress(StoreError):  # it was deleted
@@ -80,13 +80,13 @@ def leave(job_id: str, tab: str = "") -> None:
 
 
 def _tab() -> str:
-    """The name of this tab's session, which is looked after from now on."""
+    """Return the name of this tab's session, and watch the session from now on."""
     context = get_script_run_ctx()
     return _looked_after(context.session_id if context else "")
 
 
 def _gone(tab: str) -> None:
-    """Streamlit has let go of a tab's session: end what it waited for, if it does not come back."""
+    """End a released tab's jobs unless the tab returns."""
     timer = Timer(PATIENCE, _end_what_waited, (tab,))
     timer.daemon = True
     timer.start()
@@ -94,7 +94,7 @@ def _gone(tab: str) -> None:
 
 def _end_what_waited(tab: str) -> None:
     if not runtime.exists() or runtime.get_instance().is_active_session(tab):
-        return  # without a server nobody can tell whether it has gone
+        return  # without a server nobody knows if it has gone
     for job_id in WAITING.of(tab):
         leave(job_id, tab)
 

@@ -1,4 +1,4 @@
-"""The field's terms in a sentence each, and the papers that pages name by author and year."""
+"""The field's terms in a sentence each, and the papers cited by pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Term:
-    """What a word of the pages means; `seen` finds it in a text, `paper` keys a work that says more."""
+    """A term of the pages: `seen` finds it in a text, `paper` is the key of a reference."""
 
     seen: str
     meaning: str
@@ -258,11 +258,11 @@ PAPERS = {
         "doi:10.1109/TKDE.2018.2851257."
     ),
 }
-"""Of docs/references.md, those that pages and `TERMS` name."""
+"""References from docs/references.md that pages and `TERMS` cite."""
 
 
 def glossary(first: Collection[str] = ()) -> str:
-    """All terms, those of some names first, then all papers, as Markdown."""
+    """Return all terms as Markdown, these first, then all papers."""
     names = [*first, *(name for name in TERMS if name not in first)]
     found = ((name, TERMS[name]) for name in names)
     terms = (f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in found)
@@ -271,24 +271,24 @@ def glossary(first: Collection[str] = ()) -> str:
 
 
 def terms_in(text: str) -> str | None:
-    """The terms that a text uses, a sentence each, as Markdown; None where there are none."""
+    """Return the terms used in a text, a sentence each, as Markdown; None without any."""
     found = [f"**{name}**: {term.meaning}" for name, term in TERMS.items() if re.search(term.seen, text)]
     return "\n\n".join(found) or None
 
 
 def papers_in(text: str) -> str:
-    """The references of the papers that a text names by their keys, as Markdown."""
+    """Return the references cited in a text by their keys, as Markdown."""
     return "\n\n".join(f"**{key}**: {work}" for key, work in PAPERS.items() if key in text)
 
 
 def meaning(name: str) -> str | None:
-    """The sentence on a term, or on a measure at a cut-off ("NDCG@10"), where there is one."""
+    """Return the sentence on a term, or on a measure at a cut-off ("NDCG@10"), if there is one."""
     measure, at, _ = name.partition("@")
     found = TERMS.get(f"{measure}@k" if at else name)
     return found.meaning if found else None
 
 
 def offer_terms(first: Collection[str] = ()) -> None:
-    """A button that shows the glossary, which begins with the terms of some names."""
-    place = st.popover("Terms", type="tertiary", key="terms")  # a help would lie over the list
+    """Draw a button that shows the glossary, starting with these terms."""
+    place = st.popover("Terms", type="tertiary", key="terms")  # a help text would cover the list
     place.markdown(glossary(first))

@@ -1,4 +1,4 @@
-"""Turns: one at a time, in the order in which they came, so that nobody is overtaken."""
+"""Turns: one at a time, first come, first served."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from threading import Condition
 
 
 class Turns:
-    """A queue of threads; `every` is how often, in seconds, who waits is told so."""
+    """A queue of threads; `every` is the seconds between calls of `wait`."""
 
     def __init__(self, every: float) -> None:
         self._every, self._queue, self._changed = every, deque[object](), Condition()
 
     @contextmanager
     def taken(self, wait: Callable[[], None]) -> Iterator[None]:
-        """Come to the end of the queue and go on at its head; `wait` is called meanwhile, and may raise."""
+        """Join the queue and continue at its head; `wait` is called meanwhile, and may raise."""
         place = object()
         with self._changed:
             self._queue.append(place)

@@ -1,4 +1,4 @@
-"""Jobs that nobody asked for: in them runs go on that are too long to wait for, till the visitor moves on."""
+"""Automatic jobs: they continue runs that are too long to wait for, until the visitor moves on."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ui.shared.visitors import visitor
 from ui.shared.watching import PARAMETER, jobs, watch
 
 REST_SECONDS = 1.5
-"""A job begins unasked once its visitor has left the controls alone for so long."""
+"""Seconds without a change of controls before an automatic job begins."""
 UNASKED, _RESTING = "unasked-job", "unasked-runs"
-"""Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
+"""Session keys of the id of such a job, and of runs that may begin when the controls rest."""
 CROWDED = (
     "Other visitors are training too, so this takes its turn in the background. The figure appears when it "
     "is done; changing a setting stops it."
@@ -31,7 +31,7 @@ OF_OTHERS = "Another visitor has asked for the same runs: they are made once, an
 
 
 def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
-    """Start a job and name it in the address; `place` is who works on it."""
+    """Start a job and put its id into the address; `place` names its workers."""
     roots = data_roots_of_visitor()
     job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place)
     st.query_params[PARAMETER] = job_id
@@ -39,17 +39,17 @@ def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
 
 
 def note_on(job: JobStatus) -> str:
-    """What is said under a job's progress, beside what it is."""
+    """Return the remark below a job's progress."""
     if job.owner != visitor():
         return OF_OTHERS
     return SLOW if job.id == st.session_state.get(UNASKED) else ""
 
 
 def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
-    """Show the job in which runs go on; whether there is one, or will be.
+    """Show the job that continues these runs; return True if there is one, or will be.
 
-    `why` they could not be waited for is said under it. Without a reason, for they were not even tried, it
-    begins once the controls rest.
+    `why` explains below it why they were too long to wait for. Without a reason they were not tried, and the
+    job begins once the controls rest.
     """
     if not why and not _rested(late):
         st.fragment(_rest, run_every=REST_SECONDS)(time.monotonic())
@@ -62,7 +62,7 @@ def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> b
 
 
 def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
-    """The job in which runs go on that take longer than predicted; made here where no job can be kept."""
+    """Return the job that continues too long runs; run them here if no job can be stored."""
     try:
         job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
         if new:
@@ -80,7 +80,7 @@ def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
 
 
 def _rested(late: list[RunSpec]) -> bool:
-    """Whether the visitor has left the controls alone for a while since these runs were first missing."""
+    """Return True if the controls did not change for a while since these runs were first missing."""
     asked, since = st.session_state.get(_RESTING, (frozenset(), 0.0))
     if asked != frozenset(late):
         st.session_state[_RESTING] = frozenset(late), time.monotonic()
@@ -90,14 +90,14 @@ def _rested(late: list[RunSpec]) -> bool:
 
 @errors_as_sentences()
 def _rest(drawn: float) -> None:
-    """A line that has the page drawn anew when the visitor has left the controls alone for a while."""
+    """Show a line, and redraw the page when the visitor has left the controls alone for a while."""
     st.caption("These runs take a while. They begin when the controls rest.")
     if time.monotonic() - drawn >= REST_SECONDS:
         st.rerun()
 
 
 def let_go(wanted: list[RunSpec]) -> None:
-    """Leave the unasked job where the page needs none of its runs; forget it then, or when it is done."""
+    """Leave the automatic job if the page needs none of its runs; forget it then, or when it is done."""
     job_id = st.session_state.get(UNASKED)
     if job_id is None:
         return

@@ -1,4 +1,4 @@
-"""The tabs of a page: which one is open is in the address, and only that one is drawn."""
+"""The tabs of a page: the open one is in the address, and only that one is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF = "view-of-page"
 
 
 def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
-    """Tabs by their names, with what draws each; what cannot be drawn is said in its tab."""
+    """Draw tabs by their names; errors appear in their tab."""
     begin_with_the_first()
     places = st.tabs(list(draw), key=VIEW, bind="query-params", on_change="rerun")
     for tab, drawn in zip(places, draw.values(), strict=True):
@@ -25,7 +25,7 @@ def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
 
 
 def begin_with_the_first() -> None:
-    """Before tabs are drawn: a tab that was open on another page is not open on this one."""
+    """Close a tab that was opened on another page, before tabs are drawn."""
     here = st.session_state.get(TITLE)
     if st.session_state.setdefault(_OF, here) != here and VIEW not in st.query_params:
         st.session_state.pop(VIEW, None)

@@ -1,11 +1,11 @@
-"""Who a visitor is: an account, where the server asks for one; else who holds a secret that a browser keeps.
+"""Identity of a visitor: an account, if the server requires one; else a secret stored by the browser.
 
-The server draws the secret when a visitor first starts something that outlives the page. It lives in the
-session and, so that it outlives a reload and a restart of the server, in a cookie of the browser, which is
-written by a line of JavaScript (Streamlit can read cookies but not set them) and read from the request that
-opens the next session. It is never put into an address, a log or a run folder: only its digest is stored.
-Without cookies a visitor stays the same until the page is reloaded. Cookies know hosts but not ports: another
-app on this machine's address is sent it too.
+The server creates the secret when a visitor first starts something that outlives the page. It is stored in
+the session, and, to survive a reload and a restart of the server, in a browser cookie. A line of JavaScript
+writes the cookie (Streamlit can read cookies but not set them); the request that opens the next session
+contains it. The secret is never put into an address, a log or a run folder: only its digest is stored.
+Without cookies a visitor keeps the identity until a reload. Cookies depend on hosts but not on ports: other
+apps at this machine's address receive it too.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ document.cookie = "{cookie}={secret}; path=/; max-age=31536000; SameSite=Strict"
 
 
 def visitor() -> str:
-    """The digest that stands for this visitor; the same in all their tabs, after reloads and restarts."""
+    """Return this visitor's digest; the same in all their tabs, after reloads and restarts."""
     return hashlib.blake2b((account() or _secret()).encode(), digest_size=16).hexdigest()
 
 
 def keep_visitor() -> None:
-    """Have the browser keep the visitor's secret, if it does not yet and no account stands for it."""
+    """Make the browser store the visitor's secret, if it has not and there is no account."""
     if account() is not None:
         return
     secret = _secret()

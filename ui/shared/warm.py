@@ -1,7 +1,7 @@
-"""What stays once it is loaded is kept out of the garbage collector's way.
+"""Exclude permanently loaded objects from garbage collection.
 
-Streamlit collects all garbage after every run of a script, and with the libraries in memory that takes longer
-than many a run. They stay until the server ends, so nothing is lost where the collector passes them over.
+Streamlit collects all garbage after every run of a script. With the libraries in memory this takes longer
+than many runs. They stay until the server ends, so the collector can skip them.
 
 See docs/decisions/0030-streamlit-traps.md.
 """
@@ -14,6 +14,6 @@ from functools import cache
 
 @cache
 def settle() -> None:
-    """Collect once, after the first page, and have the collector pass over what is there then."""
+    """Collect once, after the first page, and make the collector skip all present objects."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""A job as its page shows it: progress, time, the button that stops it, and how it ended."""
+"""A job on its page: progress, time, stop button, and final status."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.where import line
 
 POLL_SECONDS, MOST_POLL_SECONDS = 0.3, 2.0
-"""A job is looked at this often by its page, less often the more there are that watch one."""
+"""Seconds between polls of a job by its page; longer if many pages watch."""
 POLLS_OF_ALL = 5.0
-"""Looks a second of all pages together: each costs the server 20 ms."""
+"""Polls per second over all pages: each costs the server 20 ms."""
 REDRAW_SECONDS = 2.0
-"""At most this often a page is drawn anew because its job has more records; of more than two, in turn."""
+"""Least seconds between redraws of a page because of new records; with more than two pages, in turn."""
 PARAMETER = "job"
-"""The query parameter that names the job a page shows."""
+"""Query parameter of the job shown by a page."""
 STOPPED = "stopped-job"
-"""Where the session keeps the job that its visitor stopped last."""
+"""Session key of the job that its visitor stopped last."""
 
 
 def jobs() -> Jobs:
-    """The jobs of this machine's user, shared by all visitors; `StoreOutOfReach`."""
+    """Return the jobs of this machine's user, shared by all visitors; `StoreOutOfReach`."""
     return _jobs_of(workers())
 
 
@@ -47,19 +47,19 @@ def _jobs_of(execution: LocalWorkers) -> Jobs:
 
 
 class _Watchers:
-    """How many pages watch a job just now; safe among the threads of all visitors."""
+    """Number of pages that watch a job now; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._seen: dict[str, float] = {}
 
     def note(self, page: str) -> None:
-        """A page looks at its job."""
+        """Record that a page polls its job."""
         with self._lock:
             self._seen[page] = time.monotonic()
 
     def number(self) -> int:
-        """Pages that have looked within the time in which each looks at least once."""
+        """Return the number of pages that polled within the longest interval between polls."""
         since = time.monotonic() - 2 * MOST_POLL_SECONDS
         with self._lock:
             self._seen = {page: at for page, at in self._seen.items() if at > since}
@@ -70,10 +70,10 @@ _watchers = _Watchers()
 
 
 def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection[RunSpec] = ()) -> None:
-    """Show a job's progress, its Stop button and how it ended; the page runs again when it grows or ends.
+    """Show a job's progress, Stop button and final status; rerun the page when it grows or ends.
 
-    `place` tells several views of one job on a page apart; `note` is said under its progress while it runs.
-    Of the runs that a page has `wanted` those that are ready are counted with the job's.
+    `place` distinguishes several views of one job on a page; `note` appears below its progress while it runs.
+    Finished runs among the page's `wanted` ones are counted with the job's.
     """
     others = set(wanted) - set(job.specs)
     beside = sum(recall(spec) is not None for spec in others), len(others)
@@ -88,7 +88,7 @@ def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection
 def _progress(
     job_id: str, place: str, note: str, was_live: bool, drawn: int, beside: tuple[int, int]
 ) -> None:
-    """The fragment that is drawn several times a second while a job is live."""
+    """Draw the progress; this fragment runs several times a second while a job is live."""
     _watchers.note(f"{visitor()} {job_id} {place}")
     try:
         status = jobs().status(job_id)
@@ -97,7 +97,7 @@ def _progress(
     with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status, beside)}")
-        if status.owner == visitor() and status.live == was_live:  # else the page is about to be drawn anew
+        if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
             _button(action, status, place)
         if status.state == "failed":
             st.error(escaped(status.reason), icon=":material/error:")
@@ -106,12 +106,12 @@ def _progress(
         if status.live and status.place != HERE:
             st.caption(escaped(_plan(status)))
             line(status.place)
-    if was_live:  # at last: how it ended is on screen before the whole page has been drawn anew
+    if was_live:  # finally: the status is visible before the whole page is redrawn
         _redraw(status, drawn)
 
 
 def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place: str) -> None:
-    """The owner's button: stop a live job, or delete an ended one."""
+    """Draw the owner's button: stop a live job, or delete an ended one."""
     label, key, act = (
         ("Stop the job", "stop", _stop) if status.live else ("Delete the job", "delete", _delete)
     )
@@ -126,7 +126,7 @@ def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place:
 
 
 def _redraw(status: JobStatus, drawn: int) -> None:
-    """Run the whole page again when the job has ended, or has grown and was not drawn just now."""
+    """Rerun the whole page when the job has ended, or has grown and was not redrawn just now."""
     state, now = st.session_state, time.monotonic()
     last = state.setdefault("job-drawn", now)
     pause = REDRAW_SECONDS * max(1.0, _watchers.number() / 2)
@@ -136,9 +136,9 @@ def _redraw(status: JobStatus, drawn: int) -> None:
 
 
 def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
-    """Where a job is: runs that are ready, which one goes on and for how long, time.
+    """Describe a job's progress: finished runs, the current one, and time.
 
-    `beside` are how many of the page's other runs are ready, and how many there are.
+    `beside` has the number of finished runs among the page's others, and their total.
     """
     done, total = len(status.finished) + beside[0], status.total + beside[1]
     ready = f"{done} of {total} runs ready" if total > 1 else ""
@@ -158,7 +158,7 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
 
 
 def _of_the_current(status: JobStatus, named: bool) -> str:
-    """Which run is made where there are more, what it is about, and about how long it takes yet."""
+    """Name the current run if there are several, with its stage and remaining time."""
     if status.latest is None or status.current is None:
         return "going on to the next run" if status.finished else "starting"
     stage, left = stage_words(status.latest["stage"]), status.remaining
@@ -169,7 +169,7 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
 
 
 def _plan(status: JobStatus) -> str:
-    """How the run that is made is made, as a sentence."""
+    """Describe how the current run is computed, as a sentence."""
     return "" if status.latest is None else str(status.latest.get("plan", ""))
 
 
@@ -177,7 +177,7 @@ def _plan(status: JobStatus) -> str:
 def _stop(job_id: str) -> None:
     try:
         jobs().stop(job_id, visitor())
-        # so that the page says how it ended: a run of it that is on its way may not know the address yet
+        # so that the page shows its final status: a rerun on its way may not know the address yet
         st.query_params[PARAMETER] = st.session_state[STOPPED] = job_id
     except StoreError as error:
         st.toast(escaped(error), icon=":material/error:")

@@ -1,4 +1,4 @@
-"""Where to train: this machine, or the cluster that is configured; what is seen of that one."""
+"""Choice of this machine or the configured cluster for training, and the cluster's state."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ HINTS = {
 
 
 def where(row: DeltaGenerator, place: str) -> str:
-    """Draw the choice where a cluster is configured; `place` where that is chosen, else `HERE`.
+    """Draw the choice if a cluster is configured; return `place` for the cluster, else `HERE`.
 
-    It is not in the address: a link should put nobody's cluster to work.
+    It is not in the address, because a link must not start work on a cluster.
     """
     if not cluster_address():
         return HERE
@@ -42,20 +42,20 @@ def where(row: DeltaGenerator, place: str) -> str:
         width=170,
         help=HINTS[place],
     )
-    st.session_state[_CHOSEN] = chosen  # for the other page that has the choice
+    st.session_state[_CHOSEN] = chosen  # for the other page with this choice
     if chosen == THIS_MACHINE:
         return HERE
-    workers().call(place)  # so that what it is like is known before anything is asked of it
+    workers().call(place)  # starts its observation in advance
     return place
 
 
 def threads_of(place: str) -> int:
-    """Threads of the cluster's workers; 0 while that is not known."""
+    """Return the number of threads of the cluster's workers; 0 while unknown."""
     return sum(int(worker["threads"]) for worker in _workers(cluster_seen(run_store(), place)))
 
 
 def say_what_is_seen(place: str) -> None:
-    """A line on the cluster, looked at again and again."""
+    """Draw a line on the cluster, updated regularly."""
     st.fragment(_seen, run_every=POLL_SECONDS)(place)
 
 
@@ -65,20 +65,20 @@ def _seen(place: str) -> None:
 
 
 def line(place: str) -> bool:
-    """What is seen of the cluster just now, or why it is not reached; whether it is."""
+    """Draw the cluster's state, or why it is not reachable; return True if it is reachable."""
     trouble = workers().trouble(place)
     if trouble:
         st.warning(escaped(f"{trouble[0].upper()}{trouble[1:].rstrip('.')}."), icon=":material/cloud_off:")
     else:
         seen = cluster_seen(run_store(), place)
-        if not seen:  # who looked has ended, for there was nothing to do
+        if not seen:  # its observer has ended, because there was nothing to do
             workers().call(place)
         st.caption(seen_words(seen))
     return not trouble
 
 
 def seen_words(seen: Mapping[str, Any]) -> str:
-    """Workers, threads, memory, and who came and left since it has been looked at."""
+    """Describe workers, threads, memory, and workers that joined or left during observation."""
     found = _workers(seen)
     if not found:
         return "Asking the cluster …" if "workers" not in seen else "The cluster has no worker just now."

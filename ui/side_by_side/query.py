@@ -15,7 +15,7 @@ from ui.why.choices import CURRENT
 from ui.why.link import offer as offer_why
 
 LENGTHS = (10, 20)
-SHORTEST = 420  # pixels of the score scatter beside a short list
+SHORTEST = 420  # pixels of the score scatter next to a short list
 MOST = 8
 
 
@@ -84,11 +84,11 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
 
 
 def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
-    """The way to the Why page from either list."""
+    """Draw links to the Why page for either list."""
     row = st.container(horizontal=True)
     for side, name in zip(("left", "right"), pair.names, strict=True):
         ranked = documents.sort_values(f"{side}_rank")["document"].tolist()
-        of = st.session_state.get(side, CURRENT)  # the menus above hold what the page there names models by
+        of = st.session_state.get(side, CURRENT)  # the menus above have the Why page's names of models
         with row:
             offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, marked=chosen)
 
@@ -112,7 +112,7 @@ def _points(
 
 
 def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
-    """The documents with the largest changes of rank, and all of them where that is asked for."""
+    """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
         st.markdown("**Largest changes of rank** in this query; tick a row to mark the document above.")

@@ -1,4 +1,4 @@
-"""The views of the Side by side page: which two models, their queries, where to look, the table of all."""
+"""The views of the Side by side page: choice of models, their queries, suggestions, and a table."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def controls(spec: RunSpec) -> Choice:
 
 
 def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
-    """Say at a place what is shown, and train both; the page ends here where they are the same run."""
+    """Describe the comparison in `place`, and train both models; the page ends here if they are the same."""
     say_what_is_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
@@ -93,7 +93,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
 @st.fragment
 @errors_as_sentences()
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
-    """All views of the page, which share one selection of queries and one query that is shown."""
+    """Draw all views of the page, with a shared selection of queries and a shown query."""
     say_if_nothing_was_learned(pair.learned)
     say_if_ties_decide([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
@@ -102,7 +102,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     picked = selection.picked(table)
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
     show_answer(answer)
-    charts = st.container()  # drawn last, for they mark the query that is chosen below
+    charts = st.container()  # drawn last, because they mark the query chosen below
     if is_on(ALONE):
         widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
         _against(what, picked, picked[0] if picked else widest, selection.CLICK)
@@ -124,7 +124,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
 
 
 def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
-    """One model's metric against the other's."""
+    """Draw one model's metric against the other's."""
     table, names = what.table, what.pair.names
     even = int((table["difference"] == 0).sum())
     _chart(
@@ -139,7 +139,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
 
 
 def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
-    """The differences in order, and how alike the rankings are."""
+    """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
         per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
@@ -167,7 +167,7 @@ def _no_tau(table: pd.DataFrame) -> str:
 
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
-    """Buttons for the queries on which both models differ most, by the metric and by the order."""
+    """Draw buttons for the queries on which both models differ most, by metric and by order."""
     different = table[table["difference"] != 0]
     widest = different.loc[different["difference"].abs().sort_values(ascending=False).index].head(MOST)
     unlike = table[table["tau"] < 1].sort_values("tau").head(MOST)
@@ -189,7 +189,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
 
 
 def _all_queries(what: Compared, picked: list[int]) -> None:
-    """The table of queries; ticked rows are the selected ones."""
+    """Draw the table of queries; ticked rows are the selected ones."""
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
@@ -198,7 +198,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     )
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
-    # rows that go as soon as they are not ticked are another table each time
+    # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
     ticked = [row for row, query in enumerate(queries) if query in set(picked)]
     show_table(

@@ -1,4 +1,4 @@
-"""Sentences of the Side by side page: what two models are, and what their queries support."""
+"""Texts of the Side by side page: its two models, and significant differences."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CAUTION = (
 
 @dataclass(frozen=True)
 class Pair:
-    """Both models and what to call them."""
+    """Both models and their names."""
 
     left: RunRecord
     right: RunRecord
 
     @property
     def specs(self) -> Two:
-        """Which models they are."""
+        """Specs of the models."""
         return Two(self.left.spec, self.right.spec)
 
     @property
@@ -44,7 +44,7 @@ class Pair:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The names with m, above lists."""
+        """Names with m, above lists."""
         return self.specs.labels
 
     @property
@@ -54,27 +54,27 @@ class Pair:
 
     @property
     def sides(self) -> Sides:
-        """How both are drawn."""
+        """Styles for drawing both."""
         return sides(self.specs.looks, self.names)
 
     @property
     def learned(self) -> RunRecord:
-        """The one that learns from preference pairs, the left one where both or none do."""
+        """The model that learns from preference pairs; the left one if both or neither do."""
         right_only = self.right.spec.offers.pair_objective and not self.left.spec.offers.pair_objective
         return self.right if right_only else self.left
 
     def values(self, part: str, metric: str) -> tuple[pd.Series[float], pd.Series[float]]:
-        """The metric of both by query."""
+        """Return the metric of both by query."""
         return self.left.metrics[part][metric], self.right.metrics[part][metric]
 
     def about(self, part: str) -> str:
-        """Data, fold, settings of both and part, for captions."""
+        """Describe data, fold, settings of both and part, for captions."""
         return about(self.left.spec, self.right.spec, part)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Shared by all views of the page: both models on a part, by one metric; a row per query.
+    """Shared by all views of the page: both models on a part, with one metric; one row per query.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Compared:
         The part.
     part, metric : str
     table : DataFrame
-        Of `per_query.data`.
+        As returned by `per_query.data`.
     """
 
     pair: Pair
@@ -99,7 +99,7 @@ class Compared:
 
 
 def about(left: RunSpec, right: RunSpec, part: str) -> str:
-    """The comparison in words: what both share is said once."""
+    """Describe the comparison, with common settings once."""
     both = describe(left, part), describe(right, part)
     shared = tuple(pair for pair in both[0].settings if pair in both[1].settings)
     models = " beside ".join(_own(one.without(*(name for name, _ in shared))) for one in both)
@@ -107,13 +107,13 @@ def about(left: RunSpec, right: RunSpec, part: str) -> str:
 
 
 def _own(described: Description) -> str:
-    """A model with the settings that are its own."""
+    """Describe a model with its own settings."""
     settings = ", ".join(text for _, text in described.settings)
     return ", ".join(described.names) + (f" ({settings})" if settings else "")
 
 
 def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> tuple[str, str]:
-    """A sentence on both models over all queries, or over the selected ones with a caution beside it."""
+    """Compare the models in a sentence, over all queries or over selected ones with a caution."""
     a, b = pair.values(part, metric)
     everything = _over_all(pair, a, b, metric)
     chosen = a.index.isin(list(picked))
@@ -159,12 +159,12 @@ def _plain(text: str) -> str:
 
 
 def tau_text(tau: float) -> str:
-    """Kendall's τ with three decimals, and no 1 for what is not quite the same order."""
+    """Format Kendall's τ with three decimals; 1 only for exactly the same order."""
     return "above 0.999" if 0.9995 <= tau < 1 else with_minus(tau, "z.3f")
 
 
 def marked_document(document: pd.Series, pair: Pair) -> str:
-    """Where the marked document stands in both lists."""
+    """Give the ranks of the marked document in both lists."""
     ranks = document["left_rank"], document["right_rank"]
     places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.told, strict=True))
     return (
@@ -178,7 +178,7 @@ def _named(document: str) -> str:
 
 
 def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
-    """How alike both rank one query: what the first documents share, τ, and what moved farthest."""
+    """Compare the rankings of one query: common first documents, τ, and the largest moves."""
     first = min(10, int(row["documents"]))
     shared = round(row["overlap"] * first)
     which = f"{shared} of the first {first} documents" if first > 1 else "the only document"

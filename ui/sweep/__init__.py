@@ -1,1 +1,1 @@
-"""The Sweep page: many runs of one model over its settings, which go on by themselves, and what they say."""
+"""The Sweep page: many runs of one model over its settings, in the background, and their results."""

@@ -1,4 +1,4 @@
-"""What a sweep is to make: the design as controls, on the data and settings of the sidebar."""
+"""Design of a sweep as controls, on the sidebar's data and settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_SEEDS = 10
 
 @dataclass(frozen=True)
 class Asked:
-    """A design, what to call it, and whose it is where it is a paper's."""
+    """A design, its title, and its preset if it is a paper's."""
 
     design: Design
     title: str
@@ -29,12 +29,12 @@ class Asked:
 
     @property
     def metric(self) -> str:
-        """What its cells are told by at first."""
+        """The initial metric of its cells."""
         return PRESETS[self.preset].metric if self.preset else "MAP"
 
 
 def asked(base: RunSpec) -> Asked:
-    """Draw the controls of a design; `SettingError` for one that cannot be made."""
+    """Draw the controls of a design; `SettingError` for an invalid one."""
     labels = {f"{preset.label} ({preset.source})": name for name, preset in PRESETS.items()}
     chosen = st.selectbox(
         "Design",

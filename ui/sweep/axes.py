@@ -1,4 +1,4 @@
-"""The axes of a sweep as controls: which settings vary, and the values of each."""
+"""Axes of a sweep as controls: the settings that vary, and their values."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ui.shared.foreign import escaped
 from ui.shared.texts import told
 
 AXES = "axes"
-"""The key of the menu of settings that vary."""
+"""Key of the menu of settings that vary."""
 USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
 EVERY = (1, 2, 3, 4)
 
 
 def may_vary(base: RunSpec) -> dict[str, Setting]:
-    """The settings of a run that may be on an axis, by what axes call them: those that have a control.
+    """Return the settings of a run that may be on an axis, by label: those with a control.
 
-    Seeds are said apart, and tables of costs have no line of values.
+    Seeds have their own control, and tables of costs have no line of values.
     """
     found = base.declared().values()
     return {setting_words(one): one for one in found if one.key and not one.draws and one is not COSTS}
 
 
 def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
-    """Draw the controls of axes; where points are drawn, powers are a range between two ends."""
+    """Draw the controls of axes; if points are drawn at random, powers are a range."""
     offered = may_vary(base)
     if not offered:
         st.info(
@@ -42,7 +42,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
         end_page()
     begun = usual_axes(offered.values())
     usual = [name for name, one in offered.items() if one in begun]
-    if AXES in st.session_state:  # what another model has, this one may lack
+    if AXES in st.session_state:  # this model may lack axes of another one
         st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual
     chosen = st.multiselect(
         "Settings that vary",
@@ -99,7 +99,7 @@ def _of_powers(setting: Setting, offer: Powers, key: str, drawn: bool) -> Axis:
 
 
 def _some(setting: Setting, values: list[str], key: str) -> list[str]:
-    """A menu of several values; those in the middle to begin with."""
+    """Draw a menu of several values; the middle ones are the default."""
     middle = max(len(values) // 2 - 1, 0)
     chosen = st.multiselect(
         setting.label,
@@ -134,7 +134,7 @@ def _numbers(text: str) -> tuple[float | int, ...]:
 
 
 def _allowed(setting: Setting, text: str) -> bool:
-    """Whether a setting may have each of the numbers."""
+    """Return True if a setting allows each of the numbers."""
     try:
         Values(setting.name, _numbers(text)).checked(setting)
     except SettingError:

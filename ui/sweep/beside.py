@@ -1,4 +1,4 @@
-"""Several sweeps beside one another, on one scale."""
+"""Comparison of several sweeps on one scale."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ui.sweep.mine import sweeps
 from ui.sweep.told import cell_words, over
 
 OTHERS = "beside"
-"""The query parameter that names the others, and where the session keeps them."""
+"""Query parameter and session key of the other sweeps."""
 MOST = 2
 
 
 def beside(sweep: Sweep, x: str, y: str) -> None:
-    """This sweep and up to two others: their maps in one scale of colours, their curves on one axis."""
+    """Draw this sweep and up to two others: maps on one colour scale, curves on one axis."""
     there = {one.id: one.study.title for one in sweeps() if one.id != sweep.status.id}
     if not there:
         st.info("There is no other sweep yet to put beside this one.")

@@ -1,4 +1,4 @@
-"""One cell of a sweep, and all of them: values by fold, the way to the Train page, the test part once."""
+"""Cells of a sweep: values by fold, a link to the Train page, and one look at the test part."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words, over
 
 CLICKED = "cell"
-"""Where the session keeps the cell that was clicked, with its sweep."""
+"""Session key of the clicked cell, with its sweep."""
 LOOKED = "sweep-test-looked-at"
-"""Where the session keeps which choices of a sweep were tested."""
+"""Session key of the choices of a sweep that were tested."""
 
 
 def clicked(sweep: Sweep) -> int | None:
-    """The cell that was clicked in this sweep, where it is complete."""
+    """Return the clicked cell of this sweep if it is complete."""
     study, cell = st.session_state.get(CLICKED, ("", None))
     return cell if study == sweep.status.id and cell in sweep.folds.index else None
 
 
 def click(study: str, key: str) -> None:
-    """Take up what was clicked in the map (a callback); a click on what is marked lets go of it."""
+    """Store a click in the map (a callback); a click on the marked cell unmarks it."""
     points = st.session_state[key]["selection"]["points"]
     cells = [int(point["customdata"][0]) for point in points if point.get("customdata")]
     pick(study, cells[0] if cells else None)
 
 
 def pick(study: str, cell: int | None) -> None:
-    """Look at a cell, or at the chosen one again (a callback)."""
+    """Show a cell, or the chosen one again (a callback)."""
     st.session_state[CLICKED] = study, cell
 
 
 def one_cell(sweep: Sweep) -> None:
-    """The cell that was clicked, else the chosen one, and the way to the Train page."""
+    """Draw the clicked cell, else the chosen one, with a link to the Train page."""
     if sweep.chosen is None:
         return
     own = clicked(sweep)
@@ -78,7 +78,7 @@ def one_cell(sweep: Sweep) -> None:
 
 
 def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
-    """Why a cell cannot be opened on the Train page, "" where it can."""
+    """Explain why a cell cannot be opened on the Train page; "" if it can."""
     spec = sweep.spec(cell, fold)
     try:
         state_of(spec)
@@ -90,7 +90,7 @@ def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
 
 
 def table_of(sweep: Sweep) -> pd.DataFrame:
-    """A row a complete cell, the best first: its settings in words, mean, error and folds."""
+    """Return one row per complete cell, the best first: settings in words, mean, error and folds."""
     design, folds = sweep.design, sweep.folds
     words = settings_of(design).loc[folds.index]
     known = design.settings
@@ -107,7 +107,7 @@ def table_of(sweep: Sweep) -> pd.DataFrame:
 
 
 def all_cells(sweep: Sweep) -> None:
-    """The table of cells; one may be picked."""
+    """Draw the table of cells; one may be picked."""
     table = table_of(sweep)
     left = sweep.cells - len(table)
     waiting = f"; {counted(left, 'other')} not complete" if left else ""
@@ -133,7 +133,7 @@ def _ticked(study: str, key: str, cells: list[int]) -> None:
 
 
 def test_part(sweep: Sweep) -> None:
-    """What the test part says of the chosen cell, once it is asked for; of no other."""
+    """Draw the test results of the chosen cell on request; of no other cell."""
     if sweep.chosen is None:
         st.info("The test part is for the chosen cell, and none is complete yet.")
         return

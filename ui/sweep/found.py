@@ -1,4 +1,4 @@
-"""A sweep as the page shows it: how far it is, its design, the table of its runs, what was chosen."""
+"""A sweep as shown on the page: progress, design, table of runs, and chosen cell."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from ui.sweep.starting import design_from
 
 @dataclass(frozen=True)
 class Sweep:
-    """A study that is a sweep, and the table of its runs.
+    """A study that is a sweep, with the table of its runs.
 
     Attributes
     ----------
     status : StudyStatus
     design : Design
     table : DataFrame
-        As `RunStore.listing` gives it.
+        As returned by `RunStore.listing`.
     metric, rule : str
     per_fold : bool
-        How a cell is chosen.
+        True to choose a cell for each fold separately.
     """
 
     status: StudyStatus
@@ -45,56 +45,56 @@ class Sweep:
 
     @property
     def column(self) -> str:
-        """The column that is chosen by."""
+        """The column of the choice."""
         return f"vali:{self.metric}"
 
     @cached_property
     def done(self) -> pd.DataFrame:
-        """Its runs that were made."""
+        """Its finished runs."""
         return self.table[self.table["state"] == "done"]
 
     @cached_property
     def folds(self) -> pd.DataFrame:
-        """The metric, a row a complete cell, a column a fold."""
+        """The metric, one row per complete cell, one column per fold."""
         if self.column not in self.done:
             return pd.DataFrame(columns=list(self.design.folds), dtype=float)
         return by_fold(results(self.design, self.done), self.column).dropna()
 
     @cached_property
     def candidates(self) -> Candidates:
-        """Its complete cells, as rules look at them."""
+        """Its complete cells, as input of the rules."""
         runs = results(self.design, self.done)
         return candidates(self.folds, None, simplicity(self.design, runs, SIMPLER))
 
     @property
     def cells(self) -> int:
-        """How many cells it has."""
+        """Number of cells."""
         return len(self.design.plan.cells)
 
     @cached_property
     def chosen(self) -> Selection | None:
-        """What is chosen on validation; None while no cell is complete."""
+        """The choice on validation; None without complete cells."""
         if not len(self.folds):
             return None
         return select(self.design, self.done, self.metric, per_fold=self.per_fold, rule=self.rule)
 
     @property
     def near(self) -> int:
-        """How many other cells are within one standard error of the best; 0 where there is no such error."""
+        """Number of other cells within one standard error of the best; 0 without such an error."""
         mean = self.candidates.mean
         best = int(mean.index[int(mean.to_numpy().argmax())])
         margin = float(RULES["one_standard_error"].margin(self.candidates, best)[best])
         return int((mean >= mean[best] - margin - ROUNDING).sum()) - 1 if margin == margin else 0
 
     def spec(self, cell: int, fold: str) -> RunSpec:
-        """The run of a cell on a fold, with the first of its seeds."""
+        """Return the run of a cell on a fold, with the first of its seeds."""
         return next(run.spec for run in self.design.plan.runs if (run.cell, run.fold) == (cell, fold))
 
 
 def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None = None) -> Sweep:
-    """Return a sweep that this visitor may see; `NoSuchStudy` or `DataError` where there is none.
+    """Return a sweep that this visitor may see; raise `NoSuchStudy` or `DataError` otherwise.
 
-    An empty metric or rule, or None for `per_fold`, means the choice that the study keeps.
+    An empty metric or rule, or None for `per_fold`, means the study's stored choice.
     """
     store = run_store()
     status = store.studies.seen(study, visitor())
@@ -106,7 +106,7 @@ def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None =
 
 
 def design_of(status: StudyStatus) -> Design:
-    """The design of a study; `DataError` where it is none that this version reads."""
+    """Return the design of a study; `DataError` if this version cannot read it."""
     try:
         return design_from(json.dumps(dict(status.study.design), sort_keys=True))
     except (ValueError, SettingError, TypeError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""The sweeps that a visitor may see: how far each is, its best value; open, name, note, share, delete."""
+"""Sweeps that a visitor may see: progress and best value; open, name, note, share, delete."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _DELETED = "sweep-deleted"
 
 
 def sweeps() -> list[StudyStatus]:
-    """Own sweeps and those that others share, the latest first."""
+    """Return own and shared sweeps, the latest first."""
     return [one for one in run_store().studies.of(visitor()) if one.study.kind == KIND]
 
 
 def show_sweeps(title: str = "") -> None:
-    """A line for each sweep, below a title."""
+    """Draw a line for each sweep, below a title."""
     found = sweeps()
     if title and found:
         st.subheader(f"{title} ({len(found)})", anchor=False)
@@ -129,7 +129,7 @@ def _restore(study: str) -> None:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def best_words(study: str, done: int, metric: str) -> str:
-    """The best cell of a sweep of which so many runs are done."""
+    """Describe the best cell of a sweep; cached by the number of finished runs."""
     try:
         sweep = opened(study, metric, "best", per_fold=False)
         if sweep.chosen is None:

@@ -1,4 +1,4 @@
-"""More cells for a sweep: those that an adviser expects most of, or the second stage of a paper's design."""
+"""More cells for a sweep: an adviser's proposals, or the second stage of a paper's design."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = (1, 3, 5, 10, 20)
 
 
 def offers(sweep: Sweep) -> None:
-    """What can be added; the result is a sweep of its own, whose first cells are made already."""
+    """Draw possible additions; the result is a new sweep whose first cells are already made."""
     _second_stage(sweep)
     st.markdown(
         "An adviser (TPE) looks at all complete cells and proposes those it expects most of. They begin "
@@ -51,7 +51,7 @@ def _start(design: Design, title: str) -> None:
 
 
 def preset_of(design: Design) -> Preset | None:
-    """The preset whose first design this is."""
+    """Return the preset with this first design."""
     for preset in PRESETS.values():
         try:
             if preset.design(design.base, design.folds, design.seeds) == design:

@@ -1,4 +1,4 @@
-"""How far a sweep is, looked at again and again while it lives; pause, resume, stop; what failed."""
+"""Progress of a live sweep, polled regularly; pause, resume, stop; failed runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ui.sweep.trying import trying
 from ui.sweep.words import at_work, pace, time_left
 
 POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
-"""A live sweep is looked at this often, and the page is drawn anew at most this often as it grows."""
+"""Seconds between polls of a live sweep, and least seconds between redraws of the page as it grows."""
 _DRAWN = "sweep-drawn"
 MOST_REASONS = 5
 
 
 def progress(sweep: Sweep) -> None:
-    """Counts, time, what is being made, and the owner's buttons."""
+    """Draw counts, time, current runs, and the owner's buttons."""
     shown = st.fragment(_progress, run_every=POLL_SECONDS if sweep.status.live else None)
     shown(sweep, pace(sweep.table, sweep.status.created))
     _failed(sweep)
@@ -35,9 +35,9 @@ def progress(sweep: Sweep) -> None:
 
 @errors_as_sentences()
 def _progress(sweep: Sweep, seconds: float) -> None:
-    """The fragment; whoever looks has what died started again."""
+    """Draw the fragment; polling restarts workers that died."""
     look = workers().watch if sweep.status.live else run_store().studies.status
-    status = look(sweep.status.id)  # anew: a button of the fragment runs nothing else
+    status = look(sweep.status.id)  # read again: a button of the fragment runs nothing else
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     text = row.container(width="stretch")
     words = [status.in_words.rstrip(".")]
@@ -45,7 +45,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
         words += [time_left(status.left, seconds), at_work(sweep, status.news)]
     text.progress(min(1 - status.left / max(status.total, 1), 1.0), " · ".join(filter(None, words)))
     changed = (status.live, status.asked) != (sweep.status.live, sweep.status.asked)
-    if status.study.owner == visitor() and not changed:  # else the page is about to be drawn anew
+    if status.study.owner == visitor() and not changed:  # otherwise the page is about to be redrawn
         with row:
             _buttons(status)
     if status.live and status.study.place != HERE:
@@ -54,7 +54,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
 
 
 def _on_the_cluster(status: StudyStatus) -> None:
-    """What is seen of the cluster; where it does not answer, its owner may go on on this machine."""
+    """Draw the cluster's state; if it does not answer, the owner may continue on this machine."""
     if not line(status.study.place) and status.study.owner == visitor():
         st.button(
             "Go on on this machine",
@@ -86,7 +86,7 @@ def _act(act: Callable[[str, str], None], study: str) -> None:
 
 
 def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:
-    """Run the whole page again when something changed, or the sweep grew and was not drawn just now."""
+    """Rerun the whole page when something changed, or the sweep grew and was not redrawn just now."""
     since = time.monotonic() - st.session_state.setdefault(_DRAWN, 0.0)
     if changed or (now.counts != before.counts and since >= REDRAW_SECONDS):
         st.session_state[_DRAWN] = time.monotonic()
@@ -94,7 +94,7 @@ def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:
 
 
 def _failed(sweep: Sweep) -> None:
-    """The runs that cannot be made, by the reason why."""
+    """Draw the runs that cannot be made, by reason."""
     table = sweep.table.reset_index()
     failed = table[table["state"].isin(["failed", "lost"])]
     if not len(failed):

@@ -1,4 +1,4 @@
-"""Before a sweep starts: what it comes to, what is there already, whether this machine takes it."""
+"""Before a sweep starts: its cost, runs that exist, and limits of this machine."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ui.shared.runs import data_roots_of_visitor, digest_of
 from ui.shared.visitors import visitor
 
 STUDY = "study"
-"""The query parameter that names the sweep that is shown, and where the session keeps it."""
+"""Query parameter and session key of the shown sweep."""
 KIND = "sweep"
 
 
 @dataclass(frozen=True)
 class Prospect:
-    """What a design comes to on this machine; its runs, which say by digests what data they mean."""
+    """Cost of a design on this machine, and its runs, with digests of their data."""
 
     cost: Cost
     specs: tuple[RunSpec, ...]
@@ -37,12 +37,12 @@ class Prospect:
 
     @property
     def left(self) -> int:
-        """Runs that are still to be made."""
+        """Number of runs still to be made."""
         return len(self.specs) - self.made
 
 
 def prospect(design: Design) -> Prospect:
-    """What a design comes to; opens its folds. `SettingError` where it has too many runs."""
+    """Return the cost of a design; this opens its folds. `SettingError` if it has too many runs."""
     specs = specs_of(design)
     first = design.base.but(fold=design.folds[0])
     made = len(run_store().records.made([spec.hash for spec in specs]))
@@ -50,8 +50,8 @@ def prospect(design: Design) -> Prospect:
 
 
 def specs_of(design: Design) -> tuple[RunSpec, ...]:
-    """The runs of a design with the digests of their data, for which its folds are opened."""
-    _ = design.plan.runs  # refused before anything is read
+    """Return the runs of a design with the digests of their data; this opens its folds."""
+    _ = design.plan.runs  # raises an error before anything is read
     folds = ((fold, digest_of(design.base.but(fold=fold))) for fold in design.folds)
     return _with_digests(design, tuple(folds))
 
@@ -69,12 +69,12 @@ def _cost(design: str, digest: str, _first: RunSpec) -> Cost:
 
 @lru_cache(maxsize=64)
 def design_from(text: str) -> Design:
-    """The design that a JSON text stands for; ValueError or `SettingError` where it stands for none."""
+    """Return the design from a JSON text; ValueError or `SettingError` for an invalid one."""
     return Design.from_json(text)
 
 
 def start(design: Design, title: str, specs: tuple[RunSpec, ...], place: str = HERE) -> None:
-    """Have runs made, and show them; `SettingError` where this visitor has too many under way."""
+    """Submit runs, and show them; `SettingError` if this visitor has too many unfinished ones."""
     _check_room(len(specs))
     execution = workers()
     st.session_state[STUDY] = execution.submit(
@@ -92,7 +92,7 @@ def start(design: Design, title: str, specs: tuple[RunSpec, ...], place: str = H
 
 
 def _check_room(runs: int) -> None:
-    """What a visitor's sweeps have still to make is bounded, for it takes turns with others'."""
+    """Limit a visitor's unfinished runs, because sweeps of all visitors take turns."""
     under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
     most = bounds().live_runs_each
     if under_way + runs > most:

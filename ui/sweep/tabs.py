@@ -19,7 +19,7 @@ from ui.sweep.words import curve_answer, parallel_answer, worth_answer
 
 
 def below(sweep: Sweep, x: str, y: str) -> None:
-    """Everything below the map, a tab each."""
+    """Draw everything below the map, in tabs."""
     drawn = {
         "Cells": cells.all_cells,
         "Parallel coordinates": parallel,
@@ -41,7 +41,7 @@ def _where_there_is_something(draw: object, sweep: Sweep) -> None:
 
 
 def parallel(sweep: Sweep) -> None:
-    """A line a cell through its settings."""
+    """Draw one line per cell through its settings."""
     table = sweep_parallel.data(sweep.design, sweep.done, sweep.metric)
     told = parallel_answer(sweep, table)
     show_figure(
@@ -56,7 +56,7 @@ def parallel(sweep: Sweep) -> None:
 
 
 def curves(sweep: Sweep) -> None:
-    """The metric against one setting, a line a value of another."""
+    """Draw the metric against one setting, one line per value of another."""
     design = sweep.design
     words = {setting_words(design.settings[name]): name for name in design.names}
     row = st.container(horizontal=True)
@@ -79,7 +79,7 @@ def curves(sweep: Sweep) -> None:
 
 
 def worth(sweep: Sweep) -> None:
-    """What each setting accounts for."""
+    """Draw the importance of each setting."""
     table = sweep_worth.data(sweep.design, sweep.done, sweep.metric)
     told = worth_answer(sweep, table)
     show_figure(

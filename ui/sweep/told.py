@@ -14,7 +14,7 @@ from ui.shared.foreign import describe, escaped
 
 
 def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
-    """The settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
+    """Describe the settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
     known = design.settings
     return ", ".join(
         f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
@@ -22,7 +22,7 @@ def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
 
 
 def model_words(design: Design) -> str:
-    """Method and model with those of their settings that do not vary."""
+    """Describe method and model, with their settings that do not vary."""
     told = describe(design.base)
     model = "" if FEATURE_MAP.name in design.names else told.model
     if N_COMPONENTS.name in design.names:
@@ -31,7 +31,7 @@ def model_words(design: Design) -> str:
 
 
 def what_stays(design: Design, title: str = "") -> str:
-    """What is the same for all cells, in words, but for what a title tells already."""
+    """Describe the settings common to all cells, without parts of a title."""
     several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
     seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
     told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
@@ -41,14 +41,14 @@ def what_stays(design: Design, title: str = "") -> str:
 
 
 def over(design: Design) -> str:
-    """What a mean is over: "mean of 5 folds"."""
+    """Name the folds of a mean: "mean of 5 folds"."""
     if len(design.folds) == 1:
         return f"on {escaped(design.folds[0])}"
     return f"mean of {len(design.folds)} folds"
 
 
 def axes_in_words(design: Design) -> str:
-    """The axes with their values: "C = 2⁻¹² … 2⁶, γ = 2⁻¹² … 2²"."""
+    """Describe the axes with their values: "C = 2⁻¹² … 2⁶, γ = 2⁻¹² … 2²"."""
     return ", ".join(_in_words(design, name) for name in design.names)
 
 
@@ -61,7 +61,7 @@ def _in_words(design: Design, name: str) -> str:
 
 
 def title_of(design: Design) -> str:
-    """What to call a sweep of which nothing else is said."""
+    """Return the default title of a sweep."""
     base = design.base
     names = " × ".join(setting_words(design.settings[name]) for name in design.names)
     return ", ".join(filter(None, (names, model_words(design), base.dataset)))

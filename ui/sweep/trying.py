@@ -1,4 +1,4 @@
-"""What buttons of the page do, and why something was refused: said until something else is tried."""
+"""Actions of the page's buttons, and errors that stay visible until the next action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REFUSED = "sweep-refused"
 
 
 def trying(act: Callable[..., Any]) -> Callable[..., None]:
-    """A callback that does something; what is wrong with it is said by `say_what_was_refused`."""
+    """Return a callback for an action; `say_what_was_refused` shows its errors."""
 
     def tried(*args: Any) -> None:
         st.session_state.pop(_REFUSED, None)
@@ -28,11 +28,11 @@ def trying(act: Callable[..., Any]) -> Callable[..., None]:
 
 
 def forget_what_was_refused() -> None:
-    """Something else is shown: what was refused before has nothing to do with it."""
+    """Forget the last error, because something else is shown."""
     st.session_state.pop(_REFUSED, None)
 
 
 def say_what_was_refused() -> None:
-    """Why what was tried last was not done, where it was not."""
+    """Show the error of the last action, if any."""
     if _REFUSED in st.session_state:
         st.warning(escaped(st.session_state[_REFUSED]), icon=":material/error:")

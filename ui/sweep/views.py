@@ -1,4 +1,4 @@
-"""The Sweep page: a design before it starts, and a sweep that goes on or has ended."""
+"""The Sweep page: a design before it starts, or a live or finished sweep."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOTHING = pd.Series(dtype=float)
 
 
 def page() -> None:
-    """The sweep that the address names, else a design to start one."""
+    """Draw the sweep in the address, else a design to start one."""
     announced()
     study = named()
     if not study:
@@ -58,7 +58,7 @@ def page() -> None:
 
 
 def named() -> str:
-    """The sweep that is shown: that of the address, or the one that this session has started."""
+    """Return the shown sweep: that of the address, or the one started in this session."""
     state = st.session_state
     if STUDY not in state:
         state[STUDY] = st.query_params.get(STUDY, "")
@@ -70,21 +70,21 @@ def named() -> str:
 
 
 def leave() -> None:
-    """Show no sweep but a design (a callback)."""
+    """Show a design instead of a sweep (a callback)."""
     st.session_state[STUDY] = ""
     st.session_state.pop(CLICKED, None)
     forget_what_was_refused()
 
 
 def a_design(base: RunSpec) -> None:
-    """Controls of a design, what it comes to, and the button that starts it."""
+    """Draw the controls of a design, its cost, and its start button."""
     about = head(TITLE, first=TERMS_HERE)
     left, right = st.columns([2, 3], gap="medium")
-    if is_on(ALONE):  # the figure leaves no room below it
+    if is_on(ALONE):  # the figure leaves no space below
         start, figure = left.container(key=f"{WAYS}-on"), right.container()
     else:
         figure, start = right.container(), right.container()
-    with errors_as_sentences():  # before the design, which may be one that cannot be made
+    with errors_as_sentences():  # before the design, which may be invalid
         show_sweeps("Your sweeps")
     with errors_as_sentences():
         with left.container(key=WAYS):
@@ -108,12 +108,12 @@ def a_design(base: RunSpec) -> None:
             say_what_was_refused()
             if place != HERE:
                 say_what_is_seen(place)
-        with figure:  # the last, for the page ends there where the first figure is wanted alone
+        with figure:  # last, because the page ends there if only the first figure is wanted
             show_design(found.design, found.metric, _prospect_words(prospect, place))
 
 
 def _prospect_words(prospect: starting.Prospect, place: str) -> str:
-    """What a design comes to where it is to be made; on this machine while the cluster has not answered."""
+    """Describe the cost of a design at its place; on this machine until the cluster has answered."""
     threads = 0 if place == HERE else threads_of(place)
     if threads:
         return prospect_words(prospect, threads, "one thread of the cluster", "threads of the cluster")
@@ -121,7 +121,7 @@ def _prospect_words(prospect: starting.Prospect, place: str) -> str:
 
 
 def show_design(design: Design, metric: str, told: str) -> None:
-    """The cells that are to be made."""
+    """Draw the planned cells."""
     x, y = places(design)
     if y:
         table = sweep_places.planned(design, x, y)
@@ -135,13 +135,13 @@ def show_design(design: Design, metric: str, told: str) -> None:
 
 
 def places(design: Design) -> tuple[str, str]:
-    """The settings along x and y: C and another one where it varies; "" for y where one setting varies."""
+    """Return the settings along x and y: C and another one if it varies; "" for y if only one varies."""
     names = sorted(design.names, key=lambda name: name != "C")
     return (names[0], names[1]) if len(names) > 1 else (names[0], "")
 
 
 def no_sweep(why: Exception) -> None:
-    """Say why the sweep that the address names is not shown, and offer others."""
+    """Explain why the sweep in the address is not shown, and list others."""
     _new_sweep(head(TITLE, first=TERMS_HERE))
     st.warning(escaped(why), icon=":material/link_off:")
     show_sweeps("Your sweeps")
@@ -152,7 +152,7 @@ def _new_sweep(row: DeltaGenerator) -> None:
 
 
 def one_sweep(sweep: Sweep) -> None:
-    """A sweep: how far it is, the map that fills in, and what it says."""
+    """Draw a sweep: progress, map, and results."""
     if sweep.status.study.owner == visitor():
         keep_visitor()
     title = sweep.status.study.title
@@ -167,7 +167,7 @@ def one_sweep(sweep: Sweep) -> None:
 
 
 def _how_chosen() -> tuple[str, str, bool | None]:
-    """What the controls below the progress say, which are drawn after it; nothing where they say nothing."""
+    """Return the values of controls drawn later, below the progress; empty if not set."""
     state = st.session_state
     labels = {rule.label: name for name, rule in RULES.items()}
     metric = state.get("metric", st.query_params.get("metric", ""))
@@ -177,9 +177,9 @@ def _how_chosen() -> tuple[str, str, bool | None]:
 
 
 def _controls(sweep: Sweep) -> tuple[str, str]:
-    """Draw the controls of the metric and of the choice; returns the settings along x and y.
+    """Draw the controls of metric and choice; return the settings along x and y.
 
-    They begin with what the study keeps of its choice.
+    Their defaults are the study's stored choice.
     """
     design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -224,7 +224,7 @@ def _word(design: Design, name: str) -> str:
 
 
 def show_map(sweep: Sweep, x: str, y: str) -> None:
-    """The first figure: the metric over two settings, cell by cell as they are made."""
+    """Draw the first figure: the metric over two settings, cell by cell."""
     design, metric = sweep.design, sweep.metric
     if not y:
         table = sweep_curves.nothing(x)

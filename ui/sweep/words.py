@@ -1,4 +1,4 @@
-"""What a sweep found, and what one comes to, in sentences."""
+"""Texts on a sweep's results, and on its cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
 
 
 def answer(sweep: Sweep) -> str:
-    """Which cell is chosen so far, and by how much."""
+    """Name the best cell so far, with its lead."""
     if sweep.chosen is None:
         runs, cells = counted(sweep.status.total, "run"), counted(sweep.cells, "cell")
         return f"No cell is complete yet: {sweep.status.done:,} of {runs} made, of {cells}"
@@ -48,7 +48,7 @@ def answer(sweep: Sweep) -> str:
 
 
 def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
-    """Which settings of a cell are the smallest or the largest that the design tries; "" where none is."""
+    """Name settings of a cell at the smallest or largest value tried; "" without any."""
     ends = []
     for name, value in cell.items():
         tried = {one[name] for one in design.plan.cells}
@@ -67,7 +67,7 @@ def _per_fold(sweep: Sweep) -> str:
 def prospect_words(
     found: Prospect, at_once: int, one: str = "one worker process", several: str = "worker processes"
 ) -> str:
-    """What a design comes to, before it starts; so many at once work on it, which are called as is said."""
+    """Describe the cost of a design before it starts, for `at_once` parallel workers with this name."""
     cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
@@ -80,19 +80,19 @@ def prospect_words(
 
 
 def pace(table: pd.DataFrame, since: float) -> float:
-    """Seconds a run has taken lately, all workers together; NaN while fewer than three were made."""
+    """Return the recent seconds per run over all workers; NaN with fewer than three runs."""
     ended = table.loc[(table["state"] == "done") & (table["ended"] > since), "ended"].astype(float)
     latest = ended.sort_values().tail(30)
     return float(latest.iloc[-1] - latest.iloc[0]) / (len(latest) - 1) if len(latest) > 2 else math.nan
 
 
 def time_left(runs: int, seconds: float) -> str:
-    """About how long that many runs take yet; nothing where that is not known."""
+    """Estimate the remaining time of that many runs; "" if unknown."""
     return f"{roughly(runs * seconds)} left" if runs and seconds == seconds else ""
 
 
 def at_work(sweep: Sweep, news: tuple[Mapping[str, Any], ...]) -> str:
-    """Which runs are being made now."""
+    """Name the runs in progress."""
     places = {str(digest): place for place, digest in enumerate(sweep.table.index)}
     told = [one for one in news if str(one.get("digest")) in places]
     return "; ".join(_news(sweep, places[str(one["digest"])], one) for one in told)
@@ -105,7 +105,7 @@ def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
 
 
 def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
-    """How far cells differ."""
+    """Describe the differences between cells."""
     if len(table) < 2:
         return f"One cell is complete: {sweep.metric} {table['value'].iloc[-1]:.3f}"
     best, worst = table["value"].iloc[-1], table["value"].iloc[0]
@@ -117,7 +117,7 @@ def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
 
 
 def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
-    """Where along a setting the metric is highest, and whether that is an end."""
+    """Say where along a setting the metric is highest, and if this is an end."""
     design = sweep.design
     setting = design.settings[along]
     best = table[table["best"]]
@@ -135,7 +135,7 @@ def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
 
 
 def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
-    """Which setting matters most."""
+    """Name the most important setting."""
     told = table.drop_duplicates("setting").dropna(subset=["share"])
     known = sweep.design.settings
     if not len(told):

@@ -23,7 +23,7 @@ from ui.shared.runs import fold_later
 
 
 def downloads(record: RunRecord, part: str) -> None:
-    """Buttons whose files are made when they are pressed."""
+    """Draw download buttons; files are made when they are pressed."""
     st.markdown("**Take it with you**")
     row = st.container(horizontal=True)
     words, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
@@ -47,7 +47,7 @@ def downloads(record: RunRecord, part: str) -> None:
 
 
 def margins(record: RunRecord, data: RankingData, part: str) -> str:
-    """CSV with one preference pair to a line: query, the two documents by position in the file, margin."""
+    """Return CSV with one preference pair per line: query, both documents by position in the file, margin."""
     pairs = preference_pairs(data.y, data.ptr)
     table = pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def margins(record: RunRecord, data: RankingData, part: str) -> str:
 
 
 def weights(record: RunRecord, data: RankingData) -> str:
-    """CSV with one weight to a line; weights of the input features are named by them."""
+    """Return CSV with one weight per line, with names of input features."""
     m = len(record.weights)
     numbers = [f"{k}" for k in range(1, m + 1)]
     names = data.feature_names if record.spec.offers.input_weights and data.feature_names else numbers
@@ -73,13 +73,13 @@ def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:
 
 
 def can_be_rebuilt(spec: RunSpec) -> bool:
-    """Whether the fitted model can be made of the record's weights again, and written to a file."""
+    """Return True if the fitted model can be rebuilt from the record's weights, and saved."""
     model = model_of(spec)
     return isinstance(model, FeatureRanker) and can_save(model)
 
 
 def _model(record: RunRecord, fold: Fold) -> bytes:
-    """The fitted model; records keep no landmarks, so they are drawn again."""
+    """Return the fitted model; records have no landmarks, so they are drawn again."""
     model = model_from(record, normalise(fold, record.spec.normalisation).train)
     return _file(lambda path: save(model, path), "model.npz")
 

@@ -1,4 +1,4 @@
-"""The views of the Train page: one function each, from records to figures with their sentences."""
+"""The views of the Train page: each function turns records into figures with sentences."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ CURVES = {
     "P": "P@k divides by k also where a query has fewer documents",
 }
 NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
-"""Of a trace whose rows are steps with a Newton decrement."""
+"""Columns of a trace whose rows are steps with a Newton decrement."""
 
 
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
-    """The model that this one is held against: the linear one, or one that is pinned; which curve; where."""
+    """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -75,13 +75,13 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
 
 
 def cost(record: RunRecord, predicted: object) -> str:
-    """Seconds of the run, beside the prediction."""
+    """Compare the seconds of the run with the prediction."""
     took = sum(record.seconds.values())
     return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
 
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
-    """What the queries support, NDCG@k or P@k of the model beside the other one, and the four means."""
+    """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
     say_if_nothing_was_learned(record)
     records = _distinct(other, record)
     table = metric_curve.data(records, part, metric)
@@ -133,13 +133,13 @@ def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
 
 
 def _own(spec: RunSpec) -> list[str]:
-    """The settings that say which of its models is meant: m and C, those that it has."""
+    """Describe the settings that identify a model: m and C, if it has them."""
     declared = spec.declared()
     return [declared[s.name].told(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
 
 
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
-    """One query's documents as the other model and this one rank them."""
+    """Draw one query's documents as ranked by both models."""
     queries = [int(q) for q in data.query_ids]
     if st.session_state.get(QUERY) not in queries:
         st.session_state[QUERY] = None
@@ -182,20 +182,20 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
 
 
 def _typical(differences: pd.Series[float]) -> int:
-    """The query whose difference is nearest to the mean one; the first where there is none."""
+    """Return the query whose difference is closest to the mean; the first if there is none."""
     known = (differences - differences.mean()).abs().dropna()
     return int(known.idxmin() if len(known) else differences.index[0])
 
 
 def _with_C(two: Two) -> str:
-    """What the list of the other model is called: with its C, where its label does not say what differs."""
+    """Return the title of the other model's list, with its C if the label does not show the difference."""
     label = two.labels[0]
     plain = label == method_label(two.left) and LOSS_WEIGHT.name in two.left
     return f"{label}, {LOSS_WEIGHT.told(two.left.C)}" if plain else label
 
 
 def margins(record: RunRecord, data: RankingData, part: str) -> None:
-    """The margins of all preference pairs of the part, under the losses that a model may minimise."""
+    """Draw the margins of all preference pairs of the part, with the losses that a model may minimise."""
     found = summary(record.scores[part], data)
     if found.n_pairs == 0:
         st.info("No query of this part has two documents of different grades, so there are no pairs.")
@@ -225,7 +225,7 @@ def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted
 
 
 def _of_costs(costs: Costs) -> str:
-    """What costs of pairs make of the loss that is drawn."""
+    """Describe the effect of costs of pairs on the drawn loss."""
     if costs is None:
         return ""
     if isinstance(costs, str) and RULES[costs].rescales_margins:
@@ -246,7 +246,7 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
 
 
 def convergence(record: RunRecord) -> None:
-    """What its trace tells of each iteration, and what training took."""
+    """Draw the trace of iterations, and the cost of training."""
     if not offered(record.spec, "trace"):
         return
     newton = set(record.trace) >= NEWTON_COLUMNS
@@ -269,7 +269,7 @@ def convergence(record: RunRecord) -> None:
 
 
 def _spent(record: RunRecord) -> str:
-    """How training ended, and what it took."""
+    """Describe the final status and cost of training."""
     trace, spent = record.trace, training_seconds(record) - record.seconds.get("start", 0.0)
     start = "" if record.start == "zero" else f" from {record.start} on"
     steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
@@ -283,7 +283,7 @@ def _spent(record: RunRecord) -> str:
 
 
 def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
-    """Means and per-query values behind the figures, and what the run took."""
+    """Draw means and per-query values behind the figures, and the cost of the run."""
     labels, records = _two(other, record).labels, (other, record)
     shown = dict(zip(labels, records, strict=True))
     means = pd.DataFrame({label: r.metrics[part].mean() for label, r in shown.items()})

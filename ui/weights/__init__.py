@@ -1,1 +1,1 @@
-"""Weights of the linear model that are set by hand."""
+"""Weights of the linear model, set by hand."""

@@ -1,4 +1,4 @@
-"""What the browser is sent to weigh documents itself: features, grades, the loss, what a rank is worth."""
+"""Data for the browser to score documents itself: features, grades, the loss, gains and discounts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ui.shared.look import ON_DARK
 TOP = 10
 """The k of NDCG@k."""
 MOST_CELLS, MOST_PAIRS = 600_000, 3_000_000
-"""Values of features that are sent, 4 bytes each; pairs that are gone through in every frame."""
+"""Most feature values sent, 4 bytes each; most pairs processed in every frame."""
 
 
 def packed(
     train: RankingData, names: Sequence[str], learned: FloatArray, C: float, loss: Loss
 ) -> dict[str, Any]:
-    """The training part for the browser, features called by `names`; `described(loss)` must be known."""
+    """Return the training part for the browser, with `names` of features; `described(loss)` must not be None."""
     return {
         "documents": train.n_documents,
         "features": train.n_features,
@@ -44,7 +44,7 @@ def packed(
 
 
 def of_query(train: RankingData, query: int, *, dark: bool) -> dict[str, Any]:
-    """The documents of the query whose list is shown, and the colours of grades."""
+    """Return the documents of the shown query, and the colours of grades."""
     colours = [grade_colour(grade) for grade in range(int(train.y.max()) + 1)]
     shown = [ON_DARK.get(one, one) if dark else one for one in colours]
     return {
@@ -56,7 +56,7 @@ def of_query(train: RankingData, query: int, *, dark: bool) -> dict[str, Any]:
 
 
 def described(loss: Loss) -> dict[str, Any] | None:
-    """A loss in what the browser computes it with, None where it is none of these kinds."""
+    """Return a loss in the browser's form; None for other kinds."""
     if isinstance(loss, PiecewiseQuadratic):
         finite = [(z.high, None if math.isinf(z.width) else z.width, z.bend) for z in loss.zones]
         return {"zones": [dict(zip(("high", "width", "bend"), one, strict=True)) for one in finite]}
@@ -67,7 +67,7 @@ def described(loss: Loss) -> dict[str, Any] | None:
 
 
 def _of_ndcg(train: RankingData) -> dict[str, Any]:
-    """Gains by grade, discounts by rank, the ideal of each query: 0 where NDCG is 0 whatever the order."""
+    """Return gains by grade, discounts by rank, and the ideal of each query: 0 where NDCG is always 0."""
     letor = definition_of("letor")
     gains = GAINS[letor.gain](np.arange(int(train.y.max(initial=0)) + 1, dtype=float))
     discounts = DISCOUNTS[letor.discount](np.arange(1, TOP + 1, dtype=float))
@@ -84,12 +84,12 @@ def _is_light(colour: str) -> bool:
 
 
 def in_a_link(moved: Sequence[Sequence[float]]) -> str:
-    """Weights by their places, counted from 0, as a text: "3_0.25__7_-1.5"."""
+    """Return weights by position, counted from 0, as a text: "3_0.25__7_-1.5"."""
     return "__".join(f"{int(place)}_{float(value):.6g}" for place, value in moved)
 
 
 def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
-    """The weights that `in_a_link` wrote; ValueError for a text that is none of d features."""
+    """Return the weights from a text of `in_a_link`; ValueError if it does not fit d features."""
     found = []
     for one in filter(None, text.split("__")):
         place, value = one.split("_")

@@ -1,4 +1,4 @@
-"""Weights by hand: the learned ones, what becomes of the list when one is moved, and the way back."""
+"""Weights by hand: learned ones, the list after changes, and the way back."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from ui.weights.packing import (
 )
 
 KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
-"""Of the component and of the steps back in the session; of the moved weights, in the address too."""
+"""Keys of the component, and of the steps back, in the session; key of moved weights, also in the address."""
 HEARD = "weights-heard"
-"""Where the session keeps what the browser has told and no run has read."""
+"""Session key of messages from the browser that no run has read."""
 TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
-"""The shapes of what the browser tells: where a walk begins; the model, and its moved weights by place."""
+"""Shapes of the browser's messages: the start of a walk; the model, and its moved weights by position."""
 LONGEST = 1500
-"""Letters of moved weights that an address takes."""
+"""Most letters of moved weights in an address."""
 SCRIPTS = Path(__file__).parent
 ABOUT = (
     "Drag a weight, or move it with the arrow keys: the list of the query and the numbers follow at once. "
@@ -50,7 +50,7 @@ ABOUT = (
 
 
 def why_not(spec: RunSpec, train: RankingData) -> str:
-    """Why the browser cannot weigh these documents, as a sentence; "" where it can."""
+    """Explain why the browser cannot score these documents; "" if it can."""
     if train.n_documents * train.n_features > MOST_CELLS:
         return (
             f"{train.n_documents:,} documents of {train.n_features} features are too many to be weighed in "
@@ -62,7 +62,7 @@ def why_not(spec: RunSpec, train: RankingData) -> str:
 
 
 def answer(record: RunRecord, names: Sequence[str]) -> str:
-    """What the learned weights do on the training part, and what their largest is."""
+    """Describe the quality of the learned weights on the training part, and the largest of them."""
     if record.n_pairs == 0:
         return "No pairs: the learned weights are all 0"
     largest = int(np.argmax(np.abs(record.weights)))
@@ -74,7 +74,7 @@ def answer(record: RunRecord, names: Sequence[str]) -> str:
 
 
 def table(record: RunRecord, train: RankingData, query: int) -> None:
-    """The bars, the list and the numbers; the page ends here where the first figure is wanted alone."""
+    """Draw bars, list and numbers; the page ends here if only the first figure is wanted."""
     spec = record.spec
     say_if_nothing_was_learned(record)
     if record.n_pairs > MOST_PAIRS:
@@ -97,7 +97,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
 
 
 def _hear(name: str, told: dict[str, Any]) -> None:
-    """Keep what the browser tells (a callback): the run that it asks for may end before it reads that."""
+    """Store the browser's message (a callback): the run that it starts may end before reading it."""
     st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {name: told}
 
 
@@ -110,9 +110,9 @@ def _words(train: RankingData, query: int) -> dict[str, str]:
 
 
 def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -> None:
-    """Newton's steps from where the visitor stands, and what the link has, told apart from the documents.
+    """Return Newton's steps from the current weights, and the link's weights, without the documents.
 
-    The last step is to the learned weights themselves, which are the optimum to the same tolerance.
+    The last step leads to the learned weights, which are the optimum to the same tolerance.
     """
     spec = record.spec
     moved = _moved(rested, spec, train.n_features)
@@ -126,9 +126,9 @@ def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -
 
 
 def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
-    """The weights that stand elsewhere than learned, by their places: as told, else as in the address.
+    """Return the moved weights by position: from the browser, else from the address.
 
-    They belong to a model: with another one they go.
+    They belong to one model, and are dropped for another.
     """
     state = st.session_state
     if rested is not None and rested["id"] == spec.hash:
@@ -150,7 +150,7 @@ def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
 
 
 def query_of(train: RankingData) -> int:
-    """Position of the query whose list is shown: at first one with several grades."""
+    """Return the position of the query with the shown list: by default one with several grades."""
     labels = list(map(str, train.query_labels))
     several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     if st.session_state.get("wq") not in labels:

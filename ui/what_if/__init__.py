@@ -1,1 +1,1 @@
-"""The What if page: changes of data by hand, and what the model makes of them."""
+"""The What if page: changes of data by hand, and the retrained model."""

@@ -1,7 +1,7 @@
-"""Which changes of the list count, and in which order: what is left out is left out last.
+"""Active changes of the list, in an order in which items are left out last.
 
-So a line that is switched off or on never makes another one impossible: a grade of a document that is left
-out says nothing, and so does one of a document whose adding is switched off.
+So switching a line off or on never makes another one invalid: a grade has no effect if its document is left
+out, or if the line that adds its document is off.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from rankviz.whatif.changes import (
 from ui.what_if.encoding import Line
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
-"""Kinds in the order in which they are applied; those not named in the place of `Change`."""
+"""Kinds in the order of application; others take the place of `Change`."""
 
 
 def applied(lines: Iterable[Line], fold: Fold) -> tuple[Change, ...]:
-    """The changes that are on and about something that is there, in an order in which all can be applied."""
+    """Return the active changes of existing items, in an order in which all can be applied."""
     on = [line.change for line in lines if line.on]
     there = {_key(change) for change in on if isinstance(change, DocumentAdded)}
     kept = [change for change in on if not _is_added(change, fold) or _key(change) in there]
@@ -34,10 +34,10 @@ def applied(lines: Iterable[Line], fold: Fold) -> tuple[Change, ...]:
 
 
 def possible(lines: Sequence[Line], fold: Fold) -> tuple[list[Line], list[DataError]]:
-    """Return the lines that can stand in the list, each once, and why each of the others cannot.
+    """Return the lines that can be in the list, each once, and the errors of the others.
 
-    Changes that are on are applied one after the other, as the page does it. A change that is off is applied
-    alone, to data with all documents that are added.
+    Active changes are applied one after the other, like on the page. A change that is off is applied alone,
+    to data with all added documents.
     """
     lines = list({line.change: line for line in lines}.values())
     on, refused = applied(lines, fold), dict[Change, DataError]()
@@ -55,7 +55,7 @@ def possible(lines: Sequence[Line], fold: Fold) -> tuple[list[Line], list[DataEr
 
 
 def _tried(change: Change, fold: Fold, refused: dict[Change, DataError]) -> Fold:
-    """Return the fold after a change; the same one, and a note why, where the change cannot be made."""
+    """Return the fold after a change; if it fails, record the error and return the fold."""
     try:
         return changed(fold, [change])
     except DataError as error:
@@ -64,12 +64,12 @@ def _tried(change: Change, fold: Fold, refused: dict[Change, DataError]) -> Fold
 
 
 def sleeps(line: Line, lines: Sequence[Line], fold: Fold) -> bool:
-    """Whether a change that is on says nothing, for the document that it is about is not there."""
+    """Return True if an active change has no effect, because its document is not there."""
     return line.on and line.change not in applied(lines, fold)
 
 
 def next_number(part: str, lines: Iterable[Line], fold: Fold) -> int:
-    """A number for a document to be added to a part."""
+    """Return a number for a document to be added to a part."""
     own = [line.change for line in lines if isinstance(line.change, DocumentAdded)]
     taken = [change.document for change in own if change.part(fold) == part]
     return max([next_document(fold.parts[part]) - 1, *taken]) + 1
@@ -84,7 +84,7 @@ def _key(change: Change) -> tuple[object, object]:
 
 
 def _is_added(change: Change, fold: Fold) -> bool:
-    """Whether a change is about a document that the data do not have."""
+    """Return True if a change is about a document outside the data."""
     document = getattr(change, "document", None)
     if document is None:
         return False

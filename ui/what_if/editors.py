@@ -1,4 +1,4 @@
-"""The controls of the What if page: the list of changes, and what else than dragging makes one."""
+"""Controls of the What if page: the list of changes, and changes without dragging."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from ui.what_if.words import of_change
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
 _LINES = 118
-"""Pixels of the list of changes, where it is long."""
+"""Height in pixels of a long list of changes."""
 _HIGH = 5
-"""Changes that fit into it."""
+"""Number of changes that fit into it."""
 
 
 def listed(lines: Sequence[Line], fold: Fold) -> None:
-    """The list of changes: each can be switched off and taken out."""
+    """Draw the list of changes: each can be switched off and removed."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
     row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
@@ -79,7 +79,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
 
 
 def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines: Sequence[Line]) -> None:
-    """How many times the pairs of the shown query count; it is a change like any other."""
+    """Draw the weight of the shown query's pairs, which is a change like others."""
     if part != "train" or not spec.offers.query_weights:
         return
     now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
@@ -100,7 +100,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
 
 @errors_as_sentences()
 def _weigh(spec: RunSpec, query: object) -> None:
-    """Weigh the shown query (a callback)."""
+    """Set the weight of the shown query (a callback)."""
     times = float(st.session_state[f"{_WEIGHT}-{state.version()}"])
     state.add([QueryWeighed(query, times)], normalised(spec))
 
@@ -150,7 +150,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Names of features that can be looked for by number too."""
+    """Return names of features that can be searched by number too."""
     told = enumerate(names, 1)
     return [name if name == f"feature {number}" else f"{number}. {name}" for number, name in told]
 
@@ -254,7 +254,7 @@ def _put_new(
 
 
 def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: int) -> tuple[float, ...]:
-    """The features of a document as the list's changes have made them, but for features left out of all."""
+    """Return a document's features after the list's changes, without features switched off for all."""
     kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
     data = changed(fold, kept).parts[part]
     return tuple(data.X[index_of_document(data, query, source)].tolist())

@@ -1,4 +1,4 @@
-"""What changes did, in numbers: of the query that is shown, of the training and of the validation part."""
+"""Effects of changes in numbers: on the shown query, the training and the validation part."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ui.what_if.lists import names_of
 from ui.what_if.words import METRIC, OfQuery
 
 MOST_PAIRS = 2e8
-"""Pairs of documents of a part that are looked at for those that have turned: about a second."""
+"""Largest number of document pairs searched for changed order: about a second."""
 _NAMES = {"train": "training", "vali": "validation"}
 
 
 def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
-    """The metric of a query: as it was in the fold by the scores `before`, and in both orders now."""
+    """Return the metric of a query: with the scores `before`, and for both orders now."""
     data = fold.parts[part]
     as_was = evaluate(before, data, at=[10]).per_query[METRIC].iloc[index_of_query(data, query)]
     return OfQuery(float(as_was), *_orders(outcome, part, query))
@@ -35,7 +35,7 @@ def _orders(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
 
 
 def table(outcome: Outcome, part: str, query: Any) -> str:
-    """A Markdown table: the metric and its change with the interval, and the pairs that turned."""
+    """Return a Markdown table: the metric and its change with the interval, and pairs with changed order."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
     row = outcome.per_query(part, METRIC).iloc[index_of_query(data, query)]
@@ -49,7 +49,8 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
 
 
 def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
-    """The pairs of a query that have turned: who should stand above whom, and whether it does now."""
+    """Return the pairs of a query with changed order: the preferred document, the other, and the new
+    state."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
     found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])

@@ -1,8 +1,8 @@
-"""A list of changes as a short text of letters, digits and signs that an address leaves as they are.
+"""A list of changes as a short text of characters that an address leaves unchanged.
 
-Changes are divided by "__", what belongs to one by "_": "g_t3_12_2__-f_t3_5_6_0.25" gives document 12 of the
-third query of the training part the grade 2, and has a feature set that is switched off (the "-"). A query is
-named by its part and its place there, counted from 0, in the fold as it is read.
+"__" separates changes, "_" the fields of one: "g_t3_12_2__-f_t3_5_6_0.25" gives document 12 of the fourth
+query of the training part grade 2, and sets a feature, switched off by "-". A query is named by its part and
+its position there, counted from 0, in the fold as read.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from rankviz.whatif.lookup import place_of_query
 from ui.shared.in_vain import shortened
 
 LONGEST = 1800
-"""Letters of changes that an address takes: servers and mail programs cut those beyond 2,000."""
+"""Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
 MOST_DIGITS = 15
-"""Digits of a number of a document or of a grade."""
+"""Most digits of a document's number or a grade."""
 _BETWEEN = "__"
 _PARTS = {"t": "train", "v": "vali", "e": "test"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A change in the list, and whether it is switched on."""
+    """A change in the list, with its switch."""
 
     change: Change
     on: bool = True
 
 
 def encoded(lines: Sequence[Line], fold: Fold) -> str:
-    """The list as a text."""
+    """Return the list as a text."""
     return _BETWEEN.join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
 
 
@@ -56,7 +56,7 @@ def divided(text: str) -> list[str]:
 
 
 def decoded(text: str, fold: Fold) -> Line:
-    """Return the line that a text of one change stands for; `DataError` where it is none of this fold."""
+    """Return the line from a text of one change; `DataError` if it does not fit this fold."""
     return Line(_decoded(text.removeprefix("-"), fold), not text.startswith("-"))
 
 
@@ -111,14 +111,14 @@ def _decoded(text: str, fold: Fold) -> Change:
 
 
 def _whole(text: str) -> int:
-    """Return a whole number from 0 on of a text; ValueError for any other one."""
+    """Return the whole number ≥ 0 in a text; ValueError for others."""
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise ValueError(text)
     return int(text)
 
 
 def _finite(text: str) -> float:
-    """Return the finite number that a text stands for; ValueError where it stands for none."""
+    """Return the finite number in a text; ValueError for others."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(text)
@@ -126,7 +126,7 @@ def _finite(text: str) -> float:
 
 
 def _query(query: object, fold: Fold) -> str:
-    """The part of a query and its place there."""
+    """Return the part of a query and its position there."""
     for letter, part in _PARTS.items():
         place = place_of_query(fold.parts[part], query)
         if place is not None:
@@ -135,15 +135,15 @@ def _query(query: object, fold: Fold) -> str:
 
 
 def _named(text: str, fold: Fold) -> Any:
-    """What the query of a part and place is called."""
+    """Return the label of the query at a part and position."""
     return plain_label(fold.parts[_PARTS[text[:1]]].query_labels[_whole(text[1:])])
 
 
 def plain_label(label: Any) -> Any:
-    """What a query is called as a plain number or text, which a script can hold."""
+    """Return a query's label as a plain number or text, for a script."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def _short(value: float) -> str:
-    """A number in the fewest letters that stand for it."""
+    """Format a number with the fewest letters."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,4 +1,4 @@
-"""Models that can be asked what changes make of them: the latest few, with the outcomes they have given."""
+"""Models that evaluate changes: the latest few, with cached outcomes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ui.shared.fold_memory import IDLE_SECONDS
 
 MODELS, OUTCOMES = 4, 64
 MOST_BYTES = 1e9
-"""Of the features of models beside the latest one."""
+"""Largest bytes of features of models besides the latest one."""
 
 
 class Asked:
-    """One model on one fold; visitors who ask at the same time wait for one another."""
+    """One model on one fold; simultaneous requests of visitors wait."""
 
     def __init__(self, make: Callable[[], WhatIf]) -> None:
         self._make, self._lock = make, Lock()
@@ -37,16 +37,16 @@ class Asked:
         self._model: tuple[tuple[Change, ...], Ranker] | None = None
 
     def knows(self, changes: Sequence[Change]) -> bool:
-        """Whether the outcome is remembered."""
+        """Return True if the outcome is cached."""
         return tuple(changes) in self._outcomes
 
     def before(self) -> dict[str, FloatArray]:
-        """Scores without a change, by part."""
+        """Return scores without a change, by part."""
         with self._lock:
             return self._made().before
 
     def outcome(self, changes: Sequence[Change]) -> Outcome:
-        """The outcome of changes, remembered or computed now; `DataError` where they cannot be applied."""
+        """Return the outcome of changes, cached or computed now; `DataError` for invalid changes."""
         key = tuple(changes)
         with self._lock:
             if key not in self._outcomes:
@@ -57,7 +57,7 @@ class Asked:
             return self._outcomes[key]
 
     def model(self, changes: Sequence[Change]) -> Ranker:
-        """The model trained with the changes; the latest one is remembered."""
+        """Return the model trained with the changes; the latest one is cached."""
         key = tuple(changes)
         with self._lock:
             if self._model is None or self._model[0] != key:
@@ -67,12 +67,12 @@ class Asked:
     def margins_without_queries(
         self, A: FloatArray, B: FloatArray, most: int, seconds: float
     ) -> pd.DataFrame:
-        """What f(A) − f(B) becomes without each training query; `SettingError` where nothing estimates it."""
+        """Return f(A) − f(B) without each training query; `SettingError` if it cannot be estimated."""
         with self._lock:
             return self._made().margins_without_queries(A, B, most, seconds)
 
     def prepare(self) -> None:
-        """Compute what the first change would wait for."""
+        """Prepare shared computations for the first change."""
         with self._lock:
             self._made().prepare()
 
@@ -83,14 +83,14 @@ class Asked:
 
 
 class Memory:
-    """The models asked for latest, by spec, shared by all visitors; they go as folds do when idle."""
+    """The models used last, by spec, shared by all visitors; freed when idle, like folds."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: OrderedDict[RunSpec, _Kept] = OrderedDict()
 
     def get(self, spec: RunSpec, make: Callable[[], WhatIf], size: float) -> Asked:
-        """The one of a spec, whose features take about `size` bytes."""
+        """Return the model of a spec, whose features take about `size` bytes."""
         with self._lock:
             kept = self._kept.setdefault(spec, _Kept(Asked(make), size))
             kept.asked_at = time.monotonic()
@@ -100,7 +100,7 @@ class Memory:
             return kept.asked
 
     def look(self, now: float) -> bool:
-        """Let go the models that nobody has asked for in a while, by the monotonic clock; whether any."""
+        """Free models that were not used for a while, by the monotonic clock; return True if any were."""
         with self._lock:
             idle = [spec for spec, kept in self._kept.items() if now - kept.asked_at > IDLE_SECONDS]
             for spec in idle:
@@ -108,7 +108,7 @@ class Memory:
         return bool(idle)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of models."""
         return len(self._kept)
 
     def _too_much(self) -> bool:
@@ -124,18 +124,18 @@ class _Kept:
 
 @cache
 def memory() -> Memory:
-    """One for the server."""
+    """Return the instance for the server."""
     return Memory()
 
 
 def asked(record: RunRecord, fold: Fold) -> Asked:
-    """The model of a record on its fold, normalised."""
+    """Return the the model of a record on its fold, normalised."""
     size = 16.0 * fold.train.n_documents * max(record.n_components, 1)
     return memory().get(record.spec, lambda: WhatIf(_model(record, fold), fold), size)
 
 
 def _model(record: RunRecord, fold: Fold) -> Ranker:
-    """The fitted model; one that cannot be made of its record is trained again."""
+    """Return the fitted model; train it again if it cannot be rebuilt from its record."""
     unfitted = model_of(record.spec)
     if isinstance(unfitted, FeatureRanker) and record.spec.offers.weights:
         return model_from(record, fold.train)

@@ -1,4 +1,4 @@
-"""What the list component draws: the documents of a query in the old order and in the new one."""
+"""Data of the list component: the documents of a query in the old and in the new order."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rankviz.whatif.outcomes import Outcome
 from ui.shared.look import ON_DARK
 
 EVEN = 0.179
-"""The luminance on which black and white letters stand out alike, √(1.05 · 0.05) − 0.05."""
+"""Luminance at which black and white text have equal contrast, √(1.05 · 0.05) − 0.05."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A document of the query that is shown; its number is the one in `rows`.
+    """A document of the shown query, with its number in `rows`.
 
-    `was` and `before` are its grade and its rank, counted from 0, without the changes; None for a document
-    that was added.
+    `was` and `before` are its grade and its rank, counted from 0, without the changes; None for an added
+    document.
     """
 
     number: int
@@ -38,7 +38,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Lists:
-    """A query's documents, best first: numbers and names as they stood, and all that is known of them now."""
+    """A query's documents, best first: old numbers and names, and their present state."""
 
     query: Any
     part: str
@@ -46,16 +46,16 @@ class Lists:
     now: tuple[Shown, ...]
 
     def rank(self, number: int) -> int | None:
-        """The rank of a document now, counted from 0."""
+        """Return the present rank of a document, counted from 0."""
         return next((rank for rank, one in enumerate(self.now) if one.number == number), None)
 
     def find(self, number: int) -> Shown | None:
-        """A document that is there now."""
+        """Return a present document."""
         return next((one for one in self.now if one.number == number), None)
 
 
 def lists(fold: Fold, before: FloatArray, outcome: Outcome, part: str, query: Any) -> Lists:
-    """The documents of a query of a part, ranked by the scores (n,) without changes and with them."""
+    """Return the documents of a query of a part, ranked by scores (n,) without and with changes."""
     own = _numbers(fold.parts[part], query)
     order = _ranked(before[own.rows])
     names = names_of(fold.parts[part], query)
@@ -75,13 +75,13 @@ def lists(fold: Fold, before: FloatArray, outcome: Outcome, part: str, query: An
 
 
 def names_of(data: RankingData, query: Any) -> dict[int, str]:
-    """Names of the documents of a query, by their numbers."""
+    """Return the names of a query's documents, by number."""
     q = index_of_query(data, query)
     return dict(zip(data.rows[data.query_slice(q)].tolist(), document_names(data, q), strict=True))
 
 
 def component_data(found: Lists, grades: Sequence[int], marked: int | None, dark: bool) -> dict[str, Any]:
-    """The lists as plain values; keys of documents are texts there."""
+    """Return the lists as plain values, with document keys as texts."""
     return {
         "grades": list(grades),
         "colours": _colours(dark),
@@ -114,18 +114,18 @@ def _numbers(data: RankingData, query: Any) -> _Own:
 
 
 def _ranked(scores: FloatArray) -> list[int]:
-    """Positions from the highest score down; ties keep the order of the file."""
+    """Return positions by descending score; ties keep the order of the file."""
     return [int(place) for place in np.argsort(-scores, kind="stable")]
 
 
 def _colours(dark: bool) -> list[tuple[str, str]]:
-    """Colours of the grades 0, 1, … and that of the letters on them: black or white, what is read better."""
+    """Return colours of the grades 0, 1, …, each with the more readable text colour, black or white."""
     backs = [ON_DARK.get(colour, colour) if dark else colour for colour in GRADE_COLOURS]
     return [(back, "#000000" if _luminance(back) > EVEN else "#ffffff") for back in backs]
 
 
 def _luminance(colour: str) -> float:
-    """Relative luminance of a colour such as "#08519c", by WCAG's definition."""
+    """Return the relative luminance of a colour such as "#08519c", by WCAG's definition."""
     shares = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

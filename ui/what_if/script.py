@@ -35,7 +35,7 @@ for part in ("train", "vali"):
 
 
 def script(spec: RunSpec, changes: Sequence[Change]) -> str:
-    """A program that trains the model of a spec with the changes and without, and compares both."""
+    """Return a program that trains the model of a spec with and without the changes, and compares both."""
     names = sorted({type(change).__name__ for change in changes}, key=lambda name: (name.isupper(), name))
     n = "1 change" if len(changes) == 1 else f"{len(changes)} changes"
     return _PROGRAM.format(
@@ -48,5 +48,5 @@ def script(spec: RunSpec, changes: Sequence[Change]) -> str:
 
 
 def _in_a_docstring(text: str) -> str:
-    """A foreign text that ends no docstring and begins no escape."""
+    """Replace characters that would end a docstring or start an escape."""
     return text.replace("\\", "/").replace('"', "'").replace("\n", " ")

@@ -1,6 +1,6 @@
-"""The list of changes: kept in the session and in the address, with what it was before for undoing.
+"""The list of changes, in the session and in the address, with undo.
 
-Changes belong to a data set and fold: on other data they are put aside, and taken up when these come back.
+Changes belong to a data set and fold: on other data they are put aside, and restored on return.
 
 See docs/decisions/0025-state-shared-by-pages.md.
 """
@@ -23,13 +23,13 @@ from ui.what_if.applied import possible
 from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
 
 KEY = "changes"
-"""Of the list in the session, and of its text in the address."""
+"""Keys of the list in the session, and of its text in the address."""
 _OF, _ASIDE, _PAST, _VERSION = "changes-of", "changes-aside", "changes-past", "changes-version"
 MOST_PAST = 100
 
 
 def lines(fold: Fold) -> list[Line]:
-    """The changes of a fold, as it is read by the model; those of the address in the first run."""
+    """Return the changes of a fold, as read by the model; in the first run from the address."""
     state = st.session_state
     of = (state.get("data"), state.get("fold"))
     if state.setdefault(_OF, of) != of:
@@ -44,7 +44,7 @@ def lines(fold: Fold) -> list[Line]:
 
 
 def _from_address(fold: Fold) -> list[Line]:
-    """Return the changes of the address; those that cannot be made are said and left out."""
+    """Return the changes of the address; report and drop invalid ones."""
     found, refused = list[Line](), list[DataError]()
     for text in divided(st.query_params.get(KEY, "")):
         try:
@@ -64,9 +64,9 @@ def _from_address(fold: Fold) -> list[Line]:
 
 
 def _write_address(found: Sequence[Line], fold: Fold) -> None:
-    """Put the list into the address where it is another one; the version of defaults with it.
+    """Put a changed list into the address, with the version of the defaults.
 
-    A fragment runs without the router, which sees to the version otherwise.
+    A fragment runs without the router, which otherwise adds the version.
     """
     text = encoded(found, fold)
     text = text if len(text) <= LONGEST else ""
@@ -80,20 +80,20 @@ def _write_address(found: Sequence[Line], fold: Fold) -> None:
 
 
 def too_long(found: Sequence[Line], fold: Fold) -> int:
-    """How many letters the changes have in a link, where that is more than one takes; else 0."""
+    """Return the length of the changes in a link if it is too long; else 0."""
     n = len(encoded(found, fold))
     return n if n > LONGEST else 0
 
 
 def version() -> int:
-    """Rises with every change of the list: widgets of its lines start afresh then."""
+    """Return a number that grows with every change of the list, so that widgets of its lines restart."""
     return int(st.session_state.get(_VERSION, 0))
 
 
 def add(changes: Sequence[Change], fold: Fold) -> None:
-    """Put changes at the end of the list; one takes the place of an earlier one of the same thing.
+    """Append changes to the list; each replaces an earlier change of the same item.
 
-    What sets a grade, a feature or a weight back to what it is in the data leaves no line.
+    A change back to the original grade, feature or weight leaves no line.
     """
     found = list(st.session_state[KEY])
     for change in changes:
@@ -111,7 +111,7 @@ def switch(place: int) -> None:
 
 
 def remove(place: int) -> None:
-    """Take a change out of the list, and those of a document that it added (a callback)."""
+    """Remove a change from the list, and those of a document that it added (a callback)."""
     found = list(st.session_state[KEY])
     gone = found.pop(place).change
     if isinstance(gone, DocumentAdded):
@@ -120,12 +120,12 @@ def remove(place: int) -> None:
 
 
 def clear() -> None:
-    """Take out all changes (a callback)."""
+    """Remove all changes (a callback)."""
     _put([])
 
 
 def undo() -> None:
-    """Go back to the list before what was done last (a callback); of a link's, take the last line."""
+    """Undo the last action (a callback); for a list from a link, remove its last line."""
     past, found = st.session_state.get(_PAST, []), st.session_state[KEY]
     if past or found:
         st.session_state[KEY] = past.pop() if past else found[:-1]
@@ -133,7 +133,7 @@ def undo() -> None:
 
 
 def can_undo() -> bool:
-    """Whether there is something to undo."""
+    """Return True if there is something to undo."""
     return bool(st.session_state.get(_PAST) or st.session_state.get(KEY))
 
 
@@ -147,13 +147,13 @@ def _put(found: list[Line]) -> None:
 
 
 def _document(change: Change) -> tuple[object, int] | None:
-    """The document that a change is about."""
+    """Return the document of a change."""
     number = getattr(change, "document", None)
     return None if number is None else (getattr(change, "query", None), number)
 
 
 def _same_thing(one: Change, other: Change) -> bool:
-    """Whether the later of two changes leaves nothing of the earlier one."""
+    """Return True if the later of two changes overrides the earlier one."""
     if type(one) is not type(other):
         return False
     if isinstance(one, FeatureSet):
@@ -164,14 +164,14 @@ def _same_thing(one: Change, other: Change) -> bool:
 
 
 def _as_in_the_data(change: Change, fold: Fold) -> bool:
-    """Whether a change sets a grade or a feature to what it is anyway."""
+    """Return True if a change sets a grade or a feature to its original value."""
     if isinstance(change, QueryWeighed):
         return change.weight == 1.0
     if not isinstance(change, GradeSet | FeatureSet):
         return False
     data = fold.parts[change.part(fold)]
     if place_of_query(data, change.query) is None or change.document not in data.rows:
-        return False  # a document that was added
+        return False  # an added document
     i = index_of_document(data, change.query, change.document)
     if isinstance(change, GradeSet):
         return int(data.y[i]) == change.grade

@@ -1,4 +1,4 @@
-"""What the list component tells, as changes."""
+"""Messages of the list component as changes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ui.what_if import state
 from ui.what_if.lists import names_of
 
 MENU = 20
-"""The highest grade up to which a menu lists all grades; beyond, those that the data have."""
+"""Highest grade up to which a menu lists all grades; above it, only those in the data."""
 SHAPE = either(
     record(do=one_of("grade"), key=digits, grade=whole),
     record(do=one_of("out"), key=digits),
     record(do=one_of("above", "below"), key=digits, other=digits),
 )
-"""Of what the component tells: a document is named by its number, written as a text."""
+"""Shape of the component's messages; documents are named by number, as text."""
 _NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 
 def grades(fold: Fold) -> list[int]:
-    """The grades that a document may be given."""
+    """Return the grades that a document may get."""
     top = highest(fold)
     if top <= MENU:
         return list(range(top + 1))
@@ -35,23 +35,23 @@ def grades(fold: Fold) -> list[int]:
 
 
 def highest(fold: Fold) -> int:
-    """The highest grade of the fold, at least 1."""
+    """Return the the highest grade of the fold, at least 1."""
     return max(1, *(int(part.y.max(initial=0)) for part in fold.parts.values()))
 
 
 def note() -> str:
-    """Why the last thing that was told has changed nothing; "" where it has, and from the next run on."""
+    """Return once why the last message changed nothing; "" if it did."""
     return str(st.session_state.pop(_NOTE, ""))
 
 
 def dragged(query: Any) -> int | None:
-    """The document that was dragged last, until something else changes the list or another query is shown."""
+    """Return the last dragged document, until the list changes otherwise or another query is shown."""
     own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
     return number if (own, version) == (query, state.version()) else None
 
 
 def take(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
-    """Add the changes that were told to the list; of a drop that asks for none, note why."""
+    """Add a message's changes to the list; explain a drop without any."""
     found = changes_of(told, changed, fold, part, query)
     state.add(found, fold)
     st.session_state[_DRAGGED] = (query, int(told["key"]), state.version())
@@ -60,7 +60,7 @@ def take(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any)
 
 
 def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
-    """The changes that a gesture stands for, where the data are changed so far; `DataError` for strangers."""
+    """Return the changes of a gesture, given the changed data; `DataError` for unknown documents."""
     own = int(told["key"])
     data = changed.parts[part]
     index_of_document(data, query, own)
@@ -76,7 +76,7 @@ def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query
 
 
 def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
-    """Of a drop that the grades ask for anyway."""
+    """Explain that the grades already imply this order."""
     data, names = changed.parts[part], names_of(changed.parts[part], query)
     pair = (int(told["key"]), int(told["other"]))
     above, below = pair if told["do"] == "above" else pair[::-1]

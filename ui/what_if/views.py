@@ -1,4 +1,4 @@
-"""The What if page below its head, drawn again at each change: the list, the changes, and what they did."""
+"""The What if page below its head, redrawn at each change: the list, the changes, and their effects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ui.what_if.words import METRIC, OF_THE_PART, answer
 SCRIPT = Path(__file__).with_name("list.js")
 LIST = "ranked"
 MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
-"""Seconds of training beyond which nobody would wait: RankSVM is trained again in a fraction of them."""
+"""Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
 STYLE = """
 .st-key-what-if-answer { min-height: 3.2rem; }
 .st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
@@ -46,13 +46,13 @@ STYLE = """
 .st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
 .st-key-what-if-table td { white-space: nowrap; }
 """
-"""Answers of one line and of two take the same room, so that the list stays where it is."""
+"""Answers of one and of two lines have the same height, so that the list keeps its place."""
 _DRAWN = "what-if-drawn"
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a run of the page is about."""
+    """Subject of a run of the page."""
 
     spec: RunSpec
     record: RunRecord
@@ -64,12 +64,12 @@ class Page:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Those that count."""
+        """The active changes."""
         return applied(self.lines, self.fold)
 
 
 def answers_at_once(spec: RunSpec) -> bool:
-    """Whether the model is trained again while somebody waits; says why not where it is not."""
+    """Return True if the model retrains fast enough to wait; otherwise explain why not."""
     cost, seconds = predicted(spec), MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
@@ -82,19 +82,19 @@ def answers_at_once(spec: RunSpec) -> bool:
 
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
-    """What a page on a query is about, as it is now."""
+    """Return the present state of the page for a query."""
     fold = in_their_words(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
-    if record is None:  # forgotten since: the whole page makes it again
+    if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
-    # the models that are asked are all visitors', and so know nothing of what one calls the features
+    # models are shared by all visitors, so they do not have the visitor's names of features
     return Page(spec, record, fold, asked(record, normalised(spec)), part, query, state.lines(fold))
 
 
 @st.fragment
 @errors_as_sentences()
 def show(spec: RunSpec) -> None:
-    """Everything below the head; it runs again by itself."""
+    """Draw everything below the head; it reruns by itself."""
     st.html(f"<style>{STYLE}</style>")
     fold = in_their_words(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -125,7 +125,7 @@ def show(spec: RunSpec) -> None:
 
 
 def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
-    """The part and the query that are shown."""
+    """Draw the menus of part and query; return the chosen ones."""
     part = row.segmented_control(
         "Part",
         PARTS,
@@ -145,7 +145,7 @@ def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
 
 
 def _first(fold: Fold, part: str) -> int:
-    """The first query with documents of different grades; the first one where there is none."""
+    """Return the first query with documents of different grades; the first one if there is none."""
     data = fold.parts[part]
     low, high = (ends.reduceat(data.y, data.ptr[:-1]) for ends in (np.minimum, np.maximum))
     return int(np.argmax(high > low))
@@ -159,7 +159,7 @@ def _outcome(page: Page) -> Outcome:
 
 
 def _marked(page: Page) -> int | None:
-    """The document of the shown query that was dragged or changed last."""
+    """Return the document of the shown query that was dragged or changed last."""
     dragged = told.dragged(page.query)
     if dragged is not None:
         return dragged
@@ -190,13 +190,13 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
 
 @errors_as_sentences()
 def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
-    """Make changes of what the list has told (a callback)."""
+    """Turn a message of the list into changes (a callback)."""
     page = page_of(spec, part, query)
     told.take(gesture, page.asked.outcome(page.changes).fold, page.fold, part, query)
 
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:
-    """What the changes did to all queries."""
+    """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects.table(outcome, page.part, query))
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
     table = query_differences.data(tables)

@@ -1,4 +1,4 @@
-"""Why one document of the list stands above another: exact shares of features, of the model as it is now."""
+"""Reasons why one document of the list ranks above another: exact shares of features in the current model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def expander(
     found: Lists,
     marked: int | None,
 ) -> None:
-    """The question, to be opened: two documents of the list as it stands, and the shares in their margin."""
+    """Draw an expander with two documents of the current list, and the shares of their margin."""
     box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
     if box.open:
         with box, errors_as_sentences():
@@ -46,7 +46,7 @@ def expander(
 
 
 def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pair:
-    """The two that are chosen: at first the one changed last and its neighbour above, or the top two."""
+    """Return the chosen two: by default the last changed one and its neighbour above, or the top two."""
     data = fold.parts[found.part]
     rows = [index_of_document(data, found.query, one.number) for one in found.now]
     listed = pd.DataFrame(
@@ -72,7 +72,7 @@ def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pa
 
 def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
     names = list(told)
-    key = f"what-if-why-{label}-{names[first]}"  # starts afresh where another document was changed
+    key = f"what-if-why-{label}-{names[first]}"  # restarts when another document was changed
     return str(place.selectbox(label, names, first, format_func=told.__getitem__, key=key))
 
 

@@ -1,4 +1,4 @@
-"""Sentences of the What if page: what a change is, and what it did."""
+"""Texts of the What if page: changes and their effects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_THE_PART = {
 
 
 def of_change(change: Change, fold: Fold) -> str:
-    """A change of the list in words, for Markdown."""
+    """Describe a change of the list, for Markdown."""
     data = fold.train if isinstance(change, FeatureOff) else fold.parts[change.part(fold)]
     match change:
         case GradeSet():
@@ -83,10 +83,10 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True)
 class OfQuery:
-    """The metric of the query that is shown.
+    """The metric of the shown query.
 
-    `as_was` is without any change; `old` and `new` are those of the old order and of the new one, by the
-    grades as they are now.
+    `as_was` is without any change; `old` and `new` are for the old and the new order, with the present
+    grades.
     """
 
     as_was: float
@@ -97,7 +97,7 @@ class OfQuery:
 def answer(
     found: Lists, n_changes: int, marked: int | None, own: OfQuery, vali: Comparison, *, trained: bool
 ) -> str:
-    """What the changes did: to the document that is marked, to its query, to the validation part."""
+    """Describe the effects of changes on the marked document, its query, and the validation part."""
     if n_changes == 0:
         return NOTHING_YET[found.part]
     place = _of_the_document(found, marked)
@@ -109,7 +109,7 @@ def answer(
 
 
 def _of_the_document(found: Lists, marked: int | None) -> str:
-    """Where a document went; "" where it is none of this list."""
+    """Describe the move of a document; "" if it is not in this list."""
     one = None if marked is None else found.find(marked)
     if one is None:
         return ""
@@ -131,7 +131,7 @@ def _of_the_query(own: OfQuery) -> str:
 
 
 def _of_validation(found: Comparison) -> str:
-    """What may be said of the mean over validation queries."""
+    """Describe the mean over validation queries, with its interval."""
     if found.n_queries < 2:
         return "There are too few validation queries to judge it by."
     if found.n_uneven == 0:

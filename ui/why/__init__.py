@@ -1,1 +1,1 @@
-"""The Why page: the features that put one document above another, exactly."""
+"""The Why page: exact shares of features in the order of two documents."""

@@ -1,4 +1,4 @@
-"""Which query, which two documents, and of which model: the controls of the Why page, and their address."""
+"""Controls of the Why page, and their address: query, two documents, and model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ui.shared.needs import offered
 from ui.shared.runs import normalised
 
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
-"""Keys of what is chosen; the address has them by these names."""
+"""Keys of the choices, also their names in the address."""
 CURRENT = "current"
 _SHOWN = "why-shown"
-"""Where the session keeps the pair that was shown last."""
+"""Session key of the last shown pair."""
 NEEDS = (
     "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
     "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
@@ -45,7 +45,7 @@ class Pair:
     record : RunRecord
     part : str
     data : RankingData
-        Of that part.
+        Data of this part.
     query : int
     listed : DataFrame
         Its documents in the order of their ranks: document, grade, rank, score, row (in `data`).
@@ -62,7 +62,7 @@ class Pair:
     below: str
 
     def of(self, name: str) -> pd.Series[Any]:
-        """What is known of a document of the list."""
+        """Return the row of a document in the list."""
         found: pd.Series[Any] = self.listed[self.listed["document"] == name].iloc[0]
         return found
 
@@ -77,7 +77,7 @@ class Pair:
         return self.features(self.below)
 
     def features(self, name: str) -> FloatArray:
-        """Features (d,) of a document of the list."""
+        """Return the features (d,) of a document of the list."""
         row: FloatArray = self.data.X[int(self.of(name)["row"])]
         return row
 
@@ -85,10 +85,10 @@ class Pair:
 def controls(
     spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGenerator
 ) -> tuple[Pair, list[str]]:
-    """The page's own controls; the two documents with their model, trained, and what features are called.
+    """Draw the page's controls; return the two documents with their trained model, and feature names.
 
-    What is shown is said at the place `about`, training that goes on at another. The page ends here, with a
-    sentence, where there is no pair to look at or the model has no shares.
+    `about` shows the subject, `training` the progress. The page ends here with a sentence without a pair, or
+    if the model has no shares.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     of, queries = row.container(width=160), row.container(width=100)
@@ -121,7 +121,7 @@ def controls(
 
 
 def model(place: Any, spec: RunSpec) -> RunSpec:
-    """The model that is asked: the sidebar's, or another one that the app can name."""
+    """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
     options |= of_the_sidebar(st.session_state) | of_pins(pins.pinned(spec))
     hint = (
@@ -131,7 +131,7 @@ def model(place: Any, spec: RunSpec) -> RunSpec:
 
 
 def query(place: Any, data: RankingData) -> int:
-    """The query whose list is asked about."""
+    """Draw the menu of queries; return the chosen one."""
     queries = [int(q) for q in data.query_ids]
     if st.session_state.get(QUERY) not in queries:
         st.session_state[QUERY] = queries[0]
@@ -140,7 +140,7 @@ def query(place: Any, data: RankingData) -> int:
 
 
 def ranked(of_all: FloatArray, data: RankingData, position: int) -> pd.DataFrame:
-    """The documents of the query at a position by their scores, the first one first; ties as in the file."""
+    """Return the documents of the query at a position, the highest score first; ties as in the file."""
     rows = np.arange(data.n_documents)[data.query_slice(position)]
     scores = of_all[rows]
     table = pd.DataFrame(
@@ -151,7 +151,7 @@ def ranked(of_all: FloatArray, data: RankingData, position: int) -> pd.DataFrame
 
 
 def usual_pair(listed: pd.DataFrame) -> tuple[str, str]:
-    """The first document, and the first below it of a higher grade; else of a lower one; else the second."""
+    """Return the first document, and the next one of a higher grade; else of a lower one; else the second."""
     first, rest = listed.iloc[0], listed.iloc[1:]
     for wanted in (rest["grade"] > first["grade"], rest["grade"] < first["grade"], rest["rank"] == 2):
         if wanted.any():
@@ -160,7 +160,7 @@ def usual_pair(listed: pd.DataFrame) -> tuple[str, str]:
 
 
 def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
-    """Menus of A and B, first those that are in the address, else the usual ones."""
+    """Draw menus of A and B; initially from the address, else the default pair."""
     _stay(listed)
     above, below = usual_pair(listed)
     told = {
@@ -174,7 +174,7 @@ def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
 
 
 def _stay(listed: pd.DataFrame) -> None:
-    """Keep the pair that was shown where another model ranks the same documents; the address has it then."""
+    """Keep the shown pair, and put it into the address, if another model ranks the same documents."""
     names, shown = set(listed["document"]), st.session_state.get(_SHOWN, ("", ""))
     chosen = [st.session_state.get(kept(key)) for key in (ABOVE, BELOW)]
     if names.issuperset(shown) and not names.intersection(chosen) and shown != usual_pair(listed):
@@ -182,7 +182,7 @@ def _stay(listed: pd.DataFrame) -> None:
 
 
 def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:
-    """A menu of texts, told by others; the address has what the visitor chose, while it is offered."""
+    """Draw a menu of texts with labels; the address keeps the visitor's choice while it is offered."""
     state = st.session_state
     chosen = state.setdefault(kept(key), st.query_params.get(key))
     if chosen in told:
@@ -198,7 +198,7 @@ def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: st
 
 
 def kept(key: str) -> str:
-    """Where the session keeps a choice of the visitor's between pages."""
+    """Return the session key of a visitor's choice between pages."""
     return f"chosen-{key}"
 
 

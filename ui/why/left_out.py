@@ -1,4 +1,4 @@
-"""The tab “Training queries” of the Why page: which of them make A stand above B."""
+"""The tab “Training queries” of the Why page: their effects on A above B."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ui.why.choices import Pair
 
 
 def show(pair: Pair, current: RunSpec) -> None:
-    """What the margin becomes without each training query: by refits of some, estimates of all.
+    """Draw the margin without each training query: by refits of some, estimates of all.
 
-    What if has the current model; where the pair is of that one, a button leads there.
+    What if has the current model; for a pair of that model, a button leads there.
     """
     spec = pair.record.spec
     if not offered(spec, "refits"):
@@ -69,7 +69,7 @@ def show(pair: Pair, current: RunSpec) -> None:
 
 
 def _leave_out(spec: RunSpec, query: object) -> None:
-    """Add it to the changes of What if and go there (a callback)."""
+    """Add it to the changes of What if and open that page (a callback)."""
     fold = normalised(spec)
     state.lines(fold)
     state.add([QueryOut(query)], fold)
@@ -77,13 +77,14 @@ def _leave_out(spec: RunSpec, query: object) -> None:
 
 
 def turned(table: pd.DataFrame) -> BoolArray:
-    """Whether the order is another one without each query; where nothing was trained, by the estimate."""
+    """Return True for queries without which the order changes; by the estimate where there is no refit."""
     found: BoolArray = (table["after"] * table["margin"] < 0.0).to_numpy()
     return found
 
 
 def answer(table: pd.DataFrame) -> str:
-    """Which query turns the pair, and how many do; else which one changes the margin most."""
+    """Name the query that turns the pair, and count such queries; else name the one with the largest
+    change."""
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
         return "A and B have the same score: there is no order that a training query makes"
@@ -104,13 +105,14 @@ def answer(table: pd.DataFrame) -> str:
 
 
 def leading(table: pd.DataFrame) -> int:
-    """The place of the query to be named: the first that turns the pair, else of the largest change."""
+    """Return the position of the query to name: the first that turns the pair, else that of the largest
+    change."""
     turn = turned(table)
     return int((turn if turn.any() else (table["after"] - table["margin"]).abs().to_numpy()).argmax())
 
 
 def quality(table: pd.DataFrame) -> str:
-    """How many were trained without, and how far the estimates are off there."""
+    """Count the refits, and give the error of the estimates there."""
     known = table[table["refit"].notna()]
     miss, largest = (known["estimate"] - known["refit"]).abs().max(), known["refit"].abs().max()
     others = "; for the rest the estimate counts" * (len(known) < len(table))

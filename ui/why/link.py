@@ -1,4 +1,4 @@
-"""The way to the Why page from a ranked list: two documents that were clicked, and a button."""
+"""Link to the Why page from a ranked list: two clicked documents, and a button."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ def offer(
     whose: str = "",
     marked: Sequence[str] = (),
 ) -> None:
-    """A button that asks why one document stands above another, and menus of others for it.
+    """Draw a button to the Why page for two documents, with menus to choose others.
 
-    `documents` has those of a query in the order of their ranks; of the `marked` ones the first two are asked
-    about. `of` is what the Why page's menu of models holds for the model whose list it is, and `whose` names
-    it where there are several.
+    `documents` has those of a query in the order of ranks; the first two `marked` ones are the default. `of`
+    is the Why page's menu value for the list's model; `whose` names the model if there are several.
     """
     leave_if_asked()
     if len(documents) < 2:
@@ -36,7 +35,7 @@ def offer(
     told = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.button(
-        f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short, for it stands in half of the page
+        f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short: it must fit into half of the page
         if whose
         else f"Why is rank {ranks[0]} above rank {ranks[1]}?",
         key=f"{key}-go",
@@ -47,14 +46,14 @@ def offer(
         help=f"The share of every feature in the margin of {escaped(above)} over {escaped(below)}. {HOW}",
     )
     with row.popover("Others", help="Choose two documents of the query by name."):
-        named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
+        named = f"{key}-{query}-{above}-{below}"  # menus restart with other documents
         a = _menu("A", documents, above, told, f"{named}-above")
         b = _menu("B", documents, below, told, f"{named}-below")
         st.button("Show why", key=f"{key}-others", on_click=_go, args=(query, a, b, of), disabled=a == b)
 
 
 def asked_about(documents: Sequence[str], marked: Sequence[str]) -> tuple[str, str]:
-    """The two that are marked, else one and the next above it, else the two at the top; in their order."""
+    """Return the two marked ones, else one and the next above it, else the top two; in their order."""
     at = sorted(documents.index(name) for name in marked[:2])
     if len(at) == 2:
         return documents[at[0]], documents[at[1]]
@@ -68,7 +67,7 @@ def _menu(label: str, documents: Sequence[str], first: str, told: dict[str, str]
 
 
 def _go(query: int, above: str, below: str, of: str) -> None:
-    """Choose both documents and go to the Why page (a callback)."""
+    """Choose both documents and open the Why page (a callback)."""
     choose(above, below)
     st.session_state[kept(OF)] = of
     st.session_state[QUERY] = query

@@ -1,4 +1,4 @@
-"""The views of the Why page: shares of features, values, one feature moved, landmarks, the list."""
+"""The views of the Why page: shares of features, values, one moved feature, landmarks, and the list."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ui.why import words, work
 from ui.why.choices import Pair, choose, in_address
 
 FEATURE = "move"
-"""The query parameter with the number of the feature that is moved."""
+"""Query parameter with the number of the moved feature."""
 LISTED = 10
-"""Neighbouring pairs of the list that are explained."""
+"""Number of neighbouring pairs of the list to explain."""
 _TIMES = "why-list-changes"
 
 
 def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
-    """The sentence and the waterfall; returns its table."""
+    """Draw the sentence and the waterfall; return its table."""
     found = work.explained(pair)
     table = margin_waterfall.data(found.values, names, pair.a, pair.b)
     margin = float(found.margin)
@@ -51,7 +51,7 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
 
 
 def values(pair: Pair, table: pd.DataFrame) -> None:
-    """Both documents' values beside the distribution of each feature."""
+    """Draw both documents' values and the distribution of each feature."""
     train = normalised(pair.record.spec).train
     told = feature_values.data(table[table["share"] != 0].head(margin_waterfall.MOST), train.X)
     if len(told) == 0:
@@ -72,7 +72,7 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
 
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
-    """The margin as one feature of A moves, and the smallest change that swaps the two."""
+    """Draw the margin as one feature of A moves, and the smallest change that swaps the two."""
     found = work.nearest(pair)
     nearest = found.found
     best = nearest[0].feature if nearest else int(table.iloc[0]["number"]) - 1
@@ -105,14 +105,14 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
 
 
 def _feature(names: Sequence[str], best: int) -> int:
-    """The feature that is moved: the one that swaps them with the smallest change, unless one is chosen."""
+    """Return the moved feature: by default the one that swaps them with the smallest change."""
     told = {str(number): f"{number}. {name}" for number, name in enumerate(names, 1)}
     hint = "All else stays as it is. At first the feature that swaps them with the smallest change."
     return int(in_address(st, "Move a feature of A", told, str(best + 1), FEATURE, hint)) - 1
 
 
 def landmarks(pair: Pair) -> None:
-    """The landmarks that speak for and against."""
+    """Draw the landmarks for and against."""
     spec = pair.record.spec
     if not offered(spec, "expansion"):
         return
@@ -141,7 +141,7 @@ def landmarks(pair: Pair) -> None:
 
 
 def _named(rows: pd.DataFrame, train: RankingData) -> pd.DataFrame:
-    """Landmarks with a `name`: document, query and grade, and how many documents are alike."""
+    """Add a `name` to landmarks: document, query and grade, and the number of equal documents."""
     return rows.assign(name=[_name(row, train) for row in rows.itertuples(index=False)])
 
 
@@ -155,7 +155,7 @@ def _name(row: Any, train: RankingData) -> str:
 
 
 def listed(pair: Pair, names: Sequence[str]) -> None:
-    """The first documents and why each stands above the next; a row is chosen to be looked at."""
+    """Draw the first documents with reasons why each ranks above the next; a row can be chosen."""
     n = min(LISTED, len(pair.listed) - 1)
     found = work.neighbours(pair, n)
     rows = []
@@ -174,7 +174,7 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
             }
         )
     st.markdown(f"**Why each of the first {n} documents stands above the next.** Tick a row to look at it.")
-    key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # another table, with no row ticked
+    key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # a new table, with no row ticked
     pairs = [(str(row["A"]), str(row["B"])) for row in rows]
     show_table(
         pd.DataFrame(rows),
@@ -187,7 +187,7 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
 
 
 def _strongest(values: FloatArray, names: Sequence[str], sign: int = 1) -> str:
-    """The feature with the largest share of a sign, and that share; "" where none has that sign."""
+    """Name the feature with the largest share of a sign, with the share; "" without any."""
     best = int((sign * values).argmax())
     return f"{names[best]} ({words.signed(float(values[best]))})" if sign * values[best] > 0 else ""
 

@@ -1,4 +1,4 @@
-"""The Why page in words: who stands above whom and by what, where they swap, what landmarks say."""
+"""Texts of the Why page: order and margin, swaps, landmarks."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ WHAT_IT_IS = (
 
 
 def signed(value: float) -> str:
-    """A share with its sign and three digits."""
+    """Format a share with its sign and three digits."""
     return with_minus(value, "+.3g")
 
 
 def named(pair: Pair, name: str) -> str:
-    """A document with its rank and grade."""
+    """Name a document with its rank and grade."""
     row = pair.of(name)
     return f"{escaped(name)} (rank {row['rank']}, grade {row['grade']})"
 
 
 def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
-    """Who stands above whom, and the features that say most on each side."""
+    """Say which document ranks above, and name the features with the largest shares on each side."""
     a, b = named(pair, pair.above), named(pair, pair.below)
     if margin == 0.0:
         return f"A, {a}, and B, {b}, have the same score, so that the order of the file decides"
@@ -43,7 +43,7 @@ def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
 
 
 def _most(rows: pd.DataFrame, n: int = 2) -> str:
-    """The features that say most on one side."""
+    """Name the features with the largest shares on one side."""
     told = [
         f"{escaped(name)} ({signed(share)})"
         for name, share in rows[["name", "share"]].head(n).itertuples(index=False)
@@ -52,7 +52,7 @@ def _most(rows: pd.DataFrame, n: int = 2) -> str:
 
 
 def balance(table: pd.DataFrame, margin: float) -> str:
-    """How much the features say on both sides, and how much of it is left."""
+    """Give the sums of shares on both sides, and the share of their difference."""
     share = table["share"]
     pro, contra = float(share[share > 0].sum()), float(share[share < 0].sum())
     same = int((table["value_A"] == table["value_B"]).sum())
@@ -73,7 +73,7 @@ def _percent(share: float) -> str:
 
 
 def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
-    """The smallest change of a feature that swaps them."""
+    """Describe the smallest change of a feature that swaps them."""
     return (
         f"{escaped(names[found.feature])} at {with_minus(found.value, '.4g')} instead of "
         f"{with_minus(value, '.4g')} ({found.spreads:.2g} standard deviations)"
@@ -81,12 +81,12 @@ def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
 
 
 def swaps(n: int, of: int) -> str:
-    """The name of the table of nearest swaps, which n of so many features have."""
+    """Return the title of the table of nearest swaps; n of `of` features have one."""
     return f"The nearest swap along each feature that has one ({n} of {of})"
 
 
 def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
-    """The smallest change over all features, and how finely it was looked for where that matters."""
+    """Describe the smallest change over all features, and the search precision if it matters."""
     about = (
         f". Only values up to {found.step:.2g} standard deviations apart were looked at: "
         "a smaller change may be missed"
@@ -99,14 +99,14 @@ def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
 
 
 def looked(step: float) -> str:
-    """Whether all values at which they swap were found."""
+    """Say if all values at which they swap were found."""
     if step == 0:
         return "None is missed."
     return f"Only values {step:.2g} apart were looked at: two ticks closer to each other may be missed."
 
 
 def along(name: str, crossings: Crossings, value: float) -> str:
-    """At which values of one feature they swap."""
+    """Give the values of one feature at which they swap."""
     at = crossings.values
     if len(at) == 0:
         seen = "they never swap" if crossings.step == 0 else "no swap was found"
@@ -120,7 +120,7 @@ def along(name: str, crossings: Crossings, value: float) -> str:
 
 
 def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
-    """How many landmarks speak for each, and which one says most; `first` has its `name`."""
+    """Count the landmarks for each document, and name the largest; `first` has its `name`."""
     share, what = table["share"], "training document" if exact else "landmark"
     pro, contra = share[share > 0], share[share < 0]
     side = "A" if first["share"] > 0 else "B"

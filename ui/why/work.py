@@ -1,4 +1,4 @@
-"""What the Why page computes, kept by what it is of: models, shares of features, where documents swap."""
+"""Cached computations of the Why page: models, shares of features, swaps of documents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ui.what_if.fitted import asked
 from ui.why.choices import Pair
 
 MOST_REFITS, MOST_SECONDS = 10, 2.0
-"""Of training again without single queries: so many, or as many as begin in that time."""
+"""Largest number of refits without single queries, and seconds in which they may begin."""
 
 
 def model_of(record: RunRecord) -> Ranker:
-    """The fitted model of a record."""
+    """Return the the fitted model of a record."""
     return _model(record.spec, record)
 
 
@@ -35,7 +35,7 @@ def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
 
 
 def explained(pair: Pair) -> MarginExplanation:
-    """Shares of the features in the margin of the two documents."""
+    """Return the shares of the features in the margin of the two documents."""
     return _explained(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
@@ -45,7 +45,7 @@ def _explained(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> MarginE
 
 
 def neighbours(pair: Pair, n: int) -> MarginExplanation:
-    """Shares in the margins of the first n documents and the ones right below them."""
+    """Return the shares in the margins of the first n documents to the next ones below."""
     return _neighbours(pair.record.spec, pair.part, pair.query, n, pair)
 
 
@@ -56,7 +56,7 @@ def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> Ma
 
 
 def nearest(pair: Pair) -> Swaps:
-    """The smallest change of every feature that swaps the two documents."""
+    """Return the smallest change of every feature that swaps the two documents."""
     return _nearest(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
@@ -66,7 +66,8 @@ def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> Swaps:
 
 
 def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
-    """Values of a feature over its range in training, the margins there, and all values of A that swap."""
+    """Return values of a feature over its training range, the margins there, and all values of A that
+    swap."""
     column = normalised(pair.record.spec).train.X[:, feature]
     ends = [float(column.min()), float(column.max()), float(pair.a[feature]), float(pair.b[feature])]
     low, high = min(ends), max(ends)
@@ -76,7 +77,7 @@ def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
 
 
 def landmarks(pair: Pair) -> pd.DataFrame:
-    """What each landmark adds to the margin."""
+    """Return each landmark's share of the margin."""
     return _landmarks(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
@@ -87,7 +88,7 @@ def _landmarks(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.Data
 
 
 def without_queries(pair: Pair) -> pd.DataFrame:
-    """What the margin becomes without each training query; `SettingError` where nothing estimates it."""
+    """Return the margin without each training query; `SettingError` if it cannot be estimated."""
     return _without_queries(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
