@@ -1,7 +1,7 @@
-"""rankviz: pairwise learning to rank with kernel approximations, to compute with and to look at.
+"""rankviz: computation and visualisation of pairwise learning to rank with kernel approximations.
 
-Its names are imported from their modules when they are first asked for, so that a program that needs few of
-them (the command that tells its version) does not wait for all the libraries behind them.
+Names are imported from their modules at first use. So a program that needs few of them (such as the command
+that prints the version) does not load all libraries.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankviz.common.lazy import names_of, submodules
 
-if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check types
+if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
     from rankviz.common.errors import SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
@@ -34,9 +34,9 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for those who read and check t
 
 __version__ = "0.1.0"
 
-# NumPy and SciPy bring an OpenBLAS each, whose threads wait for work by keeping a core busy, 25 ms by default
-# and in the way of the other's: 2^20 clock cycles are enough. It counts where this is imported before them;
-# the Makefile says the same to the app, for Streamlit imports NumPy first.
+# NumPy and SciPy have an OpenBLAS each. Its threads keep a core busy while they wait for work, 25 ms by default,
+# and block the other's: 2^20 clock cycles are enough. This works only if imported before them; the Makefile
+# does the same for the app, because Streamlit imports NumPy first.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
@@ -103,12 +103,12 @@ _HOMES = {
     "rankviz.whatif.margins": ("explain_margin",),
     "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
-"""Module -> the public names that live there."""
+"""Module -> its public names."""
 
-if not TYPE_CHECKING:  # a checker that saw this would believe that any name exists
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
 
     def __getattr__(name):
-        """Import a public name or a package when it is first asked for (PEP 562)."""
+        """Import a public name or a package at first use (PEP 562)."""
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
             return submodules(__name__)(name)
@@ -117,5 +117,5 @@ if not TYPE_CHECKING:  # a checker that saw this would believe that any name exi
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, those not asked for yet among them."""
+    """List all names, including those that are not imported yet."""
     return sorted({*globals(), *__all__, *names_of(__path__)})

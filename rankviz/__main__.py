@@ -1,4 +1,4 @@
-"""The command `rankviz`, which is `python -m rankviz` too: starts the app, or does another command."""
+"""The command `rankviz`, also `python -m rankviz`: starts the app, or runs another command."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NOTHING_THERE = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do what the command line says; without a command, start the app.
+    """Run the command of the command line; without one, start the app.
 
-    Raises SystemExit with a sentence where Streamlit is missing.
+    Raises SystemExit with a sentence if Streamlit is missing.
     """
     chosen = _parser().parse_args(arguments)
     if chosen.command is not None:
@@ -67,13 +67,13 @@ def _parser() -> ArgumentParser:
 
 
 def _done(chosen: Namespace) -> int:
-    """Do another command; its exit status: 0, 1 where runs failed, 2 for what cannot be done."""
+    """Run another command; return its exit status: 0, 1 if runs failed, 2 if it is impossible."""
     name = "export" if chosen.command == "import" else chosen.command
     try:
         status: int = import_module(f"rankviz.command.{name}").run(chosen)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read has gone, as `head` does
+    except BrokenPipeError:  # the reader has ended, like `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except UnicodeEncodeError:
@@ -99,7 +99,7 @@ def _port(text: str) -> int:
 
 
 def _folder(path: str) -> str:
-    """A folder that is there: else the app would start with the bundled data alone."""
+    """Return the path of an existing folder; otherwise the app would start with the bundled data alone."""
     if not path:
         raise ArgumentTypeError("'' names no folder: name the one that holds the data sets")
     folder = Path(path).expanduser()
@@ -111,15 +111,15 @@ def _folder(path: str) -> str:
 
 
 def _say_if_empty(folder: str) -> None:
-    """Say where nothing in a folder looks like a data set; one may come while the app runs."""
-    from rankviz.datasets import find_datasets  # here: it takes long, and --help has no use for it
+    """Say if a folder contains no data set; one may be added while the app runs."""
+    from rankviz.datasets import find_datasets  # here: the import is slow, and --help does not need it
 
     if not find_datasets([Path(folder).expanduser()]):
         sys.stderr.write(NOTHING_THERE.format(folder=folder))
 
 
 def _command(chosen: Namespace) -> list[str]:
-    """The command line of Streamlit: it reads the settings in .streamlit beside the script it runs."""
+    """Return the command line of Streamlit, which reads settings in .streamlit next to its script."""
     port = [] if chosen.port is None else [f"--server.port={chosen.port}"]
     folders = [word for folder in chosen.data_dir for word in ("--data-dir", folder)]
     return ["streamlit", "run", str(shipped("app.py")), *port, "--", *folders]

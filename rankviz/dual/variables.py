@@ -1,8 +1,8 @@
-"""Dual variables α of a model, one block per query: what each preference pair weighs in w.
+"""Dual variables α of a model, one block per query: the weight of each preference pair in w.
 
-At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with
-α_ij = −C·c_ij·ℓ'(t_ij), so the scores of the training part are all that is needed (`SlopeDuals`); models that
-solve for α itself say what it is (`GivenDuals`). No pair is listed, and one query is held at a time.
+At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with α_ij =
+−C·c_ij·ℓ'(t_ij). So the scores of the training part suffice (`SlopeDuals`). Models that solve for α provide
+it themselves (`GivenDuals`). Pairs are not listed, and one query is in memory at a time.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class DualBlock:
     f : (n_q,) float64
         Their scores.
     winners : (r,) int64
-        Documents of the query that are preferred to some other, counted from 0: the rows.
+        Documents of the query that are preferred to another one, counted from 0: the rows.
     losers : (c,) int64
-        Documents that some other is preferred to: the columns. With three grades or more a document can be
+        Documents that another one is preferred to: the columns. With three or more grades a document can be
         both.
     alpha : (r, c) float64
-        α_ij, and 0 where (i, j) is no pair. None is negative where the loss falls (`Loss.falling`). (Of a
-        matrix that only stands for α, such as the low-rank one of xu2019 §5.2, whatever it has there.)
+        α_ij, and 0 where (i, j) is not a pair. None is negative if the loss never rises (`Loss.falling`). A
+        matrix that replaces α, such as the low-rank one of xu2019 §5.2, may have other entries there.
     """
 
     y: IntArray
@@ -49,9 +49,9 @@ class DualBlock:
 
     @classmethod
     def given(cls, y: IntArray, f: FloatArray, alpha: FloatArray) -> Self:
-        """The block of a query with grades y and scores f (n_q,) from its rectangle (r, c).
+        """Return the block of a query with grades y and scores f (n_q,) from its rectangle (r, c).
 
-        Raises ValueError for a rectangle whose shape is not the one that the grades give (see `sides`).
+        Raises ValueError if the rectangle's shape does not fit the grades (see `sides`).
         """
         winners, losers = sides(y)
         if alpha.shape != (len(winners), len(losers)):
@@ -63,18 +63,18 @@ class DualBlock:
 
     @property
     def is_pair(self) -> BoolArray:
-        """Where the rectangle has a preference pair, (r, c)."""
+        """True where the rectangle has a preference pair, (r, c)."""
         mask: BoolArray = self.y[self.winners][:, None] > self.y[self.losers]
         return mask
 
     @property
     def n_pairs(self) -> int:
-        """Preference pairs of the query."""
+        """Number of preference pairs of the query."""
         return int(self.is_pair.sum())
 
     @property
     def n_active(self) -> int:
-        """Pairs with α_ij ≠ 0."""
+        """Number of pairs with α_ij ≠ 0."""
         return int(np.count_nonzero(self.alpha[self.is_pair]))
 
     @property
@@ -86,34 +86,33 @@ class DualBlock:
         return c
 
     def full(self) -> FloatArray:
-        """A_l with a row and a column for every document of the query, (n_q, n_q) (xu2019 eq. 7)."""
+        """Return A_l with a row and a column for every document of the query, (n_q, n_q) (xu2019 eq. 7)."""
         A = np.zeros((len(self.y), len(self.y)))
         A[np.ix_(self.winners, self.losers)] = self.alpha
         return A
 
     def symmetrised(self) -> FloatArray:
-        """A_l + A_lᵀ, (n_q, n_q)."""
+        """Return A_l + A_lᵀ, (n_q, n_q)."""
         A = self.full()
         return A + A.T
 
 
 def sides(y: IntArray) -> tuple[IntArray, IntArray]:
-    """Documents of a query with grades y that are preferred to some other, and that some is preferred to."""
+    """Return a query's documents above its lowest grade, and those below its highest, from grades y."""
     return np.flatnonzero(y > y.min()), np.flatnonzero(y < y.max())
 
 
 class Duals(ABC):
-    """The dual variables of a model, block by block; each is made when it is asked for.
+    """The dual variables of a model, block by block; each is computed on demand.
 
     Attributes
     ----------
     train : RankingData
-        The part that the model was trained on.
+        The training part of the model.
     C : float
         Weight of its loss.
     gap : float
-        Duality gap of the model over its objective, NaN where it is not known: how far from the optimum the
-        model is at most that these dual variables come from.
+        Duality gap of the model over its objective, NaN if unknown: a bound on its distance from the optimum.
     """
 
     def __init__(self, train: RankingData, C: float, gap: float) -> None:
@@ -121,10 +120,10 @@ class Duals(ABC):
 
     @abstractmethod
     def block(self, query: int) -> DualBlock:
-        """The block of the query at position `query`."""
+        """Return the block of the query at position `query`."""
 
     def ceiling(self, query: int) -> FloatArray | float:
-        """The largest α_ij that the hinge allows, C·c_ij, as a number or (r, c)."""
+        """Return the largest α_ij of the hinge, C·c_ij, as a number or (r, c)."""
         return self.C
 
     @property
@@ -133,15 +132,15 @@ class Duals(ABC):
         return self.train.n_queries
 
     def __len__(self) -> int:
-        """Number of blocks."""
+        """Return the number of blocks."""
         return self.n_queries
 
     def __iter__(self) -> Iterator[DualBlock]:
-        """The blocks of all queries in turn."""
+        """Iterate over the blocks of all queries."""
         return (self.block(query) for query in range(self.n_queries))
 
     def document_weights(self) -> FloatArray:
-        """c (n,) with w(α) = Σ_P α_ij (φ_i − φ_j) = Φᵀ c (xu2019 eq. 6)."""
+        """Return c (n,) with w(α) = Σ_P α_ij (φ_i − φ_j) = Φᵀ c (xu2019 eq. 6)."""
         return np.concatenate([np.zeros(0), *(block.document_weights for block in self)])
 
 
@@ -164,27 +163,27 @@ class SlopeDuals(Duals):
         self.scores, self.loss, self.costs = scores, loss, costs
 
     def block(self, query: int) -> DualBlock:
-        """The block of the query at position `query`."""
+        """Return the block of the query at position `query`."""
         return dual_block(self.scores, self.train, query, self.C, self.loss, self.costs)
 
     def ceiling(self, query: int) -> FloatArray | float:
-        """C·w·b for pairs of weight w and margin b (see `PairCosts`)."""
+        """Return C·w·b for pairs of weight w and margin b (see `PairCosts`)."""
         y = self.train.y[self.train.query_slice(query)]
         w, b = _weights_and_margins(self.train, query, self.costs, *(y[side] for side in sides(y)))
         return self.C * w * b
 
 
 class GivenDuals(Duals):
-    """Dual variables that a model has itself, not from the slope of its loss.
+    """Dual variables from a model that solves for them, not from the slope of its loss.
 
     Parameters
     ----------
     train, C, gap
         See `Duals`.
     scores : (n,) float64
-        Of the training part.
+        Scores of the training part.
     rectangle : int -> (r, c) float64
-        α of the query at a position: rows and columns as `sides` of its grades says.
+        α of the query at a position: rows and columns as in `sides` of its grades.
     """
 
     def __init__(
@@ -199,7 +198,7 @@ class GivenDuals(Duals):
         self.scores, self.rectangle = scores, rectangle
 
     def block(self, query: int) -> DualBlock:
-        """The block of the query at position `query`."""
+        """Return the block of the query at position `query`."""
         rows = self.train.query_slice(query)
         return DualBlock.given(self.train.y[rows], self.scores[rows], self.rectangle(query))
 
@@ -207,7 +206,7 @@ class GivenDuals(Duals):
 def dual_block(
     f: FloatArray, part: RankingData, query: int, C: float, loss: Loss, costs: PairCosts = PLAIN
 ) -> DualBlock:
-    """α_ij of the query at position `query`, from the scores f (n,) of the training part.
+    """Return α_ij of the query at position `query`, from the scores f (n,) of the training part.
 
     α_ij = −C·w·b·ℓ'((f_i − f_j)/b) for a pair of weight w and margin b (see `PairCosts`), 1 without costs.
     Source: xu2019 eq. 4–7; for the squared hinge α_ij = 2C·max(0, 1 − f_i + f_j).
@@ -224,7 +223,7 @@ def dual_block(
 def _weights_and_margins(
     part: RankingData, query: int, costs: PairCosts, winners: IntArray, losers: IntArray
 ) -> tuple[FloatArray | float, FloatArray | float]:
-    """Weights w and margins b of all combinations of grades of one query, (r, c); 1 if 1 for all."""
+    """Return weights w and margins b of all combinations of grades of one query, (r, c); 1 if 1 for all."""
     if costs.uniform and costs.margin is None:
         return 1.0, 1.0
     levels = np.unique(part.y)

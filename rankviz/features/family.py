@@ -48,7 +48,7 @@ class MapFamily:
         self._latest: tuple[int, FittedMap] | None = None
 
     def widest(self, gamma: float, report: Report = silent) -> FittedMap:
-        """Return the the map at γ with the largest m."""
+        """Return the map at γ with the largest m."""
         if self._widest is None or gamma != self._gamma:
             self._widest = self._latest = None
             clock = Stopwatch()
@@ -125,7 +125,7 @@ class FamilyFeatures:
         self._of, self._widest = self.family.widest(gamma), operator
 
     def operator(self, m: int, gamma: float, report: Report = silent) -> FeatureOperator:
-        """Return φ at γ with m features; a new γ replaces the base of the last one."""
+        """Return Φ at γ with m features; a new γ replaces the base of the last one."""
         widest = self.family.widest(gamma, report)
         if self._widest is None or self._of is not widest:
             self._widest = None  # frees the old base first: two need too much memory

@@ -131,7 +131,7 @@ class DrawnFourier:
         return FittedFourier(self.frequencies * kernel.frequency_scale, self.phases, kernel)
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """Return x Ω for standard frequencies."""
+        """Return X Ω for standard frequencies."""
 
         def fill(rows: slice, block: FloatArray) -> None:
             np.matmul(X[rows], self.frequencies, out=block)

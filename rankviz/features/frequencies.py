@@ -64,8 +64,7 @@ class IndependentFrequencies:
 
 @dataclass(frozen=True)
 class OrthogonalFrequencies:
-    """Blocks of d columns with orthogonal directions; each column has the same law, so K̃ is unbiased (yu2016
-    §3).
+    """Blocks of d columns with orthogonal directions and unchanged law, so K̃ is unbiased (yu2016 §3).
 
     In a block, directions are the columns of a Haar-distributed orthogonal matrix. Lengths are independent;
     for the RBF kernel they are χ-distributed with d degrees of freedom. Blocks are independent.

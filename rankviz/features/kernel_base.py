@@ -228,8 +228,7 @@ class BlockKernel(ABC):
         return fill
 
     def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m); an exception from `report` stops
-        it."""
+        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m); `report` may raise to stop it."""
         return self._filled(self.blocks(Z), X, len(Z), report)
 
     def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:

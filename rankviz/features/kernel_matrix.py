@@ -41,7 +41,7 @@ class KernelMatrix(Protocol):
         ...
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """Return k v: (n,) -> (n,)."""
+        """Return K v: (n,) -> (n,)."""
         ...
 
 
@@ -89,7 +89,7 @@ class RecomputedKernel:
         return len(self.panels)
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """Return k v: (n,) -> (n,)."""
+        """Return K v: (n,) -> (n,)."""
         out = np.zeros(len(self))
         for start in self.panels.starts:
             _add_symmetric(out, self.panels.panel(start), start, start, v)
@@ -134,7 +134,7 @@ class StoredKernel:
         return int(self.stored[-1].shape[1])
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
-        """Return k v: (n,) -> (n,)."""
+        """Return K v: (n,) -> (n,)."""
         out, start = np.full(len(self), self.offset * v.sum()), 0
         for panel in self.stored:
             for rows, piece in _pieces(panel):

@@ -316,8 +316,7 @@ def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = sile
 
 
 def scale_gamma(X: FloatArray) -> float:
-    """Return the default γ = 1/(d·Var X) of features X (n, d), with Var over all entries; 1 where Var X is
-    0."""
+    """Return the default γ = 1/(d·Var X) of features X (n, d), with Var over all entries; 1 for Var X = 0."""
     mean, squares = float(X.mean()), 0.0
     for start in range(0, len(X), ROWS):
         centred = X[start : start + ROWS] - mean

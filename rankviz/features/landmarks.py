@@ -153,8 +153,7 @@ def _distinct_among(X: FloatArray, rows: IntArray) -> IntArray:
 
 
 def _hashes(X: FloatArray) -> NDArray[np.uint64]:
-    """Return a hash of each row, (n,): products of its bits with random odd numbers, mixed before and
-    after."""
+    """Return a hash of each row, (n,): its bits times random odd numbers, mixed before and after."""
     odd = np.random.default_rng(0).integers(2**63, size=(X.shape[1],), dtype=np.uint64) * 2 + 1
     out = np.empty(len(X), np.uint64)
     for start in range(0, len(X), ROWS):

@@ -51,7 +51,7 @@ class FittedMap(Protocol):
         ...
 
     def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Return φ of documents X (n, d), for products."""
+        """Return Φ of documents X (n, d), for products."""
         ...
 
     def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
@@ -89,8 +89,7 @@ class Drawn(Protocol):
         ...
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """Return the part for documents X (n, d) that does not depend on γ: κ's arguments with landmarks, or
-        Ωᵀx; (n, m)."""
+        """Return the part for X (n, d) independent of γ: κ's arguments with landmarks, or Ωᵀx; (n, m)."""
         ...
 
 

@@ -1,8 +1,8 @@
 """Feature matrices as operators: Φ = B T with a stored base B (n, k) and a basis change T (k, m).
 
 Linear features store Φ itself (T = I), random Fourier features the cosines (T = √(2/m) I). The Nyström map
-stores the kernel matrix B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors, which saves the n·m² product
-that forms Φ. All but U Σ^-1/2 are nested: the map for fewer columns is B[:, :k] with a T of its own.
+stores the kernel matrix B = K_nm and applies T = L^-T or U Σ^-1/2 to vectors. This saves the n·m² product
+that forms Φ. All but U Σ^-1/2 are nested: the map for fewer columns is B[:, :k] with its own T.
 
 See docs/decisions/0006-features-are-an-operator.md.
 """
@@ -20,9 +20,9 @@ from rankviz.features.bases import Basis
 from rankviz.features.row_blocks import BLOCK_ENTRIES, rounded
 
 SPARSE = 10
-"""A base that is this small a part of wider rows is worth a copy."""
+"""Copy a base if its rows are at least this many times wider in memory."""
 ROWS = 8192
-"""Rows that are summed at a time: sums in single precision stay short."""
+"""Rows summed at a time, to keep single-precision sums short."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class FeatureOperator:
     Attributes
     ----------
     base : (n, k) float64 or float32
-        Its precision is that of products; vectors are taken and given in float64 all the same.
+        Products have its precision; vectors are always float64 outside.
     basis : Basis
         T (k, m), so that Φ = base · T.
     """
@@ -46,13 +46,13 @@ class FeatureOperator:
         return len(self.base), self.basis.shape[1]
 
     def leading(self, k: int) -> FeatureOperator:
-        """Φ of the map with the first k stored columns, which are not copied."""
+        """Return Φ of the map with the first k stored columns, which are not copied."""
         return FeatureOperator(self.base[:, :k], self.basis.leading(k))
 
     def compact(self) -> FeatureOperator:
-        """The same with the base in rows of its own, where it is a small part of wider ones.
+        """Return the same with a contiguous base, if it is a small part of wider rows.
 
-        Products then read what they need and no more; that pays after two or three of them.
+        Products then read only their data; this pays after two or three of them.
         """
         row = self.base.strides[0] // self.base.itemsize
         narrow = SPARSE * self.base.shape[1] <= row
@@ -60,16 +60,16 @@ class FeatureOperator:
 
     @cached_property
     def single(self) -> FeatureOperator:
-        """The same in single precision: half the memory again, and half the time of a product."""
+        """The same in single precision: half the base's memory in addition, half the time per product."""
         base = cast(FloatArray, rounded(self.base))
         return FeatureOperator(base, self.basis.single())
 
     def product(self, w: FloatArray) -> FloatArray:
-        """Φ w: (m,) -> (n,), or (m, s) -> (n, s)."""
+        """Return Φ w: (m,) -> (n,), or (m, s) -> (n, s)."""
         return _double(self.base @ self.basis.expand(self._own(w)))
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Φᵀ u: (n,) -> (m,), or (n, s) -> (m, s)."""
+        """Return Φᵀ u: (n,) -> (m,), or (n, s) -> (m, s)."""
         v = self._own(u).T
         total = np.zeros((*v.shape[:-1], self.base.shape[1]))
         for start in range(0, v.shape[-1], ROWS):
@@ -89,21 +89,21 @@ class FeatureOperator:
         return K
 
     def reduce(self, G: FloatArray) -> FloatArray:
-        """Tᵀ G T: a (k, k) form on the base as an (m, m) form on features."""
+        """Return Tᵀ G T: a (k, k) form on the base as an (m, m) form on features."""
         return self.basis.contract(self.basis.contract(G).T).T
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Columns φ(x_i) − φ(x_j) of the pairs (i, j): (s,), (s,) -> (m, s), in the base's precision."""
+        """Return columns φ(x_i) − φ(x_j) of pairs: (s,), (s,) -> (m, s), in the base's precision."""
         differences = self.base[i]
-        differences -= self.base[j]  # in place: fresh memory costs as much as the subtraction
+        differences -= self.base[j]  # in place: allocating memory costs as much as the subtraction
         return self.basis.contract(differences.T)
 
     def dense(self) -> FloatArray:
-        """Φ as an array (n, m): O(n m²) for the Nyström map, so for small sizes and for checks."""
+        """Return Φ as an array (n, m): O(n m²) for the Nyström map, so only for small sizes and checks."""
         return np.ascontiguousarray(self.basis.contract(self.base.T).T)
 
     def _own(self, v: FloatArray) -> FloatArray:
-        """A vector in the base's precision; with another one, products would convert the base."""
+        """Return a vector in the base's precision; products with another precision would convert the base."""
         return v.astype(self.base.dtype, copy=False)
 
 

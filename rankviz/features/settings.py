@@ -1,4 +1,4 @@
-"""The settings of feature maps, each said once (see `rankviz.common.settings`)."""
+"""The settings of feature maps (see `rankviz.common.settings`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 MOST_FEATURES = 2**31 - 1
-"""No m is larger, so that counts of bytes stay numbers; the memory that is free allows far less."""
+"""Largest m, so that counts of bytes do not overflow; free memory allows far less."""
 
 N_COMPONENTS = Setting(
     name="n_components",

@@ -36,8 +36,7 @@ def moved_to_zero(base: FloatArray, ptr: IntArray, columns: IntArray) -> FloatAr
 
 
 def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
-    """Return the columns of X (n, d) whose largest value exceeds FAR times the largest spread within a
-    query."""
+    """Return the columns of X (n, d) whose size exceeds FAR times the largest spread within a query."""
     size = sizes(X)
     longest = int(np.diff(ptr).argmax())  # one query excludes most columns; checking all takes longer
     likely: IntArray = np.flatnonzero(size > FAR * np.ptp(X[ptr[longest] : ptr[longest + 1]], axis=0))

@@ -1,4 +1,4 @@
-"""How much memory there is, and how much training takes: counted from array sizes before the fact."""
+"""Available memory, and the memory of training, computed in advance from array sizes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from rankviz.objectives.preconditioner import document_entries
 PAIR_BYTES = 100
 """Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
 CUT_BYTES = 120
-"""Peak bytes per document and other grade where the pairs are not listed."""
+"""Peak bytes per document and other grade if pairs are not listed."""
 
 
 @dataclass(frozen=True)
 class TrainingSizes:
-    """Sizes that decide how much memory training takes.
+    """Sizes that determine the memory of training.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class TrainingSizes:
     n, d : int
         Documents and features.
     pairs, cuts : int
-        Preference pairs where the risk lists them; else documents times other grades.
+        Preference pairs if the risk lists them; else documents times other grades.
     kernel : str
-        A name in `rankviz.features.KERNELS`; of no account for maps without one.
+        A name in `rankviz.features.KERNELS`; ignored by maps without a kernel.
     """
 
     feature_map: str
@@ -53,13 +53,13 @@ class TrainingSizes:
 
     @property
     def kind(self) -> MapKind:
-        """The feature map, and what is known of it; `SettingError` for a name that is not known."""
+        """The feature map's declaration; `SettingError` for an unknown name."""
         one_of("feature_map", self.feature_map, FEATURE_MAPS)
         return FEATURE_MAPS[self.feature_map]
 
     @property
     def in_kernel_space(self) -> bool:
-        """Whether the exact kernel is solved for without a factor (see `rankviz.features.exact`)."""
+        """True if the exact kernel is solved without a factor (see `rankviz.features.exact`)."""
         return self.kind.kept.in_kernel_space(self.n)
 
     @property
@@ -69,29 +69,29 @@ class TrainingSizes:
 
     @property
     def bytes(self) -> int:
-        """Peak bytes beyond the data; for an exact kernel without a factor those beside the kernel matrix."""
+        """Peak bytes besides the data, and besides the kernel matrix of an exact kernel without a factor."""
         risk = self.pairs * PAIR_BYTES + self.cuts * CUT_BYTES
         return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
 
     @property
     def base_bytes(self) -> int:
-        """Bytes among these of features that are stored, which shards can keep in other ways."""
+        """Bytes of stored features among these; shards can store them in other ways."""
         stored = self.kind.kept.base and not self.in_kernel_space
         return 8 * self.n * self.width if stored else 0
 
     @property
     def copy_bytes(self) -> int:
-        """Bytes beside that products in single precision take, where they are spare."""
+        """Additional bytes for products in single precision, used if memory allows."""
         nested = not self.in_kernel_space and self.kind.kept.base
         return copy_bytes(self.n, self.width) if nested else 0
 
     def _beside_kernel(self) -> int:
-        """Entries: the preconditioner, vectors with their images, and documents as factors of the kernel."""
+        """Count entries: the preconditioner, vectors with images, and documents as factors of the kernel."""
         preconditioner = preconditioner_bytes(self.n, first_landmarks(self.n)) // 8
         return preconditioner + self._scratch(self.n) + 40 * self.n + 3 * self.n * self.d
 
     def _features(self) -> int:
-        """Entries: the base, and then what its computation or the preconditioner takes, whichever is more."""
+        """Return entries: the base, plus its computation or the preconditioner, whichever is larger."""
         k, kept = self.width, self.kind.kept
         base = self.n * k if kept.base else 0
         inputs = 8 * self.n if kept.factor else 0  # hashes of documents
@@ -103,7 +103,7 @@ class TrainingSizes:
         return base + max(inputs, squares)
 
     def _scratch(self, columns: int) -> int:
-        """Entries that a base of so many columns takes meanwhile: in a block, and documents as factors."""
+        """Return temporary entries for a base with so many columns: in a block, and documents as factors."""
         one_of("kernel", self.kernel, KERNELS)
         scratch = KERNELS[self.kernel].usual.scratch(self.d) if self.kind.has_kernel else 0
         block = min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
@@ -111,9 +111,9 @@ class TrainingSizes:
 
 
 def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwise: str = "") -> None:
-    """Raise `DataError` where training needs more than `budget` bytes, naming the largest m that fits.
+    """Raise `DataError` if training needs more than `budget` bytes, naming the largest m that fits.
 
-    `extra` bytes are needed whatever m is; `otherwise` is a sentence that says what else would do.
+    `extra` bytes are needed for every m; `otherwise` is a sentence with an alternative.
     """
     need = sizes.bytes + extra
     if need <= budget:
@@ -131,14 +131,14 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwis
 
 
 def _approximation(kernel: str) -> str:
-    """What comes close to the exact kernel and takes less, in words."""
+    """Name an approximation of the exact kernel that needs less memory."""
     kinds = FEATURE_MAPS.values()
     found = next((k for k in kinds if k.approximates and k.takes(KERNELS[kernel])), None)
     return "an approximation" if found is None else f"the {found.label} approximation"
 
 
 def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool]) -> int:
-    """The largest m with which training fits, to two digits; 0 where none does or m plays no part."""
+    """Return the largest m with which training fits, to two digits; 0 if none fits or m is not used."""
     if not sizes.kind.has_components:
         return 0
     low, high = 0, sizes.m
@@ -150,5 +150,5 @@ def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool])
 
 
 def default_budget() -> float:
-    """The bytes that training may take where nothing else is said: 70 % of the memory that is free."""
+    """Return the default memory limit of training in bytes: 70 % of the free memory."""
     return BUDGET_SHARE * free_memory()

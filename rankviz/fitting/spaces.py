@@ -1,6 +1,6 @@
-"""Where the weights of neighbouring fits live: in the features of one draw, or in the kernel's own space.
+"""Spaces of the weights of related fits: features of one draw, or the kernel's own space.
 
-A space makes the objective of a task and keeps what tasks share: the base of features, or the kernel matrix.
+A space makes the objective of a task, and caches shared parts: the base of features, or the kernel matrix.
 
 See docs/decisions/0009-the-exact-kernel-in-coefficients.md.
 """
@@ -33,21 +33,21 @@ from rankviz.objectives.precision import copy_bytes
 from rankviz.risk import Risk
 
 COARSER, WIDE = 12, 1000
-"""Maps with at least WIDE features are trained with a COARSER-th of them first: that costs little, and leaves
-half as much to do for the rest."""
+"""Maps with at least WIDE features are first trained with this fraction of them: this costs little, and
+halves the remaining work."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """The settings by which fits in one space differ.
+    """The settings that differ between fits in one space.
 
     Attributes
     ----------
     n_components : int
-        m, at most that of the settings the features were drawn with.
+        m, at most that of the draw.
     gamma, C : float
     alone : bool
-        Start from zero whatever there is, and with a preconditioner of its own.
+        Start from zero, and with a new preconditioner.
     """
 
     n_components: int
@@ -56,7 +56,7 @@ class Task:
     alone: bool = False
 
     def distance(self, other: Task) -> float:
-        """How far apart two solutions at one γ are likely to be: the factors between m and between C."""
+        """Return an expected distance of two solutions at one γ: log ratios of m and of C."""
         return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
 
 
@@ -67,36 +67,36 @@ class Space(Protocol):
     family: MapFamily
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
-        """The feature map of a task."""
+        """Return the feature map of a task."""
         ...
 
     def objective(self, task: Task, risk: Any, seed: int, report: Report = silent) -> Objective:
-        """The objective of a task, with the risk of this space's documents."""
+        """Return the objective of a task, with the risk of this space's documents."""
         ...
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """Where to start a task from the end w of one with at most as many features, with its scores."""
+        """Return the start of a task from the result w of one with no more features; it keeps the scores."""
         ...
 
     def coarser(self, task: Task) -> Task | None:
-        """A much cheaper task whose end is a good place to start from, where there is one."""
+        """Return a much cheaper task whose result is a good start, or None."""
         ...
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """The weights of the feature map, of a vector of the objective."""
+        """Return the feature map's weights for a vector of the objective."""
         ...
 
     def vector(self, coefficients: FloatArray) -> FloatArray:
-        """The vector of the objective that has these weights: the other way round."""
+        """Return the vector of the objective for these weights, the inverse of `coefficients`."""
         ...
 
     def seconds(self, task: Task) -> float:
-        """Seconds of the features or the kernel of the task done last."""
+        """Return the seconds for features or kernel of the last task."""
         ...
 
 
 class MapSpace:
-    """What all spaces of weights w of feature maps have in common, wherever features are.
+    """Common part of all spaces of feature maps' weights w, for local or remote features.
 
     Parameters
     ----------
@@ -108,39 +108,39 @@ class MapSpace:
         self.family, self.X = family, X
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
-        """The family's map for m and γ."""
+        """Return the family's map for m and γ."""
         return self.family.map(task.n_components, task.gamma, report)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """The weights padded with zeros, in the scale of the map's basis."""
-        # random Fourier features carry √(2/m): there √(m/m')·w keeps the scores of m' features
+        """Return the weights padded with zeros, in the scale of the map's basis."""
+        # random Fourier features have the factor √(2/m): √(m/m')·w keeps the scores of m' features
         return self.map(task).basis.padded(w)
 
     def coarser(self, task: Task) -> Task | None:
-        """The task with a fraction of the features."""
+        """Return the task with a fraction of the features."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
         if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
-            return None  # more features than documents are factored as documents, which fewer do not speed up
+            return None  # factors are then of documents, so fewer features do not help
         return coarser if self.map(coarser).n_components < fitted.n_components else None
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """Unchanged."""
+        """Return w unchanged."""
         return w
 
     def vector(self, coefficients: FloatArray) -> FloatArray:
-        """Unchanged."""
+        """Return the coefficients unchanged."""
         return coefficients
 
 
 class FeatureSpace(MapSpace):
-    """Weights w of feature maps that one draw gives, Φ computed once for the largest m.
+    """Weights w of feature maps of one draw; Φ is computed once for the largest m.
 
     Parameters
     ----------
     family : MapFamily
     X : (n, d) float64
     budget : float
-        Bytes that may be taken for speed.
+        Bytes of memory allowed for speed.
     keep_arguments : bool
         See `FamilyFeatures`.
     """
@@ -153,11 +153,11 @@ class FeatureSpace(MapSpace):
         self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
 
     def know(self, gamma: float, features: FeatureOperator) -> None:
-        """Take Φ of the widest map at γ as computed already."""
+        """Store Φ of the widest map at γ, already computed."""
         self._features.know(gamma, features)
 
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
-        """½‖w‖² + C·risk(Φw)."""
+        """Return ½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
         if self.map(task).kernel is None:
             features = centred(features, risk.ptr)
@@ -169,21 +169,21 @@ class FeatureSpace(MapSpace):
         return RankObjective(features, risk, task.C, seed, self._budget, max(1.0, largest))
 
     def seconds(self, task: Task) -> float:
-        """The draw, and the share of factor and base that the map's columns are."""
+        """Return the seconds of the draw, and of the map's share of factor and base."""
         fitted = self.map(task)
         return self.family.seconds(fitted) + self._features.seconds(fitted)
 
 
 class KernelSpace:
-    """Coefficients β of documents (n, d) in the exact kernel's space, K computed once for each γ.
+    """Coefficients β of documents (n, d) in the exact kernel's space; K is computed once for each γ.
 
     Parameters
     ----------
     family : MapFamily
-        Of maps in the kernel's space.
+        Maps in the kernel's space.
     X : (n, d) float64
     budget : float
-        Bytes that K may take (see `kernel_matrix`), beside a preconditioner with `first_landmarks`.
+        Bytes for K (see `kernel_matrix`), besides a preconditioner with `first_landmarks`.
     """
 
     def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
@@ -192,19 +192,19 @@ class KernelSpace:
         self._seconds = 0.0
 
     def know(self, gamma: float, K: KernelMatrix) -> None:
-        """Take K at γ as computed already."""
+        """Store K at γ, already computed."""
         self._computed = needed(self.family.widest(gamma).kernel), K
 
     def matrix(self, gamma: float, report: Report = silent) -> KernelMatrix:
-        """K at γ."""
+        """Return K at γ."""
         return self._matrix(needed(self.family.widest(gamma, report).kernel), report)
 
     def map(self, task: Task, report: Report = silent) -> FittedMap:
-        """The exact map at γ; it knows no m."""
+        """Return the exact map at γ; it has no m."""
         return self.family.widest(task.gamma, report)
 
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
-        """½βᵀKβ + C·risk(Kβ)."""
+        """Return ½βᵀKβ + C·risk(Kβ)."""
         kernel, n = needed(self.map(task, report).kernel), len(self.X)
         K = self._matrix(kernel, report)
         spare = self._budget - K.bytes + preconditioner_bytes(n, first_landmarks(n))
@@ -212,30 +212,30 @@ class KernelSpace:
         return KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """The other end itself: at one γ both are coefficients with their image."""
+        """Return w itself: at one γ, both tasks have coefficients with their image."""
         return w
 
     def coarser(self, task: Task) -> None:
-        """None: it is not nested."""
+        """Return None: the map is not nested."""
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """Without the image."""
+        """Return the coefficients without their image."""
         coefficients: FloatArray = w[0]  # w is β with its image Kβ
         return coefficients
 
     def vector(self, coefficients: FloatArray) -> FloatArray:
-        """With the image, by the matrix of the γ that was asked for last."""
+        """Return the coefficients with their image by the last γ's matrix; ValueError without one."""
         if self._computed is None:
             raise ValueError("no kernel matrix is there yet: ask for an objective first")
         return np.stack((coefficients, self._computed[1].product(coefficients)))
 
     def seconds(self, task: Task) -> float:
-        """Seconds of K."""
+        """Return the seconds of K."""
         return self._seconds
 
     def _matrix(self, kernel: Kernel, report: Report) -> KernelMatrix:
         if self._computed is None or kernel != self._computed[0]:
-            self._computed = None  # two at a time would be one too many
+            self._computed = None  # frees the old one first: two need too much memory
             clock = Stopwatch()
             self._computed = kernel, kernel_matrix(self.X, kernel, self._budget, report)
             clock.lap("kernel")
@@ -246,7 +246,7 @@ class KernelSpace:
 def space_of(
     family: MapFamily, X: FloatArray, budget: float, *, keep_arguments: bool = False
 ) -> FeatureSpace | KernelSpace:
-    """The space in which to train on documents X (n, d); an exact kernel or speed may take `budget` bytes."""
+    """Return the space for training on documents X (n, d); kernel matrix or copies may use `budget` bytes."""
     if family.drawn.in_kernel_space:
         return KernelSpace(family, X, budget)
     return FeatureSpace(family, X, budget, keep_arguments=keep_arguments)

@@ -1,8 +1,8 @@
-"""Fits that share what they can: the draw and the base of features, the pairs, and where they start from.
+"""Fits that share work: the draw and the base of features, the pairs, and starting weights.
 
-Fits of one training part that differ only in m, γ and C minimise nested or neighbouring objectives. Given
-small m first, each starts from the weights of one before it, which changes the way and not the end: the
-objective is strictly convex, and its minimum is reached from anywhere to the solver's tolerance.
+Fits of one training part that differ only in m, γ and C minimise nested or similar objectives. With small m
+first, each fit starts from the weights of an earlier one. This changes the path but not the result. The
+objective is strictly convex, so its minimum is reached from any start, to the solver's tolerance.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from rankviz.solvers.result import Solver, SolverResult, Status
 FROM_ZERO = "zero"
 
 DROWNED = 1e-4
-"""Share of an objective that rounding may be."""
+"""Largest relative error of an objective that counts as rounding."""
 
 SAME_PRECONDITIONER = 2.0
-"""Values of C this close share a preconditioner; the Hessian's condition under it grows by their ratio at
-most, which costs fewer CG iterations than building another."""
+"""Largest ratio of values of C that share a preconditioner. The Hessian's condition number grows by at most
+this ratio, which costs fewer CG iterations than a new preconditioner."""
 
 
 COARSE_TOL = 1e-2
-"""A start with fewer features is left at this decrement over objective: better would be for nothing."""
+"""Ratio of decrement to objective at which a fit with fewer features stops: more accuracy would not help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,11 @@ class Fit:
     result : SolverResult
     n_pairs : int
     start : str
-        What it started from, in words: "zero", or "the weights for m = 200".
+        Its start, in words: "zero", or "the weights for m = 200".
     seconds : dict
-        "features": the draw, and the share of factor and base that its columns are; "pairs"; "start", where
-        it started from another fit: Newton seconds up to there; "newton": from there. Together they are what
-        it takes to come to this model alone on the way it came, whatever was shared with others.
+        "features": the draw, and the columns' share of factor and base; "pairs"; "start": Newton seconds of
+        the fits it started from, if any; "newton": its own. Their sum is the time for this model alone on the
+        same path, regardless of sharing.
     """
 
     task: Task
@@ -71,7 +71,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """Where a fit ended: a place for others to start from."""
+    """The result of a fit: a start for others."""
 
     task: Task
     w: FloatArray
@@ -84,12 +84,12 @@ class Training:
     Parameters
     ----------
     space : Space
-        Where weights for the documents of the training part live.
+        Space of the weights for the training part's documents.
     risk : () -> RiskFacts
-        Prepares the risk of its grades, which takes time and is told.
+        Prepares the risk of its grades, which takes time and reports progress.
     solver : Solver
     seed : int
-        Of the preconditioner's pairs.
+        Seed of the preconditioner's pairs.
     """
 
     def __init__(
@@ -108,25 +108,25 @@ class Training:
 
     @property
     def family(self) -> MapFamily:
-        """The maps that were drawn."""
+        """The drawn maps."""
         return self.space.family
 
     def resume(self, task: Task, w: FloatArray, precondition: Preconditioner | None = None) -> None:
-        """Take w as the end of a fit that has been here, with the preconditioner it used last."""
+        """Use w as the result of an earlier fit here, with its last preconditioner."""
         self._ends.append(_End(task, w, 0.0))
         self._precondition = None if precondition is None else (task, precondition)
 
     def weight(self, report: Report = silent) -> float:
-        """The number of pairs times the largest cost of one: what C times the risk is a multiple of."""
+        """Return the number of pairs times the largest cost of one; C is checked against it."""
         return self._listed(report).costs.largest * self._n_pairs
 
     def objective(self, task: Task, report: Report = silent) -> Objective:
-        """What a task minimises."""
+        """Return the objective of a task."""
         risk = adapted_risk(self._listed(report), task.C)  # a smooth hinge's η depends on C
         return self.space.objective(task, risk, self.seed, report)
 
     def fit(self, task: Task, report: Report = silent) -> Fit:
-        """Train one model. What `report` raises ends it: during Newton steps with the weights so far."""
+        """Train one model. `report` may raise to stop; during Newton steps the current weights are kept."""
         objective = self.objective(task, report)
         risk = objective.risk
         end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
@@ -151,10 +151,10 @@ class Training:
         )
 
     def _refuse_drowned(self, task: Task, objective: Objective, result: SolverResult) -> None:
-        """Raise `SettingError` where a kernel is so large that scores of the weights have another objective.
+        """Raise `SettingError` if a kernel is so large that the weights' scores give another objective.
 
-        Solvers add steps to scores, which the weights then have to give again; rounding errors of both are
-        relative to kernel values. Kernels of differences have none above 1.
+        Solvers add steps to scores, and the weights must reproduce these. Rounding errors of both are
+        relative to kernel values. Kernels of differences have values up to 1 only.
         """
         kernel = self.space.map(task).kernel
         if kernel is None or kernel.shift_invariant:
@@ -172,7 +172,7 @@ class Training:
             )
 
     def _coarse(self, task: Task, risk: RiskFacts, report: Report) -> _End | None:
-        """The rough end of a much cheaper task, where the space knows one."""
+        """Return a rough result of a much cheaper task, if the space has one."""
         coarser = self.space.coarser(task) if self.solver.preconditioned else None
         if coarser is None:
             return None
@@ -184,7 +184,7 @@ class Training:
         return _End(coarser, w, clock.laps["newton"])
 
     def _listed(self, report: Report) -> RiskFacts:
-        """The risk, prepared once."""
+        """Return the risk, prepared once."""
         if self._risk is None:
             report(Progress("pairs"))
             clock = Stopwatch()
@@ -195,13 +195,13 @@ class Training:
         return self._risk
 
     def _nearest(self, task: Task) -> _End | None:
-        """The end of the fit at this γ, with at most as many features, whose settings are nearest."""
+        """Return the closest result of a fit at this γ with at most as many features."""
         near = [e for e in self._ends if e.task.gamma == task.gamma]
         near = [e for e in near if e.task.n_components <= task.n_components]
         return min(near, key=lambda end: task.distance(end.task), default=None)
 
     def _shared_preconditioner(self, task: Task) -> Preconditioner | None:
-        """That of the fit before, where it was built for these features and about this C."""
+        """Return the previous preconditioner if it belongs to these features and a similar C."""
         if self._precondition is None:
             return None
         # Along an eigenvalue μ of the risk's curvature H is 1 + Cμ, and (1 + C'μ)/(1 + Cμ) lies between 1 and
@@ -212,9 +212,9 @@ class Training:
         return precondition if same and close else None
 
     def _remember(self, task: Task, result: SolverResult, newton_seconds: float) -> None:
-        """Keep weights and preconditioner for the fits to come."""
+        """Store weights and preconditioner for later fits."""
         if result.status not in (Status.CONVERGED, Status.STALLED):
-            return  # where such a run ends depends on where it started
+            return  # the result of such a run depends on its start
         self._ends.append(_End(task, result.point.w, newton_seconds))
         if result.precondition is None:
             self._precondition = None
@@ -223,7 +223,7 @@ class Training:
 
 
 def _in_words(end: Task, task: Task) -> str:
-    """The start of a fit, named by the setting that differs."""
+    """Describe the start of a fit by the setting that differs."""
     words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
     words += [f"C = {end.C:g}"] if end.C != task.C else []
     return "the weights for " + " and ".join(words or ["the same settings"])

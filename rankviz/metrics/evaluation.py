@@ -228,8 +228,7 @@ def _columns(definition: Definition, ranks: IntArray) -> list[str]:
 
 
 def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks: IntArray) -> FloatArray:
-    """Return the columns for ranked lists `grades` (b, w), with zeros after the first `sizes` (b,) of a
-    row."""
+    """Return the columns for ranked lists `grades` (b, w), with zeros after `sizes` (b,) entries."""
     places = np.arange(1, grades.shape[1] + 1)
     present = places <= sizes[:, None]
     ndcg = _ndcg_curve(grades, definition)

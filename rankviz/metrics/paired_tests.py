@@ -120,8 +120,7 @@ def holm(p: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p: ArrayLike) -> FloatArray:
-    """Return adjusted p-values (k,): the expected share of false positives below α is at most α
-    (benjamini1995).
+    """Return p-values (k,) adjusted for an expected share of false positives ≤ α below α (benjamini1995).
 
     Raises ValueError for values outside [0, 1].
     """

@@ -1,7 +1,7 @@
-"""The methods that runs can train, by the names that `RunSpec(method=...)` uses.
+"""The methods that runs can train, by their names in `RunSpec(method=...)`.
 
-To add one: a `Ranker` in a file of its own, and one entry in `METHODS` that names its settings and says what
-a fitted model offers. Everything else asks the entry.
+To add one, write a `Ranker` in its own file, and enter it in `METHODS` with its settings and the offers of a
+fitted model. All other code reads this entry.
 """
 
 from __future__ import annotations
@@ -30,49 +30,49 @@ Values = Mapping[str, Any]
 
 
 def _nothing(values: Values) -> None:
-    """Every combination of its settings goes together."""
+    """Accept every combination of settings."""
 
 
 def _plain_work(values: Values, sizes: Sizes) -> Work:
-    """About what a plain method takes."""
+    """Return the typical work of a plain method."""
     return guessed()
 
 
 def _scores_only(values: Values) -> Offers:
-    """Scores and nothing else."""
+    """Return no offers besides scores."""
     return Offers()
 
 
 def _unrelated(values: Values) -> frozenset[str]:
-    """Each run by itself."""
+    """Return no settings: each run is independent."""
     return frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """A way to learn a ranker, to choose.
+    """A method to learn a ranker.
 
     Attributes
     ----------
     label : str
-        What to call it.
+        Name.
     make : (**parameters) -> Ranker
         Its estimator.
     settings : tuple of Setting
-        Those it reads; what is chosen there may bring along more.
+        Its settings; their choices may add more.
     offers : settings -> Offers
-        What a fitted model offers beside scores.
+        Offers of a fitted model besides scores.
     check : settings -> None
-        Raises `SettingError` for settings that do not go together, saying what would.
+        Raises `SettingError` for an invalid combination, with a remedy.
     varying : settings -> names
-        Settings in which runs may differ and yet share their features and starts; then the estimator has
+        Settings in which runs may differ and still share features and starts. The estimator then has
         `training` and `fit_in` (see `rankviz.experiments.sweep`).
     minimises : str
-        What it minimises, in a line.
+        Its objective, in one line.
     work : (settings, sizes) -> Work
-        Typical work of training, for estimates; a guess where it is not declared.
+        Typical work of training, for estimates; a guess if not declared.
     left_out : tuple of Setting
-        Those that it does not read although a choice of its own would bring them along.
+        Settings that its choices would add, but that it does not read.
     """
 
     label: str
@@ -86,13 +86,13 @@ class Method:
     left_out: tuple[Setting, ...] = ()
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
-        """The settings that it reads with these values, in the order in which captions tell them."""
+        """Return the settings that it reads with these values, in the order of captions."""
         return active(self.settings, value_of, self.left_out)
 
     def resolve(self, given: Values) -> dict[str, Any]:
-        """All its settings by name: what is given, checked, and defaults for the rest.
+        """Return all its settings by name: given ones, checked, and defaults for the others.
 
-        Raises `SettingError` for a value out of range, and for what it does not read with these choices.
+        Raises `SettingError` for a value out of range, or a setting that it does not read with these choices.
         """
         pairs = self.active(lambda setting: setting.checked(given.get(setting.name, setting.default)))
         found = {setting.name: value for setting, value in pairs}
@@ -103,14 +103,14 @@ class Method:
         return found
 
     def model(self, values: Values) -> Ranker:
-        """The unfitted estimator with these settings; `SettingError` where they do not go together."""
+        """Return the unfitted estimator with these settings; `SettingError` for an invalid combination."""
         self.check(values)
         declared = self.active(lambda setting: values[setting.name])
         return self.make(**{setting.parameter: value for setting, value in declared if setting.parameter})
 
 
 def _offers(values: Values) -> Offers:
-    """What a model of pairs on a feature map offers."""
+    """Return the offers of a pairwise model on a feature map."""
     kind = FEATURE_MAPS[values["feature_map"]]
     return Offers(
         weights=True,
@@ -145,12 +145,12 @@ def _rank_svm_work(values: Values, sizes: Sizes) -> Work:
     chosen = PRECONDITIONERS[values.get(PRECONDITIONER.name, PRECONDITIONER.default)]
     continued, choice = LOSSES[values["loss"]].by_continuation, SOLVERS[values["solver"]]
     if choice.needs_features and sizes.in_kernel_space:
-        return Work()  # it is refused before anything is done
+        return Work()  # it is refused before any work
     return choice.work(SolverTask(sizes, continued, chosen.used, values["C"], _gamma(values, sizes)))
 
 
 def _gamma(values: Values, sizes: Sizes) -> float:
-    """γ of a kernel that is rougher the larger it is, 0 of any other; "scale" as for features over [0, 1]."""
+    """Return γ of a kernel that gets rougher with γ, 0 for others; "scale" assumes features over [0, 1]."""
     if "gamma" not in values or not KERNELS[values["kernel"]].shift_invariant:
         return 0.0
     return 12.0 / max(sizes.d, 1) if isinstance(values["gamma"], str) else float(values["gamma"])
@@ -171,7 +171,7 @@ def _regularized_work(values: Values, sizes: Sizes) -> Work:
 
 
 def _nested(values: Values) -> frozenset[str]:
-    """m, γ and C, for maps of fewer features are the leading columns of larger ones; not truncated ones."""
+    """Return m, γ and C: leading columns of a map are the map for smaller m; no m for truncated maps."""
     shared = {"gamma", "C"} if values.get("rank") is not None else {"gamma", "C", "n_components"}
     return frozenset(shared & set(values))
 
@@ -208,7 +208,7 @@ METHODS: dict[str, Method] = {
         left_out=RegularizedRankSVM.left_out,
     ),
 }
-"""Methods by name; the first is what is meant where nothing is said."""
+"""Methods by name; the first is the default."""
 
 USUAL = next(iter(METHODS))
-"""The method that is meant where nothing is said."""
+"""The default method."""

@@ -1,4 +1,4 @@
-"""What fitted models offer beside scores, declared by each method and never guessed from its name.
+"""Offers of fitted models besides scores, declared by each method and never guessed from its name.
 
 See docs/decisions/0002-declare-do-not-guess.md.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Offers:
-    """What a fitted model offers beside scores; pages ask here whether they apply.
+    """Offers of a fitted model besides scores; pages read them to see if they apply.
 
     Attributes
     ----------
@@ -25,22 +25,21 @@ class Offers:
     components : bool
         A number of features m to choose.
     objective : bool
-        Something that training makes smaller from one row of its trace to the next.
+        A function that training reduces from one row of its trace to the next.
     pair_objective : bool
-        An objective over preference pairs, which a gap measures the distance from.
+        An objective over preference pairs; a gap measures the distance from its optimum.
     duals : bool
         Dual variables of preference pairs, one block per query.
     positive_duals : bool
-        Dual variables of which none is negative, so that those above 0 are the pairs that the weights are
-        made of.
+        Dual variables ≥ 0; the weights then depend only on the pairs with positive ones.
     trace : bool
         A row for every iteration of its training.
     random : bool
-        Something that a seed decides.
+        Random parts that depend on a seed.
     query_weights : bool
-        Training in which queries have weights (`fit_weighted`).
+        Training with query weights (`fit_weighted`).
     refits : bool
-        Training again after a change that goes on from its weights, in a fraction of the seconds.
+        Retraining after a change from its current weights, in a fraction of the time.
     """
 
     weights: bool = False
@@ -58,7 +57,7 @@ class Offers:
     refits: bool = False
 
     def lacks(self, *names: str) -> list[str]:
-        """Those of the named offers that it does not make."""
+        """Return the named offers that it lacks."""
         return [name for name in names if not getattr(self, name)]
 
 

@@ -251,8 +251,7 @@ class RankSVM(FeatureRanker):
         return self.training_in(space, data, seed, weights)
 
     def room(self, data: RankingData) -> Room:
-        """Return the memory that training needs and leaves; `DataError` if it does not fit. Check settings
-        first."""
+        """Check settings; return the memory that training needs and leaves; DataError if it does not fit."""
         self.check_settings()
         refuse_unusable(data)
         refuse_drowned(self.kernel_at(1.0), data)

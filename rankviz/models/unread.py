@@ -32,8 +32,7 @@ def unread_settings(
 
 
 def _choices(setting: Setting, declared: tuple[Setting, ...], read: set[str]) -> tuple[Setting, str]:
-    """Return the choice that does not read a setting, and in words one that does: "kernel='polynomial' and
-    …"."""
+    """Return the choice that does not read a setting, and one that does: "kernel='polynomial' and …"."""
     chooser = next(
         choice
         for choice in every(declared)

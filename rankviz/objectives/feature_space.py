@@ -1,7 +1,7 @@
-"""The objective ½‖w‖² + C·risk(Φw): the chain rule between features and risk, in one place.
+"""The objective ½‖w‖² + C·risk(Φw), which connects features and risk by the chain rule.
 
 Solvers see an `Objective`: points with value and gradient, Hessian products, rays for line searches, and a
-preconditioner, which is built here because it takes both the map and the risk to know a good one.
+preconditioner. The preconditioner is built here, because it depends on both map and risk.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from rankviz.objectives.preconditioner import (
 from rankviz.risk import Risk, RiskFacts, RiskPoint, RiskSums, limit_of
 
 EXACT_COLUMNS_PER_ITERATION = 8
-"""Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at the speed of the
-processor, an iteration's 4·n·k at the speed of memory."""
+"""Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at processor speed, the
+4·n·k of an iteration at memory speed."""
 
 CLOSED_FORM_COLUMNS = 256
-"""Up to this many stored columns the closed-form preconditioner, O(n k²) once, beats sampled pairs."""
+"""Up to this many stored columns the closed-form preconditioner, O(n k²) once, is better than sampled
+pairs."""
 
 PAIRS_PER_COLUMN = 8
-"""Sampled pairs for each column, beyond which CG takes hardly fewer iterations."""
+"""Largest number of sampled pairs per column; more hardly reduce CG iterations."""
 
 
 def pairs_to_sample(n: int, m: int) -> int:
-    """Active pairs that precondition features (n, m): m, and more as far as they cost no more than a product.
+    """Return the number of active pairs to precondition (n, m): m, or more if they cost at most a product.
 
-    Pairs s take about 3·s·m² operations, a Hessian product 4·n·m at the speed of memory, a tenth of that of
-    the processor.
+    s pairs take about 3·s·m² operations; a Hessian product takes 4·n·m at memory speed, a tenth of processor
+    speed.
     """
     return min(max(m, 10 * n // max(m, 1)), PAIRS_PER_COLUMN * m)
 
 
 def wider_than_tall(n: int, basis: tuple[int, int]) -> bool:
-    """Whether n documents are fewer than stored columns k and features m: factors are of documents then."""
+    """Return True if n is below stored columns k and features m; factors are then of documents."""
     return n < min(basis)
 
 
@@ -59,12 +60,12 @@ class Point(Protocol):
 
     @property
     def scores(self) -> FloatArray:
-        """f, (n,): brought here, where they are elsewhere."""
+        """f, (n,): brought to this process if necessary."""
         ...
 
     @property
     def told(self) -> FloatArray | None:
-        """The scores for whoever watches; None where they are elsewhere and stay there."""
+        """The scores for progress reports; None if they stay elsewhere."""
         ...
 
     @property
@@ -74,16 +75,16 @@ class Point(Protocol):
 
     @property
     def gradient(self) -> FloatArray:
-        """The gradient in the space of w."""
+        """Gradient in the space of w."""
         ...
 
     @property
     def risk(self) -> RiskSums:
-        """What is known of the risk there."""
+        """Facts about the risk at this point."""
         ...
 
     def worth(self, value: float) -> Point:
-        """The same point with another value: that of the loss itself, where a smoothed one was trained."""
+        """Return the same point with another value: the original loss, after training a smoothed one."""
         ...
 
 
@@ -116,7 +117,7 @@ class ScoredPoint:
         return self.scores
 
     def worth(self, value: float) -> ScoredPoint:
-        """The same point with another value."""
+        """Return the same point with another value."""
         return replace(self, value=value)
 
 
@@ -124,17 +125,17 @@ class Ray(Protocol):
     """The objective along w + τs."""
 
     def at(self, tau: float) -> tuple[float, float, Any]:
-        """φ'(τ), φ''(τ), and what `end` asks for; infinite or NaN where the loss is beyond all numbers."""
+        """Return φ'(τ), φ''(τ), and data for `end`; infinite or NaN if the loss overflows."""
         ...
 
     def end(self, tau: float, risk: Any) -> Point:
-        """The point at step τ, with what `at` gave there."""
+        """Return the point at step τ, with the data from `at`."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreRay:
-    """The objective along w + τs: everything in score space, one pass over the pairs per trial.
+    """The objective along w + τs in score space: one pass over the pairs per trial.
 
     φ'(τ) = ⟨w, s⟩ + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
     """
@@ -146,7 +147,7 @@ class ScoreRay:
     """Φ s, (n,)."""
 
     def at(self, tau: float) -> tuple[float, float, RiskPoint]:
-        """φ'(τ), φ''(τ) and the risk there; infinite or NaN where the loss is beyond all numbers."""
+        """Return φ'(τ), φ''(τ) and the risk there; infinite or NaN if the loss overflows."""
         C, ss = self.objective.C, self.objective.inner(self.s, self.s)
         slope = self.objective.inner(self.point.w, self.s) + tau * ss
         with np.errstate(over="ignore", invalid="ignore"):
@@ -155,13 +156,13 @@ class ScoreRay:
             return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
 
     def end(self, tau: float, risk: RiskPoint) -> ScoredPoint:
-        """The point at step τ, where the risk is known already."""
+        """Return the point at step τ with its known risk."""
         scores = self.point.scores + tau * self.image
         return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
 
 
 class Objective(Protocol):
-    """½‖w‖² + C·risk as solvers see it, in whatever space w lives."""
+    """½‖w‖² + C·risk as seen by solvers, in any space of w."""
 
     @property
     def C(self) -> float:
@@ -170,7 +171,7 @@ class Objective(Protocol):
 
     @property
     def risk(self) -> RiskFacts:
-        """What is known of the risk of scores."""
+        """Facts about the risk of scores."""
         ...
 
     @property
@@ -180,43 +181,43 @@ class Objective(Protocol):
 
     @property
     def patience(self) -> int:
-        """CG iterations after which `exact_preconditioner` is the cheaper way on."""
+        """Number of CG iterations after which `exact_preconditioner` is cheaper."""
         ...
 
     def with_risk(self, risk: Any) -> Objective:
-        """The same objective with another risk of the same documents."""
+        """Return the same objective with another risk of the same documents."""
         ...
 
     def start(self) -> FloatArray:
-        """The weights to start from."""
+        """Return the initial weights."""
         ...
 
     def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """⟨a, b⟩, in which Hessian and preconditioner are self-adjoint."""
+        """Return ⟨a, b⟩, in which Hessian and preconditioner are self-adjoint."""
         ...
 
     def at(self, w: FloatArray) -> Point:
-        """Value and gradient at w."""
+        """Return value and gradient at w."""
         ...
 
     def limit(self, point: Any) -> tuple[float, float]:
-        """The risk of the loss itself at a point, and what smoothing adds to the gap (see `limit_of`)."""
+        """Return the original loss's risk at a point, and the smoothing term of the gap (see `limit_of`)."""
         ...
 
     def hessian_product(self, point: Any, s: FloatArray) -> FloatArray:
-        """H s."""
+        """Return H s."""
         ...
 
     def ray(self, point: Any, s: FloatArray) -> Ray:
-        """The objective from a point along s."""
+        """Return the objective from a point along s."""
         ...
 
     def preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
-        """An approximate inverse Hessian at a point."""
+        """Return an approximate inverse Hessian at a point."""
         ...
 
     def exact_preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
-        """A better one, for a point where the first takes CG too long."""
+        """Return a better one, for a point at which the first makes CG too slow."""
         ...
 
 
@@ -229,22 +230,22 @@ class ScoreObjective(Objective, Protocol):
         ...
 
     def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
-        """The point at w whose scores and risk are known."""
+        """Return the point at w with known scores and risk."""
         ...
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proof at a point about the problem that an objective stands for.
+    """A proved bound at a point, for the original problem of an objective.
 
     Attributes
     ----------
     value : float
-        ½‖w‖² + C·risk of the loss itself, not of a smoothed one: the primal value P.
+        ½‖w‖² + C·risk of the original loss, not of a smoothed one: the primal value P.
     gap : float
-        (P − D)/P ≥ (P − optimum)/P, D the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. That holds for
-        every convex loss, also where it rises and α is negative. With a loss that
-        has a derivative that is ½‖∇‖²/P; a smoothed hinge adds what smoothing is worth.
+        (P − D)/P ≥ (P − optimum)/P, where D is the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. This
+        holds for every convex loss, also where it rises and α is negative. For a loss with a derivative it is
+        ½‖∇‖²/P; a smoothed hinge adds its smoothing term.
     """
 
     value: float
@@ -252,9 +253,9 @@ class Certificate:
 
 
 def certificate(objective: Objective, point: Point) -> Certificate:
-    """Primal value and relative duality gap at a point.
+    """Return primal value and relative duality gap at a point.
 
-    α belongs to the weights w − ∇ = ΦᵀAᵀα, with which D is computed; they are w at the optimum only.
+    D uses the weights of α, w − ∇ = ΦᵀAᵀα, which equal w only at the optimum.
     """
     risk, slack = objective.limit(point)
     value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
@@ -272,13 +273,13 @@ class RankObjective:
         Φ (n, m).
     risk : Risk
     C : float
-        Multiplies the plain loss (no ½).
+        Factor of the plain loss (without ½).
     seed : int
-        Of the pairs that the sampled preconditioner draws.
+        Seed of the pairs of the sampled preconditioner.
     spare : float
-        Bytes that Φ in single precision may take beside (see `rankviz.objectives.precision`).
+        Bytes allowed for a copy of Φ in single precision (see `rankviz.objectives.precision`).
     largest : float
-        At least 1: no entry of the base of Φ is beyond.
+        Bound of the base's entries, at least 1.
     """
 
     features: FeatureOperator
@@ -291,7 +292,7 @@ class RankObjective:
     _curved: FeatureOperator | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        """Give the sampled preconditioner its own stream."""
+        """Create the sampled preconditioner's random stream."""
         self._rng = np.random.default_rng(self.seed)
 
     @property
@@ -300,46 +301,46 @@ class RankObjective:
         return self.risk.n_pairs
 
     def with_risk(self, risk: Risk) -> RankObjective:
-        """The same objective with another risk of the same documents."""
+        """Return the same objective with another risk of the same documents."""
         return replace(self, risk=risk)
 
     def start(self) -> FloatArray:
-        """The weights to start from: zeros (m,)."""
+        """Return the initial weights: zeros (m,)."""
         return np.zeros(self.features.shape[1])
 
     def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """The Euclidean inner product aᵀb."""
+        """Return the Euclidean inner product aᵀb."""
         return float(a @ b)
 
     def at(self, w: FloatArray) -> ScoredPoint:
-        """Value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
+        """Return value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
         scores = self.features.product(w)
         return self.assemble(w, scores, self.risk.at(scores))
 
     def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
-        """The point at w whose scores and risk are known: one product with Φᵀ."""
+        """Return the point at w with known scores and risk: one product with Φᵀ."""
         value = 0.5 * float(w @ w) + self.C * risk.value
         gradient = w + self.C * self.features.adjoint(risk.gradient)
         return ScoredPoint(w, scores, value, gradient, risk)
 
     def limit(self, point: ScoredPoint) -> tuple[float, float]:
-        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        """Return the risk of the original loss at a point, and the smoothing term of the gap."""
         return limit_of(self.risk, point.scores, point.risk)
 
     def hessian_product(self, point: ScoredPoint, s: FloatArray) -> FloatArray:
-        """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
+        """Return H s = s + C Φᵀ R Φ s (chen2017 eq. 25): (m,) -> (m,)."""
         features = self._curvature_features(point)
         return s + self.C * features.adjoint(point.risk.hessian_product(features.product(s)))
 
     def ray(self, point: ScoredPoint, s: FloatArray) -> ScoreRay:
-        """The objective from a point along s (m,)."""
+        """Return the objective from a point along s (m,)."""
         return ScoreRay(self, point, s, self.features.product(s))
 
     def preconditioner(self, point: ScoredPoint, report: Report = silent) -> Preconditioner:
-        """An approximate inverse Hessian at a point: closed form for narrow maps, sampled pairs for wide.
+        """Return an approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide ones.
 
         It takes up to three products of m³ operations; `report` is called between them. With more features
-        than documents it is the exact one.
+        than documents it is exact.
         """
         if wider_than_tall(len(self.features.base), self.features.basis.shape):
             return self.exact_preconditioner(point, report)
@@ -349,12 +350,12 @@ class RankObjective:
 
     @property
     def patience(self) -> int:
-        """CG iterations that cost about as much as forming the Hessian."""
+        """Number of CG iterations that cost about as much as forming the Hessian."""
         n, k = len(self.features.base), self.features.basis.shape[0]
         return math.ceil(min(n, k) / EXACT_COLUMNS_PER_ITERATION)
 
     def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> Preconditioner:
-        """The inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²).
+        """Return the inverse of the Hessian at a point, I + C ΦᵀRΦ with its active pairs: O(p k + n k²).
 
         With more features than documents it is factored in the space of documents: O(n²m + n³).
         """
@@ -371,9 +372,9 @@ class RankObjective:
         return CholeskyPreconditioner.of(M, "exact")
 
     def _closed_form(self, point: ScoredPoint) -> CholeskyPreconditioner:
-        """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c.
+        """Return the inverse of I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c.
 
-        With every pair equally curved, as at w = 0, it is the Hessian itself; later that share scales it.
+        If every pair has the same curvature, as at w = 0, it is the Hessian; later the share scales it.
         """
         every = self.risk.all_pairs
         share = point.risk.total_curvature / every.weight if every.weight > 0 else 0.0
@@ -382,7 +383,7 @@ class RankObjective:
         return CholeskyPreconditioner.of(M, "closed form")
 
     def _sampled(self, point: ScoredPoint, report: Report) -> CholeskyPreconditioner:
-        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs."""
+        """Invert I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs."""
         (n, m), n_active = self.features.shape, point.risk.n_active
         pairs = point.risk.sample_active(self._rng, pairs_to_sample(n, m))
         B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
@@ -394,7 +395,7 @@ class RankObjective:
         return CholeskyPreconditioner.of(M, "sampled pairs")
 
     def _curvature_features(self, point: ScoredPoint) -> FeatureOperator:
-        """Φ in the precision that suits the first point that is asked about."""
+        """Return Φ in the precision that suits the first point."""
         if self._curved is None:
             limits = self.spare, self.largest
             self._curved = curvature_features(self.features, point.risk, self.C, *limits)

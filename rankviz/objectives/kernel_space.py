@@ -1,9 +1,9 @@
 """The exact kernel's objective ½βᵀKβ + C·risk(Kβ), in coefficients β of documents (chapelle2010 §6.3).
 
 A vector of this objective is two rows (2, n): coefficients β and their image Kβ. Sums of vectors carry their
-images along, so the inner product ⟨a, b⟩ = a[0]·b[1], which is αᵀKβ, costs no product with K, and a CG
-iteration takes a single one. The Newton system is S δ = −(β + C ∂risk) with S = I + C R K, self-adjoint
-and positive in ⟨·, ·⟩.
+images along. So the inner product ⟨a, b⟩ = a[0]·b[1], which equals αᵀKβ, needs no product with K, and a CG
+iteration needs only one. The Newton system is S δ = −(β + C ∂risk) with S = I + C R K, self-adjoint and
+positive in ⟨·, ·⟩.
 
 See docs/decisions/0009-the-exact-kernel-in-coefficients.md.
 """
@@ -28,42 +28,42 @@ from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.risk import Risk, RiskPoint, limit_of
 
 LANDMARKS_PER_ROOT = 5.0
-"""Landmarks of the first preconditioner over √n: forming it, O(n m²), then costs a few products with K."""
+"""Ratio of the first preconditioner's landmarks to √n: forming it, O(n m²), costs a few products with K."""
 GROWTH = 3
-"""So many times more landmarks where CG takes too long."""
+"""Factor of landmarks if CG is too slow."""
 MOST_LANDMARKS = 10_000
-"""At most so many: forming a preconditioner then takes minutes."""
+"""Largest number: forming a preconditioner then takes minutes."""
 PATIENCE = 40
 """CG iterations that cost about as much as a preconditioner with more landmarks."""
 
 
 def first_landmarks(n: int) -> int:
-    """Landmarks of the first preconditioner for n documents."""
+    """Return the number of landmarks of the first preconditioner for n documents."""
     return min(n, math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n)))
 
 
 def preconditioner_bytes(n: int, m: int) -> int:
-    """Peak bytes of forming a preconditioner with m landmarks: two tall matrices and four squares."""
+    """Return the peak bytes of forming a preconditioner with m landmarks: two tall matrices, four squares."""
     return 8 * (2 * n * m + 4 * m**2)
 
 
 def landmarks_within(n: int, size: float) -> int:
-    """The most landmarks whose preconditioner takes at most `size` bytes."""
+    """Return the largest number of landmarks whose preconditioner needs at most `size` bytes."""
     entries = max(0.0, size) / 8
     return math.floor((math.sqrt(n**2 + 4 * entries) - n) / 4 + 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
 class NystroemPreconditioner:
-    """M^-1 r = r + V (H_m^-1 − I) VᵀK r: S inverted on the span of landmarks, the identity off it.
+    """M^-1 r = r + V (H_m^-1 − I) VᵀK r: inverts S on the span of landmarks, and is the identity outside.
 
-    V = E L^-T, where E (n, m) picks the landmarks and K_mm = L Lᵀ, so VᵀKV = I and VᵀK S V = H_m is the
-    Hessian of the Nyström model. It is self-adjoint and positive in ⟨·, ·⟩, and takes no product with K.
+    V = E L^-T, where E (n, m) selects the landmarks and K_mm = L Lᵀ. So VᵀKV = I, and VᵀK S V = H_m is the
+    Hessian of the Nyström model. It is self-adjoint and positive in ⟨·, ·⟩, and needs no product with K.
 
     Attributes
     ----------
     index : (m,) int64
-        Landmarks among the documents.
+        Landmarks' positions among the documents.
     features : FeatureOperator
         K V, its base K[:, index] (n, m) and basis L^-T.
     inverse : Preconditioner
@@ -75,7 +75,7 @@ class NystroemPreconditioner:
     inverse: Preconditioner
 
     def __call__(self, r: FloatArray) -> FloatArray:
-        """M^-1 r: (2, n) -> (2, n)."""
+        """Return M^-1 r: (2, n) -> (2, n)."""
         projected = self.features.basis.contract(r[1, self.index])
         change = self.features.basis.expand(self.inverse(projected) - projected)
         out = r.copy()
@@ -93,13 +93,13 @@ class KernelObjective:
         Documents.
     kernel : Kernel
     K : KernelMatrix
-        (n, n), of the documents.
+        Kernel matrix (n, n) of the documents.
     risk : Risk
     C : float
     seed : int
-        Of the preconditioner's landmarks.
+        Seed of the preconditioner's landmarks.
     most_landmarks : int
-        As many as memory allows.
+        Largest number that memory allows.
     """
 
     patience = PATIENCE
@@ -125,42 +125,42 @@ class KernelObjective:
         return self.risk.n_pairs
 
     def with_risk(self, risk: Risk) -> KernelObjective:
-        """The same objective with another risk of the same documents."""
+        """Return the same objective with another risk of the same documents."""
         other = copy.copy(self)
         other.risk = risk
         return other
 
     def start(self) -> FloatArray:
-        """The vector to start from: zeros (2, n)."""
+        """Return the initial vector: zeros (2, n)."""
         return np.zeros((2, len(self.X)))
 
     def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """⟨a, b⟩ = a[0]ᵀ K b[0], from the image that b carries."""
+        """Return ⟨a, b⟩ = a[0]ᵀ K b[0], from the image in b."""
         return float(a[0] @ b[1])
 
     def at(self, w: FloatArray) -> ScoredPoint:
-        """Value and gradient at w (2, n): one product with K, one pass over the pairs."""
+        """Return value and gradient at w (2, n): one product with K, one pass over the pairs."""
         return self.assemble(w, w[1], self.risk.at(w[1]))
 
     def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
-        """The point at w whose risk is known; the gradient in ⟨·, ·⟩ is β + C ∂risk."""
+        """Return the point at w with known risk; the gradient in ⟨·, ·⟩ is β + C ∂risk."""
         value = 0.5 * self.inner(w, w) + self.C * risk.value
         return ScoredPoint(w, scores, value, w + self.C * self._with_image(risk.gradient), risk)
 
     def limit(self, point: ScoredPoint) -> tuple[float, float]:
-        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        """Return the risk of the original loss at a point, and the smoothing term of the gap."""
         return limit_of(self.risk, point.scores, point.risk)
 
     def hessian_product(self, point: ScoredPoint, s: FloatArray) -> FloatArray:
-        """S s = s + C R K s: (2, n) -> (2, n), one product with K."""
+        """Return S s = s + C R K s: (2, n) -> (2, n), one product with K."""
         return s + self.C * self._with_image(point.risk.hessian_product(s[1]))
 
     def ray(self, point: ScoredPoint, s: FloatArray) -> ScoreRay:
-        """The objective from a point along s (2, n)."""
+        """Return the objective from a point along s (2, n)."""
         return ScoreRay(self, point, s, s[1])
 
     def preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
-        """The Nyström model's inverse Hessian at the point's active pairs; told as part of training."""
+        """Return the Nyström model's inverse Hessian at the point's active pairs."""
 
         def within(progress: Progress) -> None:
             report(Progress("newton"))
@@ -173,7 +173,7 @@ class KernelObjective:
         return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
 
     def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
-        """The same with more landmarks: as their number nears that of the documents it becomes exact."""
+        """Return the same with more landmarks; it becomes exact as they approach all documents."""
         self.landmarks = min(GROWTH * self.landmarks, self.most_landmarks)
         return self.preconditioner(point, report)
 

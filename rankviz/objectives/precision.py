@@ -69,8 +69,7 @@ def spread_of_basis(basis: Basis) -> float:
 
 
 def largest_eigenvalue(product: Callable[[FloatArray], FloatArray], size: int) -> float:
-    """Estimate the largest eigenvalue of a positive semidefinite matrix (size, size) from below, by power
-    iteration."""
+    """Estimate the largest eigenvalue of a positive semidefinite matrix from below, by power iteration."""
     v = np.random.default_rng(0).normal(size=size)
     value = float(np.linalg.norm(v))
     for _ in range(POWER_STEPS):

@@ -1,8 +1,8 @@
-"""Approximate inverse Hessians: what solvers may ask of one, and those by Cholesky factors.
+"""Approximate inverse Hessians: their interface, and those by Cholesky factors.
 
 Features are factored in their own space, (m, m), or in the space of documents, (n, n), whichever is smaller.
 
-What to approximate is for the objectives to say; here it is only inverted.
+Objectives choose the approximation; this module only inverts it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Preconditioner(Protocol):
     """An approximate inverse Hessian M^-1, self-adjoint and positive definite."""
 
     def __call__(self, r: FloatArray) -> FloatArray:
-        """M^-1 r: (m,) -> (m,)."""
+        """Return M^-1 r: (m,) -> (m,)."""
         ...
 
 
@@ -40,15 +40,15 @@ class CholeskyPreconditioner:
 
     @classmethod
     def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
-        """Factor M, O(m³/3); its diagonal grows where rounding has made M indefinite (C very large).
+        """Factor M, O(m³/3); add to its diagonal if rounding has made M indefinite (C very large).
 
-        Raises `DataError` where nothing but rounding is left of M.
+        Raises `DataError` if only rounding is left of M.
         """
         rounding = len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
         for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
             M = M if shift == 0.0 else M + shift * np.eye(len(M))
             with contextlib.suppress(linalg.LinAlgError):
-                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T is in LAPACK's order
+                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T has LAPACK's memory order
         raise DataError(
             "features or kernel values so large beside their differences within queries that rounding leaves "
             "nothing of these (the preconditioner is not positive definite)",
@@ -58,7 +58,7 @@ class CholeskyPreconditioner:
         )
 
     def __call__(self, r: FloatArray) -> FloatArray:
-        """M^-1 r; for one vector two solves are several times faster than LAPACK's solve with a factor."""
+        """Return M^-1 r; for one vector two solves are several times faster than LAPACK's solve."""
         half = linalg.solve_triangular(self.factor, r, trans="T", check_finite=False)
         x: FloatArray = linalg.solve_triangular(self.factor, half, check_finite=False)
         return x
@@ -68,7 +68,7 @@ class CholeskyPreconditioner:
 class DocumentPreconditioner:
     """H^-1 r for H = I + C ΦᵀRΦ with fewer documents n than features m, by a factor of at most (n, n).
 
-    With R = S Sᵀ and UᵀU = I + C SᵀΦΦᵀS it is H^-1 r = r − Φᵀ YᵀY Φ r, Y = √C U^-T Sᵀ (Woodbury's identity).
+    With R = S Sᵀ and UᵀU = I + C SᵀΦΦᵀS, Woodbury's identity gives H^-1 r = r − Φᵀ YᵀY Φ r, Y = √C U^-T Sᵀ.
 
     Attributes
     ----------
@@ -86,7 +86,8 @@ class DocumentPreconditioner:
     def of(cls, features: FeatureOperator, roots: Sequence[FloatArray], C: float) -> DocumentPreconditioner:
         """Factor H in the space of documents: O(n²m + n³).
 
-        `roots` has the block of S of each query in turn (see `curvature_roots`): pairs are within queries.
+        `roots` has the block of S of each query in turn (see `curvature_roots`), because pairs are within
+        queries.
         """
         ends = np.cumsum([len(S) for S in roots])
         rows = [slice(int(end) - len(S), int(end)) for S, end in zip(roots, ends, strict=True)]
@@ -103,25 +104,25 @@ class DocumentPreconditioner:
         return cls(features, half)
 
     def __call__(self, r: FloatArray) -> FloatArray:
-        """H^-1 r: (m,) -> (m,), or (m, s) -> (m, s)."""
+        """Return H^-1 r: (m,) -> (m,), or (m, s) -> (m, s)."""
         return r - self.features.adjoint(self.half.T @ (self.half @ self.features.product(r)))
 
 
 def document_entries(n: int, m: int) -> int:
-    """Peak entries of a preconditioner in the space of n documents: six squares, and a block of features."""
+    """Return the peak entries of a preconditioner for n documents: six squares, and a block of features."""
     return 6 * n * n + 2 * min(n * m, max(BLOCK_ENTRIES, m))
 
 
 def document_flops(n: int, m: int) -> float:
-    """Operations of making it for m features: the kernel of documents, its factor and the solve with it."""
+    """Return its operations for m features: kernel of documents, factor, and solve."""
     return float(n) * n * m + 3.0 * float(n) ** 3
 
 
 def curvature_roots(product: Callable[[FloatArray], FloatArray], ptr: IntArray) -> list[FloatArray]:
-    """S_q (n_q, s_q) of each query with R_q = S_q S_qᵀ, from products v -> R v (n,).
+    """Return S_q (n_q, s_q) of each query with R_q = S_q S_qᵀ, from products v -> R v (n,).
 
-    R has a block for each query, so one product gives one column of every block. Each is factored with
-    pivots (LAPACK's dpstrf), s_q being its rank: at most n_q − 1, and at most the number of curved pairs.
+    R has one block per query, so one product gives one column of every block. Each block is factored with
+    pivots (LAPACK's dpstrf). Its rank s_q is at most n_q − 1 and at most the number of active pairs.
     """
     sizes, n = np.diff(ptr), int(ptr[-1])
     columns = np.zeros((int(sizes.max(initial=0)), n))
@@ -133,7 +134,7 @@ def curvature_roots(product: Callable[[FloatArray], FloatArray], ptr: IntArray) 
 
 
 def _root(R: FloatArray) -> FloatArray:
-    """S (k, rank) with R = S Sᵀ for a positive semidefinite R (k, k)."""
+    """Return S (k, rank) with R = S Sᵀ for a positive semidefinite R (k, k)."""
     if not R.any():
         return np.zeros((len(R), 0))
     factor, pivots, rank, _ = lapack.dpstrf(R, lower=1)

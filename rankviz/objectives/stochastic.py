@@ -54,8 +54,7 @@ class Terms(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class QueryTerm:
-    """The pairs of one query, at positions `at` in the list of all; document indices start at its first
-    one."""
+    """The pairs of one query, at positions `at` in the full list; documents are counted from its first."""
 
     rows: FloatArray
     pairs: PreferencePairs
@@ -143,8 +142,7 @@ class PairTerms:
         self.products = 2.0
 
     def passed(self, rng: np.random.Generator) -> Iterator[PairTerm]:
-        """Draw as many pairs as documents, so that the cost of a pass does not depend on the number of
-        pairs."""
+        """Draw as many pairs as documents, so that a pass costs the same for any number of pairs."""
         n, chunk = self._risk.pairs.n, max(1, CHUNK // self._batch) * self._batch
         for start in range(0, n, chunk):
             drawn = rng.integers(self._risk.n_pairs, size=min(chunk, n - start))

@@ -178,15 +178,13 @@ def _slack(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
 
 
 def _margin(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
-    """Return costs with margin rescaling: max(0, √δ − t)² for the squared hinge, else δ·ℓ(t/√δ) (chapelle2010
-    §6.2)."""
+    """Return margin rescaling: max(0, √δ − t)² for the squared hinge, else δ·ℓ(t/√δ) (chapelle2010 §6.2)."""
     delta = dcg_differences(codes)
     return PairCosts(np.ones((1, 1, 1)), np.sqrt(np.where(delta > 0, delta, 1.0)))
 
 
 def dcg_differences(codes: GradeCodes) -> FloatArray:
-    """Return the DCG lost by swapping two documents of the ideal ranking, (Q, R, R): symmetric, 0 for absent
-    grades.
+    """Return the DCG lost by swapping two documents of the ideal ranking, (Q, R, R), 0 for absent grades.
 
     δ_q[r, s] = |2^r − 2^s|·|D_qr − D_qs|. D_qr is the mean discount 1/log₂(p + 1) over the places p of grade
     r in the ideal ranking of query q. The mean is taken because the order within a grade is arbitrary.

@@ -49,12 +49,11 @@ class PairRiskPoint:
         return float(self.curvature.sum())
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """Return r v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        """Return R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
         return self.active.pull_back(self.curvature * self.active.margins(v))
 
     def hessian(self) -> sparse.csr_array:
-        """Return r = Aᵀ diag(c·ℓ'') A as a sparse (n, n) matrix: the weighted Laplacian of the active
-        pairs."""
+        """Return R = Aᵀ diag(c·ℓ'') A as a sparse (n, n) matrix: the Laplacian of the active pairs."""
         i, j, n = self.active.winner, self.active.loser, self.active.n
         degree = np.bincount(i, self.curvature, n) + np.bincount(j, self.curvature, n)
         weights = sparse.coo_array((self.curvature, (i, j)), shape=(n, n)).tocsr()

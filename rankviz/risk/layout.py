@@ -115,8 +115,7 @@ class GradeLayout:
 
 
 def _merged(low: FloatArray, keys: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return for each sorted `low` the number of sorted `keys` ≤ it, and for each key the number of lows <
-    it.
+    """Return for each sorted `low` the number of sorted `keys` ≤ it; for each key the number of lows < it.
 
     The shorter side is searched in the longer one; the other counts follow from the result. So each pair is
     decided once. Rounding cannot make it active for only one of its two documents.

@@ -1,8 +1,8 @@
 """Losses ℓ(t) on margins t = f_i − f_j of preference pairs; a loss sees margins only, never features.
 
-A piecewise-quadratic loss is its zones: where ℓ'' is not zero, and what it is there. Its risk is computed
-by sorting, without a list of pairs; every other loss goes through explicit pairs. To add a loss: derive one
-from `Loss`, or name the zones of a `PiecewiseQuadratic`, and enter it in `LOSSES`.
+A piecewise-quadratic loss consists of zones with ℓ'' ≠ 0. Its risk is computed by sorting, without listing
+pairs; all other losses use explicit pairs. To add a loss, derive one from `Loss`, or give the zones of a
+`PiecewiseQuadratic`, and enter it in `LOSSES`.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from rankviz.common.arrays import FloatArray
 
 
 class Loss(ABC):
-    """A function of the margin, applied entry by entry, and what solvers need to know of it.
+    """A function of the margin, applied entrywise, with facts for solvers.
 
-    Derive a loss from this class: it then has the defaults of what few losses do otherwise.
+    Derive a loss from this class to get the usual defaults.
 
     Attributes
     ----------
     label, formula : str
-        What to call it, and what it computes, in one line.
+        Name, and formula in one line.
     convex : bool
-        Without it no solver can say how far from a minimum it is.
+        If False, no solver can bound its distance from the minimum.
     smooth : bool
-        Whether ℓ' is continuous, so that `derivative` is the derivative everywhere.
+        True if ℓ' is continuous, so that `derivative` is the derivative everywhere.
     falling : bool
-        Whether ℓ'(t) ≤ 0 for every t. Then no dual variable α = −C·c·ℓ'(t) is negative. A loss that declares
-        nothing is taken to rise somewhere.
+        True if ℓ'(t) ≤ 0 for every t. Then no dual variable α = −C·c·ℓ'(t) is negative. The default assumes
+        that it may rise.
     curvature : float
-        The largest ℓ''(t), infinite where there is none; at a corner too.
+        The largest ℓ''(t), also at a corner; infinite without a bound.
     by_continuation : bool
-        Whether it is the limit of smoothed hinges (see `rankviz.solvers.hinge`).
+        True if it is the limit of smoothed hinges (see `rankviz.solvers.hinge`).
     unlisted : str
-        For a loss whose pairs are listed, the name of the nearest one that needs no list; "" for none.
+        For a loss that lists its pairs, the name of the closest one that does not; "" without one.
     """
 
     label: str
@@ -54,26 +54,26 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, t: FloatArray) -> FloatArray:
-        """ℓ(t)."""
+        """Return ℓ(t)."""
 
     @abstractmethod
     def derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ'(t)."""
+        """Return ℓ'(t)."""
 
     @abstractmethod
     def second_derivative(self, t: FloatArray) -> FloatArray:
-        """A generalised ℓ''(t); zero exactly where a pair does not enter the Hessian."""
+        """Return a generalised ℓ''(t); zero exactly for pairs outside the Hessian."""
 
     def surrogate(self) -> Loss:
-        """The loss that training begins with: itself, or a smooth one that stands for it."""
+        """Return the initial loss of training: itself, or a smooth approximation."""
         return self
 
     def at(self, C: float, total_cost: Callable[[], float]) -> Loss:
-        """The loss as it is trained at C with pairs that cost Σc_ij in all: itself for most."""
+        """Return the loss trained at C with total cost Σc_ij of pairs: itself for most."""
         return self
 
     def ended_with(self, smoothing: float) -> Loss:
-        """The loss whose slopes are the dual variables, where training ended at this smoothing: itself."""
+        """Return the loss whose slopes are the dual variables after this final smoothing: itself."""
         return self
 
 
@@ -92,18 +92,18 @@ class Zone(NamedTuple):
 
 @dataclass(frozen=True)
 class PiecewiseQuadratic(Loss):
-    """ℓ(t) = Σ_k a_k·max(0, b_k − t)² as a sum over zones, each quadratic within and linear below.
+    """ℓ(t) = Σ_k a_k·max(0, b_k − t)² as a sum over zones, each quadratic inside and linear below.
 
     With u = min(max(0, high − t), width) a zone adds bend·u·(2·max(0, high − t) − u) to ℓ and −2·bend·u to
-    ℓ'; every term has one sign, so nothing cancels however narrow a zone is. Shifted squared hinges are
-    chapelle2010 §4.1's form: a zone is the two terms (bend, high) and (−bend, low).
+    ℓ'. Every term has one sign, so nothing cancels even for narrow zones. chapelle2010 §4.1 has the form of
+    shifted squared hinges: a zone is the two terms (bend, high) and (−bend, low).
 
     Attributes
     ----------
     label, formula : str
     zones : tuple of Zone
-        Where ℓ'' ≠ 0; disjoint, the margins falling. ℓ is convex and falls because every bend is positive;
-        ValueError where one is not.
+        Intervals with ℓ'' ≠ 0; disjoint, with descending margins. ℓ is convex and decreasing because every
+        bend is positive; ValueError otherwise.
     """
 
     label: str
@@ -115,7 +115,7 @@ class PiecewiseQuadratic(Loss):
     falling = True
 
     def __post_init__(self) -> None:
-        """Refuse zones that would make ℓ rise or bend downwards."""
+        """Raise ValueError for zones that would make ℓ increasing or concave."""
         if not all(zone.bend > 0.0 for zone in self.zones):
             raise ValueError(f"every bend of the {self.label} loss must be positive")
 
@@ -126,7 +126,7 @@ class PiecewiseQuadratic(Loss):
 
     @property
     def terms(self) -> tuple[tuple[float, float], ...]:
-        """The pairs (a_k, b_k) of ℓ(t) = Σ_k a_k·max(0, b_k − t)², b_k falling."""
+        """The pairs (a_k, b_k) of ℓ(t) = Σ_k a_k·max(0, b_k − t)², with b_k descending."""
         weights: dict[float, float] = {}
         for high, low, bend in self.zones:
             weights[high] = weights.get(high, 0.0) + bend
@@ -136,7 +136,7 @@ class PiecewiseQuadratic(Loss):
         )
 
     def value(self, t: FloatArray) -> FloatArray:
-        """ℓ(t)."""
+        """Return ℓ(t)."""
         out = np.zeros_like(t)
         for zone in self.zones:
             below = np.maximum(0.0, zone.high - t)
@@ -145,14 +145,14 @@ class PiecewiseQuadratic(Loss):
         return out
 
     def derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ'(t)."""
+        """Return ℓ'(t)."""
         out = np.zeros_like(t)
         for zone in self.zones:
             out -= 2.0 * zone.bend * np.clip(zone.high - t, 0.0, zone.width)
         return out
 
     def second_derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ''(t); at the upper end of a zone that of the margins above, at the lower end that of the zone."""
+        """Return ℓ''(t); at a zone's upper end that of margins above, at its lower end that of the zone."""
         out = np.zeros_like(t)
         for zone in self.zones:
             out[(t < zone.high) & (t >= zone.low)] = 2.0 * zone.bend
@@ -168,7 +168,7 @@ class SmoothedHinge(PiecewiseQuadratic):
 
 
 class Hinge(Loss):
-    """ℓ(t) = max(0, 1 − t), the loss of RankSVM (joachims2002, herbrich2000); it has no second derivative.
+    """ℓ(t) = max(0, 1 − t), the loss of RankSVM (joachims2002, herbrich2000), without second derivative.
 
     It is trained as the limit of smoothed hinges, with a duality gap as certificate.
     """
@@ -182,25 +182,25 @@ class Hinge(Loss):
     curvature = math.inf
 
     def value(self, t: FloatArray) -> FloatArray:
-        """ℓ(t) = max(0, 1 − t)."""
+        """Return ℓ(t) = max(0, 1 − t)."""
         value: FloatArray = np.maximum(0.0, 1.0 - t)
         return value
 
     def derivative(self, t: FloatArray) -> FloatArray:
-        """A subgradient: −1 where t < 1, else 0."""
+        """Return a subgradient: −1 for t < 1, else 0."""
         slope: FloatArray = np.where(t < 1.0, -1.0, 0.0)
         return slope
 
     def second_derivative(self, t: FloatArray) -> FloatArray:
-        """Zero, where it exists."""
+        """Return zero, its value wherever it exists."""
         return np.zeros_like(t)
 
     def surrogate(self) -> Loss:
-        """The widest smoothed hinge."""
+        """Return the widest smoothed hinge."""
         return SmoothedHinge(1.0)
 
     def ended_with(self, smoothing: float) -> Loss:
-        """The last smoothed hinge; ValueError where its width is not known (any more)."""
+        """Return the last smoothed hinge; ValueError if its width is unknown."""
         if not smoothing > 0.0:
             raise ValueError(
                 "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
@@ -221,17 +221,17 @@ class Logistic(Loss):
     unlisted = "logistic_pwq"
 
     def value(self, t: FloatArray) -> FloatArray:
-        """ℓ(t) = log(1 + e^−t)."""
+        """Return ℓ(t) = log(1 + e^−t)."""
         value: FloatArray = np.logaddexp(0.0, -t)
         return value
 
     def derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ'(t) = −1/(1 + e^t)."""
+        """Return ℓ'(t) = −1/(1 + e^t)."""
         slope: FloatArray = -expit(-t)
         return slope
 
     def second_derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ''(t) = ℓ'(t)·(−1 − ℓ'(t))."""
+        """Return ℓ''(t) = ℓ'(t)·(−1 − ℓ'(t))."""
         curvature: FloatArray = expit(t) * expit(-t)
         return curvature
 
@@ -259,31 +259,31 @@ class SmoothHinge(Loss):
     unlisted = "squared_hinge"
 
     def at(self, C: float, total_cost: Callable[[], float]) -> Loss:
-        """With the η that C and the costs ask for."""
+        """Return the loss with η computed from C and the costs."""
         return SmoothHinge(eta_for(C, total_cost()))
 
     @property
-    def formula(self) -> str:  # type: ignore[override]  # says which η
-        """What it computes, in one line."""
+    def formula(self) -> str:  # type: ignore[override]  # depends on η
+        """The formula in one line."""
         return f"p(t)², p the hinge smoothed over 1 ± {self.eta:.2g}"
 
     def _inner(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p, p' and p'' at margins t."""
+        """Return p, p' and p'' at margins t."""
         u = np.clip((1.0 - t) / self.eta, -1.0, 1.0)
         p = np.where(u < 1.0, self.eta * (1.0 + u) ** 3 * (3.0 - u) / 16.0, 1.0 - t)
         return p, -((1.0 + u) ** 2) * (2.0 - u) / 4.0, 3.0 * (1.0 - u) * (1.0 + u) / (4.0 * self.eta)
 
     def value(self, t: FloatArray) -> FloatArray:
-        """ℓ(t) = p²."""
+        """Return ℓ(t) = p²."""
         return self._inner(t)[0] ** 2
 
     def derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ'(t) = 2pp'."""
+        """Return ℓ'(t) = 2pp'."""
         p, slope, _ = self._inner(t)
         return 2.0 * p * slope
 
     def second_derivative(self, t: FloatArray) -> FloatArray:
-        """ℓ''(t) = 2(p'² + pp'')."""
+        """Return ℓ''(t) = 2(p'² + pp'')."""
         p, slope, bend = self._inner(t)
         return 2.0 * (slope**2 + p * bend)
 
@@ -293,17 +293,17 @@ SMOOTHING_ERROR = 0.0515
 
 
 def eta_for(C: float, total_cost: float, error: float = 1e-5) -> float:
-    """η of he2009's smooth hinge for which ‖w_smooth − w‖² ≤ `error` (theorem 2), at most 0.99.
+    """Return η of he2009's smooth hinge for which ‖w_smooth − w‖² ≤ `error` (theorem 2), at most 0.99.
 
-    η = √(ε/(0.0515·C·Σc_ij)); the paper's §2.3 has the number of pairs in place of Σc_ij, with which costs
-    above one on average would miss the bound that theorem 2 proves.
+    η = √(ε/(0.0515·C·Σc_ij)). The paper's §2.3 has the number of pairs instead of Σc_ij. With costs above one
+    on average, that would violate the bound of theorem 2.
     """
     product = SMOOTHING_ERROR * C * total_cost
     return min(0.99, math.sqrt(error / product)) if product > 0 else 0.99
 
 
 def _symmetric(breaks: tuple[float, ...], bends: tuple[float, ...]) -> tuple[Zone, ...]:
-    """Zones of an ℓ'' that is even, from its steps at t ≥ 0, outermost first."""
+    """Return the zones of an even ℓ'' from its steps at t ≥ 0, outermost first."""
     inner = (*breaks[1:], 0.0)
     right = [Zone(high, low, bend) for high, low, bend in zip(breaks, inner, bends, strict=True)]
     middle = Zone(right[-1].high, -right[-1].high, right[-1].bend)
@@ -326,15 +326,14 @@ LOSSES: dict[str, Loss] = {
     ),
     "smooth_hinge": SmoothHinge(0.2),
 }
-"""Losses by the names that `RankSVM(loss=...)` and the app use.
+"""Losses by their names in `RankSVM(loss=...)` and the app.
 
 The squared hinge is chen2017 eq. 4 and 22 (C multiplies it without a ½), Huber chapelle2010 §4.1 (after
-huber1964). The smooth hinge is trained with the η that C and the costs ask for (`eta_for`); the one here is
-for drawing.
+huber1964). The smooth hinge is trained with η from C and the costs (`eta_for`); the η here is for drawing.
 """
 
 
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:
-    """The largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
+    """Return the largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
     t = np.arange(low, high, 1e-3)
     return float(np.abs(approximation.value(t) - exact.value(t)).max())

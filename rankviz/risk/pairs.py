@@ -41,7 +41,7 @@ class PreferencePairs:
         return z.astype(np.float64, copy=False)
 
     def take(self, index: IntArray) -> PreferencePairs:
-        """Return the the pairs at positions `index`."""
+        """Return the pairs at positions `index`."""
         return PreferencePairs(self.winner[index], self.loser[index], self.n)
 
 

@@ -56,7 +56,7 @@ class RiskPoint(RiskSums, Protocol):
         ...
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """Return r v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
+        """Return R v = Aᵀ diag(c·ℓ'') A v, (n,) -> (n,)."""
         ...
 
     def gram(self, B: FloatArray) -> FloatArray:

@@ -84,8 +84,7 @@ class SortedRiskPoint:
         return 0.5 * float(self._degree.sum())
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
-        """Return R v, (n,) -> (n,): one cumulative sum, then a difference for each other grade, no
-        sorting."""
+        """Return R v, (n,) -> (n,): one cumulative sum, then a difference per other grade, no sorting."""
         # (R v)_i = Σ_j c_ij·ℓ''_ij·(v_i − v_j) over all partners j of i, winners and losers
         v = v.take(self.order)
         sums, total = cumulated(v), None

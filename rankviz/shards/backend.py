@@ -143,7 +143,7 @@ def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) 
 
 
 def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Return the the arguments for each shard."""
+    """Return the arguments for each shard."""
     (count,) = {len(argument) for argument in arguments if isinstance(argument, Held)}
     return [
         tuple(argument.parts[i] if isinstance(argument, Held) else argument for argument in arguments)

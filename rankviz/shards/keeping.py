@@ -31,11 +31,11 @@ class Columns(Protocol):
     """Products with stored features B (n, k) of a shard."""
 
     def product(self, v: FloatArray) -> FloatArray:
-        """Return b v: (k,) -> (n,)."""
+        """Return B v: (k,) -> (n,)."""
         ...
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Return bᵀ u: (n,) -> (k,)."""
+        """Return Bᵀ u: (n,) -> (k,)."""
         ...
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
@@ -122,11 +122,11 @@ class RecomputedColumns:
         return Stored(self.base.array(self.k)).columns(self.k)
 
     def product(self, v: FloatArray) -> FloatArray:
-        """Return b v."""
+        """Return B v."""
         return self._features.product(v)
 
     def adjoint(self, u: FloatArray) -> FloatArray:
-        """Return bᵀ u."""
+        """Return Bᵀ u."""
         return self._features.adjoint(u)
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
@@ -144,7 +144,7 @@ class Keeping(Protocol):
         ...
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Base:
-        """Return the the features of documents X (n, d)."""
+        """Return the features of documents X (n, d)."""
         ...
 
     def basis(self, basis: Basis) -> Basis:

@@ -1,7 +1,7 @@
-"""½‖w‖² + C·risk(Φw) as a sum over shards: what solvers see is in this process, documents need not be.
+"""½‖w‖² + C·risk(Φw) as a sum over shards: solvers run in this process, documents may be elsewhere.
 
-With Φ = B T a shard holds its rows of the stored features B; it is sent T w and gives Bᵀ r. Each call is one
-round: everything that has a number for each document stays with the shards.
+With Φ = B T, a shard stores its rows of the base B; it receives T w and returns Bᵀ r. Each call is one round.
+All numbers per document stay with the shards.
 
 See docs/decisions/0011-fits-in-shards.md.
 """
@@ -37,13 +37,13 @@ from rankviz.shards.backend import Backend, Held, quiet
 from rankviz.shards.risk import ShardedRisk
 
 FRESH_AFTER = 4
-"""Steps after which shards elsewhere compute scores from the weights again, and not from those of the step
-before: more would have to be done again where a worker is lost, fewer take a product each."""
+"""Number of steps after which remote shards recompute scores from the weights, instead of from the previous
+step. More steps would mean more recomputation after a lost worker; fewer cost a product each."""
 
 
 @dataclass(frozen=True)
 class SummedRisk:
-    """Sums over all shards (see `rankviz.risk.RiskSums`), and the active pairs of each."""
+    """Sums over all shards (see `rankviz.risk.RiskSums`), and the number of active pairs of each."""
 
     value: float
     total_slope: float
@@ -58,7 +58,7 @@ class SummedRisk:
 
 @dataclass(frozen=True, eq=False)
 class ShardedPoint:
-    """Value and gradient at w; scores and risk are with the shards (see `Point`)."""
+    """Value and gradient at w; scores and risk stay with the shards (see `Point`)."""
 
     w: FloatArray
     value: float
@@ -67,26 +67,26 @@ class ShardedPoint:
     held: Held
     backend: Backend
     steps: int = 0
-    """Since scores were computed from weights."""
+    """Number of steps since scores were computed from weights."""
 
     @cached_property
     def scores(self) -> FloatArray:
-        """f = Φ w, (n,), brought here."""
+        """f = Φ w, (n,), brought to this process."""
         return np.concatenate([np.zeros(0), *self.backend.bring(work.scores_of, self.held)])
 
     @property
     def told(self) -> FloatArray | None:
-        """The scores where they are in this process."""
+        """The scores if they are in this process."""
         return self.scores if self.backend.near else None
 
     def worth(self, value: float) -> ShardedPoint:
-        """The same point with another value."""
+        """Return the same point with another value."""
         return replace(self, value=value)
 
 
 @dataclass(frozen=True, eq=False)
 class ShardedRay:
-    """The objective along w + τs by numbers alone: scores and images stay with the shards (see `Ray`)."""
+    """The objective along w + τs; scores and images stay with the shards (see `Ray`)."""
 
     objective: ShardedObjective
     point: ShardedPoint
@@ -94,14 +94,14 @@ class ShardedRay:
     image: Held
 
     def at(self, tau: float) -> tuple[float, float, Held]:
-        """φ'(τ), φ''(τ), and what was tried, with the shards."""
+        """Return φ'(τ), φ''(τ), and the trial, which stays with the shards."""
         of, ss = self.objective, float(self.s @ self.s)
         tried = of.each(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
         slope, curvature = (math.fsum(sums) for sums in zip(*of.bring(work.slopes, tried), strict=True))
         return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
 
     def end(self, tau: float, risk: Held) -> ShardedPoint:
-        """The point at step τ that was tried; that of its weights where many steps led there."""
+        """Return the point at step τ of a trial; after many steps, recompute it from its weights."""
         of, w, steps = self.objective, self.point.w + tau * self.s, self.point.steps + 1
         if steps == FRESH_AFTER and not of.backend.near:
             return of.at(w)
@@ -116,21 +116,21 @@ class ShardedObjective:
     ----------
     backend : Backend
     shards : Held
-        Of `Shard`.
+        Shards of type `Shard`.
     n : int
-        Documents of all shards.
+        Number of documents of all shards.
     basis : Basis
         T (k, m).
     risk : ShardedRisk
     C : float
     seed : int
-        Of the pairs that the sampled preconditioner draws.
+        Seed of the pairs of the sampled preconditioner.
     copies : bool
-        Whether shards have room for their features in single precision beside.
+        True if shards have memory for a copy of their features in single precision.
     largest : float
-        At least 1: no entry of a base is beyond.
+        Bound of the bases' entries, at least 1.
     report : Report
-        Called while shards are worked on; what it raises ends that.
+        Called while shards work; an exception from it stops them.
     """
 
     backend: Backend
@@ -147,7 +147,7 @@ class ShardedObjective:
     _single: bool | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        """Give the sampled preconditioner its own stream."""
+        """Create the sampled preconditioner's random stream."""
         self._rng = np.random.default_rng(self.seed)
 
     @property
@@ -160,15 +160,15 @@ class ShardedObjective:
         return self.basis.shape[0]
 
     def with_risk(self, risk: ShardedRisk) -> ShardedObjective:
-        """The same objective with another risk of the same documents."""
+        """Return the same objective with another risk of the same documents."""
         return replace(self, risk=risk)
 
     def each(self, do: Callable[..., Any], *arguments: Any) -> Held:
-        """`Backend.each`, told of as training."""
+        """Call `Backend.each`, with progress of training."""
         return self.backend.each(do, *arguments, tell=self._tell if self.backend.near else quiet)
 
     def bring(self, do: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """`Backend.bring`, told of as training."""
+        """Call `Backend.bring`, with progress of training."""
         return self.backend.bring(do, *arguments, tell=self._tell)
 
     def _tell(self, done: int, of: int) -> None:
@@ -176,20 +176,20 @@ class ShardedObjective:
             self.report(Progress("newton", shards=(done, of)))
 
     def start(self) -> FloatArray:
-        """The weights to start from: zeros (m,)."""
+        """Return the initial weights: zeros (m,)."""
         return np.zeros(self.basis.shape[1])
 
     def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """The Euclidean inner product aᵀb."""
+        """Return the Euclidean inner product aᵀb."""
         return float(a @ b)
 
     def at(self, w: FloatArray) -> ShardedPoint:
-        """Value and gradient at w (m,): one round."""
+        """Return value and gradient at w (m,): one round."""
         v = self.basis.expand(w)
         return self.assemble(w, self.each(work.evaluated, self.shards, self.risk.loss, v))
 
     def assemble(self, w: FloatArray, held: Held, steps: int = 0) -> ShardedPoint:
-        """The point at w, whose scores and risk the shards know."""
+        """Return the point at w, whose scores and risk are with the shards."""
         parts: list[work.Sums] = self.bring(work.sums, self.shards, held, self._k)
         risk = SummedRisk(
             math.fsum(part.value for part in parts),
@@ -202,25 +202,25 @@ class ShardedObjective:
         return ShardedPoint(w, value, gradient, risk, held, self.backend, steps)
 
     def limit(self, point: ShardedPoint) -> tuple[float, float]:
-        """The risk of the loss itself at a point, and what smoothing adds to the gap."""
+        """Return the risk of the original loss at a point, and the smoothing term of the gap."""
         found = self.bring(work.limit, self.shards, self.risk.loss, point.held)
         risk, slack = zip(*found, strict=True)
         return math.fsum(risk), math.fsum(slack)
 
     def hessian_product(self, point: ShardedPoint, s: FloatArray) -> FloatArray:
-        """H s = s + C Φᵀ R Φ s (chen2017 eq. 25): one round."""
+        """Return H s = s + C Φᵀ R Φ s (chen2017 eq. 25): one round."""
         v, single = self.basis.expand(s), self._in_single(point)
         pulls = self.bring(work.curved, self.shards, point.held, v, single)
         return s + self.C * self.basis.contract(_sum(pulls))
 
     def ray(self, point: ShardedPoint, s: FloatArray) -> ShardedRay:
-        """The objective from a point along s (m,)."""
+        """Return the objective from a point along s (m,)."""
         return ShardedRay(self, point, s, self.each(work.image, self.shards, self.basis.expand(s)))
 
     def preconditioner(self, point: ShardedPoint, report: Report = silent) -> Preconditioner:
-        """An approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide.
+        """Return an approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide ones.
 
-        With more features than documents it is the exact one.
+        With more features than documents it is exact.
         """
         if wider_than_tall(self.n, self.basis.shape):
             return self.exact_preconditioner(point, report)
@@ -228,14 +228,14 @@ class ShardedObjective:
 
     @property
     def patience(self) -> int:
-        """CG iterations that cost about as much as forming the Hessian."""
+        """Number of CG iterations that cost about as much as forming the Hessian."""
         return math.ceil(min(self.n, self._k) / EXACT_COLUMNS_PER_ITERATION)
 
     def exact_preconditioner(self, point: ShardedPoint, report: Report = silent) -> Preconditioner:
-        """The inverse of the Hessian at a point, its Gram matrices summed over shards.
+        """Return the inverse of the Hessian at a point, with Gram matrices summed over shards.
 
-        With more features than documents these come here, and the factor is of documents: (n, k) and (n, n)
-        are both smaller than a Gram matrix (k, k).
+        With more features than documents, features are brought to this process and factored in the space of
+        documents: (n, k) and (n, n) are smaller than a Gram matrix (k, k).
         """
         report(Progress("newton"))
         if wider_than_tall(self.n, self.basis.shape):
@@ -246,7 +246,7 @@ class ShardedObjective:
         return self._inverse(1.0, self.bring(work.active_gram, self.shards, point.held, self._k), "exact")
 
     def _closed_form(self, point: ShardedPoint) -> CholeskyPreconditioner:
-        """I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c."""
+        """Return the inverse of I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c."""
         total = self.risk.total_cost
         share = point.risk.total_curvature / total if total > 0 else 0.0
         grams = self.bring(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
@@ -258,7 +258,7 @@ class ShardedObjective:
         return CholeskyPreconditioner.of(M, kind)
 
     def _sampled(self, point: ShardedPoint, report: Report) -> CholeskyPreconditioner:
-        """I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs.
+        """Return the inverse of I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs.
 
         Shards are sampled in proportion to their active pairs.
         """
@@ -285,13 +285,13 @@ class ShardedObjective:
         return CholeskyPreconditioner.of(M, "sampled pairs")
 
     def _in_single(self, point: ShardedPoint) -> bool:
-        """Whether Hessian products are in single precision: as the first point that is asked about has it."""
+        """Return True if Hessian products are in single precision; the first point decides."""
         if self._single is None:
             self._single = self.copies and self.largest * self._noise(point) <= NOISE
         return self._single
 
     def _noise(self, point: ShardedPoint) -> float:
-        # R has a block for each shard, so its norm is that of the stiffest
+        # R has one block per shard, so its norm is the largest of theirs
         stiffest = max(self.bring(work.stiffness, self.shards, point.held))
         return noise_of(self.n, self._k, self.C * stiffest * spread_of_basis(self.basis))
 

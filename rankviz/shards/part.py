@@ -1,7 +1,7 @@
-"""One shard: documents of some queries with their risk and their features, and the work done on them.
+"""One shard: documents of some queries with their risk and features, and the work on them.
 
-Functions here are the work (see `rankviz.shards.backend`): they take what is held for one shard and numbers
-that are the same for all, and keep nothing.
+Functions here are the work (see `rankviz.shards.backend`). They take items stored for one shard and arguments
+common to all, and store nothing.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Part:
     ptr : (Q + 1,) int64
         Query offsets.
     loss : Loss
-        The first that is asked for; others share what it has prepared.
+        The first loss to be used; other losses share its prepared parts.
     costs : PairCosts
-        Of these queries, and of those grades that occur here.
+        Costs of these queries, and of the grades that occur here.
     """
 
     X: FloatArray
@@ -51,28 +51,28 @@ class Part:
         return risk_of(self.y, self.ptr, self.loss, self.costs)
 
     def risk(self, loss: Loss) -> Risk:
-        """The risk of its documents with a loss."""
+        """Return the risk of its documents with a loss."""
         return self._risk if loss == self.loss else self._risk.with_loss(loss)
 
     def __sizeof__(self) -> int:
-        """Bytes of the arrays, so that nobody takes it for something small to send around."""
+        """Return the bytes of the arrays, so that Dask does not treat it as small."""
         return int(self.X.nbytes + self.y.nbytes + self.ptr.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """A part with the features of the widest map, of which one with fewer has the first."""
+    """A part with the features of the widest map; narrower maps use the first columns."""
 
     part: Part
     base: Base
 
     def __sizeof__(self) -> int:
-        """Bytes of the arrays."""
+        """Return the bytes of the arrays."""
         return self.part.__sizeof__() + self.base.__sizeof__()
 
 
 class Evaluated(NamedTuple):
-    """Scores (n,) of a shard, the risk there, and ∂risk·base, (k,), where base was at hand."""
+    """Scores (n,) of a shard, the risk there, and ∂risk·base, (k,), if computed."""
 
     scores: FloatArray
     risk: RiskPoint
@@ -80,7 +80,7 @@ class Evaluated(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What a shard adds at a point; `pull` is ∂risk·base, (k,)."""
+    """A shard's share of the sums at a point; `pull` is ∂risk·base, (k,)."""
 
     value: float
     total_slope: float
@@ -90,7 +90,7 @@ class Sums(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """The risk at scores + τ·image of a shard, and what it adds to φ'(τ) and φ''(τ)."""
+    """The risk at scores + τ·image of a shard, and its share of φ'(τ) and φ''(τ)."""
 
     risk: RiskPoint
     slope: float
@@ -98,17 +98,17 @@ class Trial(NamedTuple):
 
 
 def featured(part: Part, fitted: FittedMap, keeping: Keeping) -> Shard:
-    """A part with its features."""
+    """Return a part with its features."""
     return Shard(part, keeping.base(part.X, fitted))
 
 
 def moved(part: Part, columns: IntArray) -> Shard:
-    """A part with its documents as features, columns far from zero moved there query by query."""
+    """Return a part with its documents as features, after shifting these columns towards zero by query."""
     return Shard(part, Stored(moved_to_zero(part.X, part.ptr, columns)))
 
 
 def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
-    """How far each column of X is from zero, and by how much it differs in the longest query; (d,) each."""
+    """Return each column's largest absolute value, and its spread in the longest query; (d,) each."""
     if len(part.X) == 0:
         return sizes(part.X), sizes(part.X)
     longest = int(np.diff(part.ptr).argmax())
@@ -116,22 +116,22 @@ def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
 
 
 def spread_of(part: Part, columns: IntArray) -> FloatArray:
-    """By how much these columns of X differ within a query at most."""
+    """Return the largest spread within a query for these columns of X."""
     return spreads(part.X[:, columns], part.ptr)
 
 
 def total_cost(part: Part, loss: Loss) -> float:
-    """Σ c_ij over the pairs of a part."""
+    """Return Σ c_ij over the pairs of a part."""
     return part.risk(loss).total_cost
 
 
 def all_pairs_gram(shard: Shard, loss: Loss, k: int) -> FloatArray:
-    """Gram matrix of all pairs on the first k columns, (k, k)."""
+    """Return the Gram matrix of all pairs on the first k columns, (k, k)."""
     return shard.part.risk(loss).all_pairs.gram(shard.base.array(k))
 
 
 def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
-    """Scores base·v, the risk there and its gradient."""
+    """Return scores base·v, the risk there and its gradient."""
     features = shard.base.columns(len(v))
     scores = features.product(v)
     risk = shard.part.risk(loss).at(scores)
@@ -139,7 +139,7 @@ def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
 
 
 def sums(shard: Shard, point: Evaluated, k: int) -> Sums:
-    """What a shard adds at a point."""
+    """Return a shard's share of the sums at a point."""
     risk, pull = point.risk, point.pull
     if pull is None:
         pull = shard.base.columns(k).adjoint(risk.gradient)
@@ -147,23 +147,23 @@ def sums(shard: Shard, point: Evaluated, k: int) -> Sums:
 
 
 def scores_of(point: Evaluated) -> FloatArray:
-    """The scores of a shard, (n,)."""
+    """Return the scores of a shard, (n,)."""
     return point.scores
 
 
 def curved(shard: Shard, point: Evaluated, v: FloatArray, single: bool) -> FloatArray:
-    """What a shard adds to a Hessian product: baseᵀ R base v, (k,) -> (k,)."""
+    """Return a shard's share of a Hessian product: baseᵀ R base v, (k,) -> (k,)."""
     features = shard.base.columns(len(v), single)
     return features.adjoint(point.risk.hessian_product(features.product(v)))
 
 
 def image(shard: Shard, v: FloatArray) -> FloatArray:
-    """base·v, (n,)."""
+    """Return base·v, (n,)."""
     return shard.base.columns(len(v)).product(v)
 
 
 def trial(shard: Shard, loss: Loss, point: Evaluated, along: FloatArray, tau: float) -> Trial:
-    """A shard at step τ along its image (n,); infinite or NaN where the loss is beyond all numbers."""
+    """Return a trial at step τ along a shard's image (n,); infinite or NaN if the loss overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         risk = shard.part.risk(loss).at(point.scores + tau * along)
         slope = float(risk.gradient @ along)
@@ -171,37 +171,37 @@ def trial(shard: Shard, loss: Loss, point: Evaluated, along: FloatArray, tau: fl
 
 
 def slopes(tried: Trial) -> tuple[float, float]:
-    """What a shard adds to φ'(τ) and φ''(τ)."""
+    """Return a shard's share of φ'(τ) and φ''(τ)."""
     return tried.slope, tried.curvature
 
 
 def stepped(point: Evaluated, along: FloatArray, tau: float, tried: Trial) -> Evaluated:
-    """A shard at the end of a step that was tried."""
+    """Return a shard's scores and risk at the end of a trial step."""
     return Evaluated(point.scores + tau * along, tried.risk)
 
 
 def limit(shard: Shard, loss: Loss, point: Evaluated) -> tuple[float, float]:
-    """What a shard adds to the risk of the loss itself, and to what smoothing adds to the gap."""
+    """Return a shard's share of the original loss's risk, and of the smoothing term of the gap."""
     return limit_of(shard.part.risk(loss), point.scores, point.risk)
 
 
 def active_gram(shard: Shard, point: Evaluated, k: int) -> FloatArray:
-    """What a shard adds to the Hessian on the first k columns, (k, k)."""
+    """Return a shard's share of the Hessian on the first k columns, (k, k)."""
     return point.risk.gram(shard.base.array(k))
 
 
 def features(shard: Shard, k: int) -> FloatArray:
-    """The first k columns of a shard, (n, k)."""
+    """Return the first k columns of a shard, (n, k)."""
     return shard.base.array(k)
 
 
 def roots(shard: Shard, point: Evaluated) -> list[FloatArray]:
-    """S of each query of a shard, for its Hessian in score space R = S Sᵀ."""
+    """Return S of each query of a shard, for its Hessian in score space R = S Sᵀ."""
     return curvature_roots(point.risk.hessian_product, shard.part.ptr)
 
 
 def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single: bool) -> FloatArray:
-    """√ℓ''·(row_i − row_j) of `size` active pairs of a shard, (size, k): fewer where there are no more."""
+    """Return √ℓ''·(row_i − row_j) of up to `size` active pairs of a shard, (size, k)."""
     pairs = point.risk.sample_active(np.random.default_rng(seed), size)
     differences = shard.base.columns(k, single).row_differences(pairs.winner, pairs.loser)
     differences *= np.sqrt(pairs.curvature)
@@ -209,5 +209,5 @@ def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single
 
 
 def stiffness(shard: Shard, point: Evaluated) -> float:
-    """The largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
+    """Return the largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
     return largest_eigenvalue(point.risk.hessian_product, len(shard.part.y))

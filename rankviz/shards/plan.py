@@ -1,4 +1,4 @@
-"""What training in shards takes, and how features are kept for it, decided and said before it starts."""
+"""Memory of training in shards, and storage of features, planned in advance."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from rankviz.shards.keeping import KEEPINGS, AsComputed, Keeping
 from rankviz.solvers.registry import SOLVERS, USUAL
 
 PASSING = 64 << 20
-"""Bytes of features that a shard takes at most where they are computed again whenever it is worked on."""
+"""Most bytes of features per shard if they are recomputed for every use."""
 WORKER = 16e9
-"""Bytes of a worker's memory, where somebody is told how many would do."""
+"""Bytes of a worker's memory, for the suggested number of workers."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a fit in shards is done.
+    """The plan of a fit in shards.
 
     Attributes
     ----------
     shards : int
     keeping : Keeping
     need : int
-        Bytes that it takes where the shards are, beyond the documents.
+        Bytes needed where the shards are, besides the documents.
     left : float
-        Bytes that are left there.
+        Remaining bytes there.
     """
 
     shards: int
@@ -59,10 +59,10 @@ def plan_for(
     limit: float | None = None,
     keepings: Sequence[Keeping] = KEEPINGS,
 ) -> Plan:
-    """The fastest way that fits into `limit` bytes, or into those that the backend may take.
+    """Return the fastest plan that fits into `limit` bytes, or into the backend's budget.
 
-    Raises `SettingError` for a map whose weights are coefficients of all documents; `DataError` where no way
-    fits, saying what would do.
+    Raises `SettingError` for a map whose weights are coefficients of all documents; `DataError` with a remedy
+    if no plan fits.
     """
     instance("where", backend, Backend, "a place to train, such as rankviz.shards.Here()")
     pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
@@ -88,19 +88,19 @@ def plan_for(
 
 
 def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, n_queries: int, budget: float) -> Plan:
-    """With features kept that way, whether it fits or not."""
+    """Return the plan with features stored in this way, even if it does not fit."""
     stored = (sizes.n, sizes.width) if sizes.base_bytes else (0, 0)
     passing = keeping.passing(*stored)
     shards = min(n_queries, max(backend.count(sizes.n), -(-passing // PASSING)))
     meanwhile = min(backend.threads, shards) * passing // shards
-    if sizes.width > sizes.n:  # all features come together for the preconditioner
+    if sizes.width > sizes.n:  # all features are brought together for the preconditioner
         meanwhile += 8 * sizes.n * sizes.width
     need = sizes.bytes - sizes.base_bytes + keeping.bytes(*stored) + meanwhile
     return Plan(shards, keeping, need, budget - need)
 
 
 def _remedy(loss: str, fits: int, need: float) -> str:
-    """What would do instead: a loss that lists no pairs, fewer features, more memory."""
+    """Suggest alternatives: a loss that lists no pairs, fewer features, more memory."""
     unlisted = LOSSES[loss].unlisted
     instead = f"loss={unlisted!r}, which needs no list; " if unlisted else ""
     fewer = f"m = {fits:,} or fewer features; " if fits else ""
@@ -110,7 +110,7 @@ def _remedy(loss: str, fits: int, need: float) -> str:
 
 
 def refuse_coefficients(sizes: TrainingSizes) -> None:
-    """Raise `SettingError` for a model that has a coefficient for each document."""
+    """Raise `SettingError` for a model with one coefficient per document."""
     if sizes.in_kernel_space:
         raise SettingError(
             f"feature_map={sizes.feature_map!r} of {sizes.n:,} documents has a coefficient for each of them, "
@@ -119,7 +119,7 @@ def refuse_coefficients(sizes: TrainingSizes) -> None:
 
 
 def check_solver_in_shards(solver: str) -> None:
-    """Raise `SettingError` for a solver that asks for more than sums over documents."""
+    """Raise `SettingError` for a solver that needs more than sums over documents."""
     if SOLVERS[solver].lists_pairs:
         raise SettingError(
             f"solver={solver!r} lists the pairs of all documents in one place, which shards do not have; "

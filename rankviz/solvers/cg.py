@@ -11,7 +11,7 @@ from rankviz.common.arrays import FloatArray
 
 
 def euclidean(a: FloatArray, b: FloatArray) -> float:
-    """Return the the inner product aᵀb."""
+    """Return the inner product aᵀb."""
     return float(a @ b)
 
 

@@ -1,6 +1,6 @@
-"""The work that training typically takes, in counts that `rankviz.experiments.estimate` turns into seconds.
+"""Typical work of training, in counts that `rankviz.experiments.estimate` converts into seconds.
 
-Solvers and methods declare theirs. How many steps it takes is not known beforehand: typical numbers stand.
+Solvers and methods declare theirs. The number of steps is unknown in advance, so typical numbers are used.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from dataclasses import dataclass
 from rankviz.objectives.preconditioner import document_flops
 
 NEWTON_STEPS, HINGE_STEPS = 5, 15
-"""Steps of a loss that is trained as it is, and all widths of a smoothed one together."""
+"""Newton steps for a smooth loss, and for all widths of a smoothed hinge together."""
 CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
-"""In one Newton step with the preconditioner, and without it."""
+"""CG iterations per Newton step with the preconditioner, and without it."""
 KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
-"""Newton steps for the exact kernel, and CG iterations in one, where the fit is easy."""
+"""Newton steps for the exact kernel, and CG iterations per step, for an easy fit."""
 HARDEST, ROUGHNESS = 400.0, 1.7
-"""CG iterations more of all steps at C = 1 for a kernel matrix near the identity; how they grow with γ.
+"""Additional CG iterations of all steps at C = 1 for a kernel matrix close to the identity; growth with γ.
 
-Measured for C from 2^-9 to 2^4 and γ from 2^-6 to 2^2 on the bundled folds and MQ2008: mostly right within a
-factor of two where the first preconditioner does.
+Measured for C from 2^-9 to 2^4 and γ from 2^-6 to 2^2 on the bundled folds and MQ2008. Mostly right within a
+factor of two if the first preconditioner suffices.
 """
 ENOUGH_CG, MORE_LANDMARKS = 40, 3
-"""CG iterations of a step from which on preconditioners have so many times more landmarks."""
+"""CG iterations per step above which landmarks grow, and the factor of their growth."""
 EVALUATIONS = 200
-"""Of the objective by L-BFGS, and by what declares nothing."""
+"""Evaluations of the objective by L-BFGS, and by undeclared solvers."""
 PASSES = 100
-"""Of stochastic gradients."""
+"""Passes of stochastic gradients."""
 PAIR_STEP_SECONDS = 5e-7
-"""A step of sixteen pairs is a dozen calls of NumPy's functions; seconds of it by pair."""
+"""Seconds per pair of a step of sixteen pairs, which is a dozen NumPy calls."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Sizes:
     n, columns : int
         Documents of the training part, and columns of their features.
     queries, entries : int
-        Queries, and entries of the rectangles that their pairs are in.
+        Queries, and entries of the rectangles with their pairs.
     in_kernel_space : bool
-        Whether weights are coefficients of documents, and products are with the kernel's matrix.
+        True if weights are coefficients of documents, and products use the kernel matrix.
     factored : bool
-        Whether features are a base times a factor, so that forming them takes a product of matrices.
+        True if features are a base times a factor, so that forming them needs a matrix product.
     d, landmarks : int
         Features of documents, and landmarks of the first preconditioner in kernel space.
     """
@@ -63,26 +63,26 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Work:
-    """Typical work of training, features apart.
+    """Typical work of training, without features.
 
     Attributes
     ----------
     products : float
-        With Φ and then with Φᵀ, or with the kernel.
+        Products with Φ and then with Φᵀ, or with the kernel.
     passes : float
-        Over the pairs.
+        Passes over the pairs.
     flops : float
-        Operations of other products of matrices.
+        Operations of other matrix products.
     traffic : float
-        Bytes moved beside.
+        Other bytes moved.
     seconds : float
-        Of many small calls.
+        Seconds of many small calls.
     memory : int
-        Bytes beside features and risk.
+        Bytes besides features and risk.
     preconditioned : bool
-        Whether a preconditioner is built.
+        True if a preconditioner is built.
     guess : bool
-        Whether nobody has declared this: then it is about what a plain method takes.
+        True if nobody declared it: it is then a plain method's typical work.
     """
 
     products: float = 0.0
@@ -97,17 +97,17 @@ class Work:
 
 @dataclass(frozen=True)
 class SolverTask:
-    """The objective that a solver of RankSVM is asked to minimise.
+    """The task of a RankSVM solver.
 
     Attributes
     ----------
     sizes : Sizes
     continued : bool
-        Whether the loss is the limit of smoothed hinges.
+        True if the loss is the limit of smoothed hinges.
     preconditioned : bool
-        Whether conjugate gradients are given a preconditioner.
+        True if conjugate gradients use a preconditioner.
     C, gamma : float
-        Weight of the loss and scale of the kernel, which make a fit in kernel space hard; 0 for none.
+        Weight of the loss and scale of the kernel, which make fits in kernel space hard; 0 for none.
     """
 
     sizes: Sizes
@@ -121,17 +121,17 @@ SolverWork = Callable[[SolverTask], Work]
 
 
 def guessed(products: float = EVALUATIONS) -> Work:
-    """Products with documents × features, as a plain method takes them; for what declares nothing."""
+    """Return products with documents × features, as for a plain method, if nothing is declared."""
     return Work(products=products, guess=True)
 
 
 def guessed_solver(task: SolverTask) -> Work:
-    """Evaluations of the objective."""
+    """Return evaluations of the objective."""
     return Work(products=EVALUATIONS, passes=EVALUATIONS, guess=True)
 
 
 def newton_by_cg(task: SolverTask) -> Work:
-    """Newton steps, each by conjugate gradients, of which a third of the work is with the pairs."""
+    """Return Newton steps by conjugate gradients; a third of their work is with the pairs."""
     if task.sizes.in_kernel_space:
         return _newton_in_kernel_space(task)
     cg, steps = CG_ITERATIONS, HINGE_STEPS if task.continued else NEWTON_STEPS
@@ -140,10 +140,11 @@ def newton_by_cg(task: SolverTask) -> Work:
 
 
 def _newton_in_kernel_space(task: SolverTask) -> Work:
-    """More steps, CG iterations and landmarks as C and γ grow: these leave more to a preconditioner.
+    """Return more steps, CG iterations and landmarks for larger C and γ, where the preconditioner is poorer.
 
-    The square root of a condition number counts the iterations, and that grows with C times what landmarks
-    leave out of the kernel matrix. Squared distances are those of features that are spread over [0, 1].
+    The number of iterations grows with the square root of the condition number. This grows with C times the
+    part of the kernel matrix that landmarks do not cover. Squared distances assume features spread over [0,
+    1].
     """
     rough = -math.expm1(-task.gamma * task.sizes.d / 6)
     more = HARDEST * math.sqrt(task.C) * rough**ROUGHNESS
@@ -159,7 +160,7 @@ def _newton_in_kernel_space(task: SolverTask) -> Work:
 
 
 def newton_by_factor(task: SolverTask) -> Work:
-    """Newton steps, each with a Hessian that is formed and factored."""
+    """Return Newton steps, each with a Hessian that is formed and factored."""
     n, k = task.sizes.n, task.sizes.columns
     step = 4.0 * n * k**2 + k**3 if k <= n else document_flops(n, k)
     flops = NEWTON_STEPS * step
@@ -167,17 +168,17 @@ def newton_by_factor(task: SolverTask) -> Work:
 
 
 def evaluations(task: SolverTask) -> Work:
-    """Value and gradient, again and again."""
+    """Return repeated evaluations of value and gradient."""
     return Work(products=EVALUATIONS, passes=EVALUATIONS)
 
 
 def passes_by_query(task: SolverTask) -> Work:
-    """Passes over the formed features, about as long as two evaluations, with one of the objective each."""
+    """Return passes over formed features, each about two evaluations, plus one of the objective."""
     return Work(products=3 * PASSES, passes=3 * PASSES, flops=_forming(task.sizes))
 
 
 def passes_by_pair(task: SolverTask) -> Work:
-    """Passes of many small steps, with one evaluation of the objective each."""
+    """Return passes of many small steps, each with one evaluation of the objective."""
     small = PASSES * task.sizes.n * PAIR_STEP_SECONDS
     return Work(products=PASSES, passes=PASSES, flops=_forming(task.sizes), seconds=small)
 

@@ -216,8 +216,7 @@ SOLVER = Setting(
 
 
 def check_solver(name: str, loss: LossFacts) -> None:
-    """Raise `SettingError` for an unknown solver, or one that does not support a loss; it names a valid
-    one."""
+    """Raise `SettingError`, naming a valid solver, for an unknown one or one that does not support a loss."""
     one_of("solver", name, SOLVERS)
     lacking = SOLVERS[name].lacks(loss)
     if lacking:

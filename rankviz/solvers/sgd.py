@@ -166,5 +166,5 @@ class _Run:
         self.rows.append(TraceRow.at(self.objective, self.point, len(self.rows), seconds))
 
     def result(self, status: Status) -> SolverResult:
-        """Return the the result so far."""
+        """Return the result so far."""
         return SolverResult(self.point, status, tuple(self.rows))

@@ -95,8 +95,7 @@ class NewtonYuan:
 
 
 def _status(row: TraceRow, direction: FloatArray | None) -> Status:
-    """Return the final status. A short direction alone does not count: weights of large features are all
-    short."""
+    """Return the final status; a short direction proves nothing: weights of large features are short."""
     if direction is not None:
         return Status.MAX_ITERATIONS
     return Status.RULE if row.gap <= LARGEST_GAP else Status.TOO_EARLY

@@ -107,8 +107,7 @@ class QueryWeighed(_OfQuery):
 
 @dataclass(frozen=True)
 class OnlyQueries:
-    """Only these queries are used for training, in the order of the data; for a fold, of its training
-    part."""
+    """Only these queries are used, in the order of the data; for a fold, of its training part."""
 
     queries: tuple[Any, ...]
 

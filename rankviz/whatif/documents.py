@@ -64,7 +64,6 @@ def check_feature(feature: int, d: int) -> None:
 
 
 def fitted(model: Ranker) -> None:
-    """Raise `SettingError` unless `model` is a ranker, and scikit-learn's `NotFittedError` before
-    training."""
+    """Raise `SettingError` unless `model` is a ranker, scikit-learn's `NotFittedError` before training."""
     instance("model", model, Ranker, "a ranker of rankviz, such as RankSVM")
     check_is_fitted(model, "n_features_in_")

@@ -104,8 +104,7 @@ class Place(Protocol):
         ...
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
-        """Return the place and data for changed data, with features `off` set to 0, starting from weights
-        w."""
+        """Return place and data after a change, with features `off` set to 0, starting from weights w."""
         ...
 
 
@@ -134,7 +133,7 @@ class FeaturePlace:
         return w
 
     def scores(self, w: FloatArray) -> FloatArray:
-        """Return φ w."""
+        """Return Φ w."""
         return self.features.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
@@ -180,7 +179,7 @@ class KernelPlace:
         return np.stack((w, self.scores(w)))
 
     def scores(self, w: FloatArray) -> FloatArray:
-        """Return k w."""
+        """Return K w."""
         return self.K.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:

@@ -54,8 +54,7 @@ class Outcome:
     _comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False)
 
     def per_query(self, part: str, metric: str) -> pd.DataFrame:
-        """Return columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; computed
-        once."""
+        """Return columns query, old, new, difference (new − old) of a metric such as "NDCG@10"; cached."""
         if (part, metric) not in self._tables:
             self._tables[part, metric] = self._per_query(part, metric)
         return self._tables[part, metric]

@@ -249,8 +249,7 @@ def with_grades(model: Ranker, data: RankingData, grades: Mapping[tuple[object, 
 
 
 def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
-    """Return the model without a feature, counted from 0: it is 0 for all documents, and must be 0 in
-    scoring.
+    """Return the model without a feature, counted from 0: it is 0 in training, and must be 0 in scoring.
 
     Raises `DataError` for a feature that is not there.
 

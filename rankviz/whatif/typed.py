@@ -24,8 +24,7 @@ class Typed:
 
 
 def typed_documents(text: str, n_features: int) -> list[Typed]:
-    """Return the documents of a text, one per line: LETOR lines, or d numbers with blanks, commas or
-    semicolons.
+    """Return a text's documents, one per line: LETOR lines, or d numbers with blanks, commas or semicolons.
 
     Query ids of LETOR lines are ignored; missing features are 0. Raises `DataError` with the line for other
     text.

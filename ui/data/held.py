@@ -85,8 +85,7 @@ class Held:
             return False
 
     def forget(self, session: str, file: str | None = None) -> None:
-        """Record that a file, or all of a session, was removed; a file being uploaded is removed on
-        arrival."""
+        """Record that a file, or all of a session, was removed; uploads in progress end on arrival."""
         with self._lock:
             for key in [key for key in self._files if key[0] == session and file in (None, key[1])]:
                 if self._files[key].arrived is None:

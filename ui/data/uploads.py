@@ -71,7 +71,7 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
 
 @st.cache_resource(ttl=86400, show_spinner=False)
 def _expire() -> int:
-    """Once a day, remove uploads of visitors who have not returned for a month."""
+    """Remove uploads of visitors who have not returned for a month; once a day."""
     return remove_expired()
 
 

@@ -30,8 +30,7 @@ GRID = tuple(m for m in COMPONENTS if m <= 500)
 
 
 def headline(state: Any, data: RankingData) -> None:
-    """Draw NDCG@10 against m for all approximations and the linear model, with the sidebar's m or model
-    marked."""
+    """Draw NDCG@10 against m for all approximations and the linear model; mark the sidebar's m or model."""
     spec, linear, curves = spec_from_state(state), baseline(state), kernels(state)
     own = None if spec in (linear, *curves) else spec
     place, training = st.container(), st.container()  # the figure keeps its place

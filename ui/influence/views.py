@@ -119,8 +119,7 @@ def _reading_of_C(found: dict[float, Comparison], best: float, settings: Setting
 
 
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
-    """Draw the metric against one λ, with sliders for the others and a switch for μ; and the top of one
-    list."""
+    """Draw the metric against one λ, with sliders for others and a switch for μ; and the top of one list."""
     if not has(spec, "costs"):
         return
     grades = _grades(spec, settings)

@@ -54,6 +54,6 @@ class Asked:
 
 
 def kernel_of(spec: RunSpec) -> Kernel:
-    """Return the the kernel that is approximated."""
+    """Return the kernel that is approximated."""
     kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
     return kernel

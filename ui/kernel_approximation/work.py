@@ -201,8 +201,7 @@ def _spectra(
 
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
-    """Return the eigenvalues of K on all training documents, exact or as bounds: the same for every C and
-    m."""
+    """Return the eigenvalues of K on all training documents, exact or as bounds, for every C and m."""
     kept = _kept_spectrum(*_named(spec))
     if not kept:
         tell, clear = _progress("Computing eigenvalues for all documents")

@@ -28,8 +28,7 @@ METRICS = ("NDCG@10", "MAP")
 
 
 def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
-    """Draw objectives, metrics, seconds and final status of the three models, with the significant
-    differences."""
+    """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
     show_answer(sentence(words.gaps(table)))

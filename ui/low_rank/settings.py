@@ -119,7 +119,7 @@ def plain_with(spec: RunSpec, loss: str, **changes: Any) -> RunSpec:
 
 
 def plain_look(spec: RunSpec) -> str:
-    """Return the the look of the plain model on the features of a run."""
+    """Return the look of the plain model on the features of a run."""
     return look_of(usual(spec))
 
 

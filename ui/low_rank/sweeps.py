@@ -64,7 +64,7 @@ def _plain(spec: RunSpec) -> list[RunSpec]:
 
 
 def _wanted(spec: RunSpec) -> list[RunSpec]:
-    """Return the the low-rank models of the sweep."""
+    """Return the low-rank models of the sweep."""
     state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
         convex = regularized(spec, settings(spec))

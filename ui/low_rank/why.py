@@ -219,8 +219,7 @@ def _errors(
     _fits: Sequence[RunRecord],
     _what: Shown,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return median ranks with added errors, and of fits stopped early (tol, error, rank), for some
-    queries."""
+    """Return median ranks with added errors, and those of fits stopped early (tol, error, rank)."""
     train = _what.train
     rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
     fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]

@@ -120,8 +120,7 @@ def one_reading(row: pd.Series, needs: pd.DataFrame, share: float, of: str = "")
 
 
 def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
-    """Return the heading of the second matrix, and the start of its caption, by the options of the
-    control."""
+    """Return heading and start of the caption of the second matrix, by the options of the control."""
     return {
         "cut": (
             f"Cut to rank {k}: {_kept(energy)} of the energy",

@@ -132,7 +132,7 @@ def _place(spec: RunSpec, matrix: str) -> list[Kept]:
 
 
 def duals_of(record: RunRecord, train: RankingData) -> Duals:
-    """Return the the dual variables of a run."""
+    """Return the dual variables of a run."""
     return run_duals(record, train)
 
 

@@ -206,8 +206,7 @@ def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
 
 
 def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
-    """Return τ and overlap of approximate runs with their fold's exact run: map, choice, m, seed, query,
-    fold."""
+    """Return τ and overlap of approximate and exact runs: map, choice, m, seed, query, fold."""
     tables, line = [], st.empty()
     pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
     for done, (one, record) in enumerate(pairs):

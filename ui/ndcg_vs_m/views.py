@@ -130,8 +130,7 @@ def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
 
 
 def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
-    """Return the linear model of every fold, approximations by seed and fold, the exact kernel, the
-    sidebar's."""
+    """Return the linear model of every fold, approximations, the exact kernel, and the sidebar's model."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
     say_what_is_left_out(approximate_specs(state)[1])
@@ -149,7 +148,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 
 
 def maps() -> list[str]:
-    """Return the the maps whose curves are drawn, by their looks."""
+    """Return the maps whose curves are drawn, by their looks."""
     return [look_of(curve) for curve in kernels(st.session_state)]
 
 
@@ -171,8 +170,7 @@ def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
 
 
 def _check(run: RunSpec) -> None:
-    """Raise `DataError` if a run does not fit into memory, `SettingError` if its solver does not support
-    it."""
+    """Raise `DataError` if a run does not fit into memory, `SettingError` if its solver cannot make it."""
     cost = predicted(run)
     check_budget(cost)
     if cost.sizes.in_kernel_space and run.declared().get(SOLVER.name) is SOLVER:

@@ -82,8 +82,7 @@ def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, m
 def verdicts_by_m(
     found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str, name: str
 ) -> dict[int, int]:
-    """Return m -> better (1), worse (−1) or not distinguishable (0) than the runs of `level`, seeds
-    averaged."""
+    """Return m -> better (1), worse (−1) or not distinguishable (0) than `level`, seeds averaged."""
     ms = sorted({r.spec.n_components for r in of_look(found, name)})
     return {m: verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
 

@@ -116,7 +116,7 @@ class Columns:
         return 10 if isinstance(offer, Steps) and any(0 < one < SMALL for one in offer.values) else None
 
     def exponents(self, name: str, table: pd.DataFrame) -> pd.Series[Any]:
-        """Return the the exponents of a column of powers."""
+        """Return the exponents of a column of powers."""
         base = self.base(name)
         assert base is not None
         by_value = {value: _exponent(value, base) for value in table[name].dropna().unique()}

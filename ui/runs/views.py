@@ -34,8 +34,7 @@ MOST_LISTED = 2000
 
 @dataclass(frozen=True)
 class What:
-    """Options of display: axis of the figure, order, parts and metrics, all settings or only differing
-    ones."""
+    """Display options: axis of the figure, order, parts and metrics, all settings or differing ones."""
 
     against: str
     first: str

@@ -38,7 +38,7 @@ def account() -> str | None:
 
 
 def ask_to_log_in() -> None:
-    """If accounts are required, show only the login to visitors who are not logged in."""
+    """Show only the login to visitors who are not logged in, if accounts are required."""
     if not asked_for() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")

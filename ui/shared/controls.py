@@ -112,7 +112,7 @@ class Menu(Control):
         st.selectbox(self.setting.label, options, at, format_func=self._label, **common)
 
     def label(self, key: str, raw: Any) -> str:
-        """Return the the label of the option."""
+        """Return the label of the option."""
         return self._label(raw)
 
     def _label(self, name: str) -> str:
@@ -142,7 +142,7 @@ class Exponents(Control):
         st.slider(self.setting.label, low, high, self.start, step=1, format=written, **common)
 
     def held(self, value: Any) -> dict[str, Any]:
-        """Return the the exponent."""
+        """Return the exponent."""
         if isinstance(value, str):
             raise self.not_offered(value)
         exponent = round(math.log(value, self._powers.base))
@@ -152,7 +152,7 @@ class Exponents(Control):
         return {self.setting.key: exponent}
 
     def taken(self, raw: Any) -> Any:
-        """Return the the power."""
+        """Return the power."""
         return float(self._powers.base) ** int(raw)
 
     def read(self, key: str, text: str) -> Any:
@@ -220,7 +220,7 @@ class Number(Control):
         return {self.setting.key: raw}
 
     def taken(self, raw: Any) -> Any:
-        """Return the the number, or None."""
+        """Return the number, or None."""
         return None if self.setting.default is None and int(raw) == self._ends[0] else raw
 
     def read(self, key: str, text: str) -> Any:

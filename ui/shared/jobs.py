@@ -264,8 +264,9 @@ def _named_job(title: str) -> JobStatus | None:
 
 
 def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
-    """Return the job for these specs: the one in the address, a live one of the visitor's, or any live one
-    that makes all of them, so that common requests of a class are made once.
+    """Return the job for these specs: that of the address, a live one of the visitor's, or any live one.
+
+    The last must make all of them. So the common requests of a class are made once.
     """
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):

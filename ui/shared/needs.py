@@ -16,8 +16,7 @@ from ui.shared.show import capital
 
 
 def offered(spec: RunSpec, *names: str) -> bool:
-    """Return True if a spec's model offers all of these; otherwise explain why not, and offer
-    alternatives."""
+    """Return True if a spec's model offers all of these; else explain why not, and offer alternatives."""
     lacking = spec.offers.lacks(*names)
     if not lacking:
         return True

@@ -46,8 +46,7 @@ PAPER = {
 
 @dataclass(frozen=True)
 class Size:
-    """A canvas in pixels: its width, its height (a number, or a share of the figure's), and the drawn
-    width."""
+    """A canvas in pixels: its width, its height (or its share of the figure's), and the drawn width."""
 
     canvas: int
     height: float

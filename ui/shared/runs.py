@@ -101,8 +101,7 @@ def own_root() -> Path:
 
 
 def roots_of_all() -> tuple[Path, ...]:
-    """Return the data roots: those given as `--data-dir folder` after `streamlit run app.py --`, or the
-    defaults."""
+    """Return the data roots: `--data-dir folder` after `streamlit run app.py --`, or the defaults."""
     return data_roots(_named_roots(tuple(sys.argv[1:])))
 
 

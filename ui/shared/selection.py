@@ -169,8 +169,7 @@ def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> 
 def taken_from_rows(
     key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]
 ) -> Callable[[], None]:
-    """Return a callback for a table with the queries `shown` as rows: ticked ones are passed to
-    `take_over`."""
+    """Return a callback for a table with the queries `shown` as rows; `take_over` gets ticked ones."""
 
     def take() -> None:
         rows = st.session_state[key]["selection"]["rows"]

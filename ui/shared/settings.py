@@ -73,8 +73,7 @@ PRESETS: dict[str, Mapping[Setting, Any]] = {
 
 
 def shared() -> list[Setting]:
-    """Return the settings in the sidebar for every method: those of RankSVM, whose models pages compare with
-    any.
+    """Return the sidebar's settings for every method: those of RankSVM, which pages compare with any.
 
     Computed at each call, because registries may grow; settings without a control are left out.
     """
@@ -89,7 +88,7 @@ def own_settings(method: str) -> list[Setting]:
 
 
 def all_settings() -> list[Setting]:
-    """Return the the shared settings and those of every method."""
+    """Return the shared settings and those of every method."""
     return list(dict.fromkeys([*shared(), *(one for method in METHODS for one in own_settings(method))]))
 
 
@@ -176,7 +175,7 @@ def go_to(page: str) -> None:
 
 
 def leave_if_asked() -> None:
-    """In a fragment, which runs without the router: rerun the whole page if a callback chose another."""
+    """Rerun the whole page if a callback chose another; for fragments, which run without the router."""
     if _DESTINATION in st.session_state:
         st.rerun()
 

@@ -103,8 +103,7 @@ def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setti
 
 
 def _brought(setting: Setting) -> list[Setting]:
-    """Return the dependent settings of a choice; for feature maps those of all, because pages compare
-    them."""
+    """Return the dependent settings of a choice; for feature maps those of all: pages compare them."""
     if not setting.options:
         return []
     chosen = setting.options if setting is FEATURE_MAP else (value_from(setting, st.session_state),)

@@ -27,7 +27,7 @@ MOST_CELLS, MOST_PAIRS = 600_000, 3_000_000
 def packed(
     train: RankingData, names: Sequence[str], learned: FloatArray, C: float, loss: Loss
 ) -> dict[str, Any]:
-    """Return the training part for the browser, with `names` of features; `described(loss)` must not be None."""
+    """Return the training part for the browser, with named features; `described(loss)` must not be None."""
     return {
         "documents": train.n_documents,
         "features": train.n_features,

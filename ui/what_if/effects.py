@@ -49,8 +49,7 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
 
 
 def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
-    """Return the pairs of a query with changed order: the preferred document, the other, and the new
-    state."""
+    """Return a query's pairs with changed order: the preferred document, the other, and the new state."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
     found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])

@@ -129,7 +129,7 @@ def memory() -> Memory:
 
 
 def asked(record: RunRecord, fold: Fold) -> Asked:
-    """Return the the model of a record on its fold, normalised."""
+    """Return the model of a record on its fold, normalised."""
     size = 16.0 * fold.train.n_documents * max(record.n_components, 1)
     return memory().get(record.spec, lambda: WhatIf(_model(record, fold), fold), size)
 

@@ -35,7 +35,7 @@ def grades(fold: Fold) -> list[int]:
 
 
 def highest(fold: Fold) -> int:
-    """Return the the highest grade of the fold, at least 1."""
+    """Return the highest grade of the fold, at least 1."""
     return max(1, *(int(part.y.max(initial=0)) for part in fold.parts.values()))
 
 

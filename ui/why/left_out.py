@@ -83,8 +83,7 @@ def turned(table: pd.DataFrame) -> BoolArray:
 
 
 def answer(table: pd.DataFrame) -> str:
-    """Name the query that turns the pair, and count such queries; else name the one with the largest
-    change."""
+    """Name the query that turns the pair, and count them; else name the one with the largest change."""
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
         return "A and B have the same score: there is no order that a training query makes"
@@ -105,8 +104,7 @@ def answer(table: pd.DataFrame) -> str:
 
 
 def leading(table: pd.DataFrame) -> int:
-    """Return the position of the query to name: the first that turns the pair, else that of the largest
-    change."""
+    """Return the position of the query to name: the first that turns the pair, else the largest change."""
     turn = turned(table)
     return int((turn if turn.any() else (table["after"] - table["margin"]).abs().to_numpy()).argmax())
 

@@ -25,7 +25,7 @@ MOST_REFITS, MOST_SECONDS = 10, 2.0
 
 
 def model_of(record: RunRecord) -> Ranker:
-    """Return the the fitted model of a record."""
+    """Return the fitted model of a record."""
     return _model(record.spec, record)
 
 
@@ -66,8 +66,7 @@ def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> Swaps:
 
 
 def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
-    """Return values of a feature over its training range, the margins there, and all values of A that
-    swap."""
+    """Return values of a feature over its training range, the margins there, and all values that swap."""
     column = normalised(pair.record.spec).train.X[:, feature]
     ends = [float(column.min()), float(column.max()), float(pair.a[feature]), float(pair.b[feature])]
     low, high = min(ends), max(ends)

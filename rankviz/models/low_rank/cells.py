@@ -49,8 +49,7 @@ class Cells:
         self.n_pairs = round(float(below.sum()))
 
     def partners(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return Σ x_j over the worse and over the better partners j of each document: (n, k) -> twice (n,
-        k)."""
+        """Return Σ x_j over the worse and over the better partners of each document: (n, k) -> 2 × (n, k)."""
         sums = self._members @ X
         return (self._worse @ sums)[self._cell], (self._better @ sums)[self._cell]
 

@@ -302,8 +302,7 @@ class RegularizedRankSVM(LowRankRanker):
         return result.point, result
 
     def _start(self, problem: Problem, blocks: Blocks, report: Report) -> FloatArray:
-        """Return α of RankSVM, close to the solution for small nuclear and coupling; or draw α (Algorithm 2,
-        line 2)."""
+        """Return RankSVM's α, a close start for small nuclear and coupling; or draw it (Algorithm 2)."""
         if DUAL_SOLVERS[self.solver].from_plain:
             tol = min(float(self.tol), PLAIN_TOL)
             return plain_alpha(problem.data, blocks, problem.gram, float(self.C), tol, report)

@@ -175,8 +175,7 @@ class QuerySteps(_AllDrawn):
     def solve(
         self, problem: FactorProblem, V: FloatArray, report: Report = silent
     ) -> LowRankResult[FactorPoint]:
-        """Minimise from factors V (n, K); `SettingError` for an exact kernel that is not stored as
-        features."""
+        """Minimise from factors V (n, K); `SettingError` for an exact kernel without rows of features."""
         if not isinstance(problem.gram, FeatureGram):
             raise SettingError(NEEDS_ROWS)
         point, tracer = problem.at(V), Tracer(report, self.tol)

@@ -38,7 +38,7 @@ class FeatureGram:
     features: FeatureOperator
 
     def scores(self, c: FloatArray) -> FloatArray:
-        """Return φ Φᵀ c."""
+        """Return Φ Φᵀ c."""
         return self.features.product(self.features.adjoint(c))
 
     def coefficients(self, c: FloatArray) -> FloatArray:
@@ -54,7 +54,7 @@ class KernelGram:
     kernel: Kernel
 
     def scores(self, c: FloatArray) -> FloatArray:
-        """Return k c."""
+        """Return K c."""
         return self.K.product(c)
 
     def coefficients(self, c: FloatArray) -> FloatArray:

@@ -129,8 +129,7 @@ class LowRankRanker(FeatureRanker):
         return KernelGram(kernel_matrix(data.X, fitted.kernel, left, report), fitted.kernel)
 
     def _check_kernel_space(self) -> None:
-        """Raise SettingError for a solver that needs rows of features, which an exact kernel does not
-        have."""
+        """Raise SettingError for a solver that needs rows of features: an exact kernel has none."""
 
     def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
         """Compute the duality gap of the hinge between w and α."""

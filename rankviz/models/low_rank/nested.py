@@ -111,8 +111,7 @@ def more_factors(problem: FactorProblem, V: FloatArray) -> FloatArray:
 
 
 def _parting(problem: FactorProblem, point: FactorPoint, copies: int) -> FloatArray:
-    """Return E (n, K), summing to zero over the copies of a column, W ± E in the box, with b ≤ 0 in every
-    query.
+    """Return E (n, K), zero in sum over copies of a column, W ± E in the box, with b ≤ 0 in every query.
 
     Shifted power iterations turn random directions into directions of negative curvature of D in each query.
     They are scaled by the space of each factor in its box.

@@ -19,8 +19,7 @@ from rankviz.solvers.hinge import HingeContinuation
 def plain_alpha(
     data: RankingData, blocks: Blocks, gram: Gram, C: float, tol: float, report: Report = silent
 ) -> FloatArray:
-    """Return α (E,) of the hinge to a duality gap of `tol`: slopes of the last smoothed hinge, 0 outside
-    pairs.
+    """Return α (E,) of the hinge to a duality gap of `tol`: slopes of the last smoothing, 0 outside pairs.
 
     A stop through `report` returns the current α.
     """

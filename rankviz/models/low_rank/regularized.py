@@ -131,8 +131,7 @@ class RegularizedProblem:
         return float(c @ self.gram.scores(c))
 
     def step(self, alpha: FloatArray, gradient: FloatArray, length: float) -> FloatArray:
-        """Return a step against the gradient, projected into the box (eq. 18, which has the opposite
-        sign)."""
+        """Return a step against the gradient, projected into the box (eq. 18 with the sign reversed)."""
         moved = gradient * -length
         moved += alpha
         return np.clip(moved, 0.0, self.C, out=moved)

@@ -48,8 +48,7 @@ class Fista:
 
     @classmethod
     def work(cls, values: Values, sizes: Sizes) -> Work:
-        """Return the typical work, for estimates; the start is closer to the solution for a smaller nuclear
-        norm."""
+        """Return the typical work, for estimates; a smaller nuclear norm means a closer start."""
         share = min(1.0, values["nuclear"])
         return by_dual_steps(iterations(FISTA_STEPS, values, cls.max_iter, share), sizes)
 
