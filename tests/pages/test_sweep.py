@@ -360,6 +360,27 @@ def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., App
     assert "of each fold" not in opened(study=study, each="false").header[0].value
 
 
+def test_the_list_tells_the_cell_that_a_sweep_keeps_to_choose(started: AppTest) -> None:
+    """Not the best one by MAP, where the sweep chooses by another metric, rule, or for each fold."""
+    app = make(started)
+    study = study_of(app)
+    design, table, owner = design_of(study), table_of(app), run_store().studies.status(study).study.owner
+    assert f"best MAP {select(design, table, 'MAP').validation:.3f} at " in listed(app)
+    for metric, rule, each, told in (
+        ("NDCG@1", "one_standard_error", False, "within one standard error NDCG@1 {:.3f} at "),
+        ("P@5", "best", True, "best P@5 {:.3f} in the mean, chosen for each fold"),
+    ):
+        run_store().studies.redesign(study, owner, Choice(metric, rule, per_fold=each).beside(design))
+        chosen = select(design, table, metric, rule=rule, per_fold=each)
+        assert told.format(chosen.validation) in listed(app)
+
+
+def listed(app: AppTest) -> str:
+    """The list of sweeps, in words."""
+    app.session_state["view"] = "Your sweeps"
+    return words(app.run())
+
+
 def test_a_ranker_without_c_is_swept_and_chosen_among(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
