@@ -375,6 +375,25 @@ def test_the_list_tells_the_cell_that_a_sweep_keeps_to_choose(started: AppTest) 
         assert told.format(chosen.validation) in listed(app)
 
 
+def test_a_sweep_of_a_paper_keeps_how_the_paper_chose(opened: Callable[..., AppTest]) -> None:
+    app = press(opened(design="C for each fold (chapelle2010 §5.1, Table 2)"), "start-sweep")
+    kept = Choice.of_study(run_store().studies.status(study_of(app)).study.design)
+    assert kept == Choice("NDCG@10", per_fold=True)
+
+
+def test_more_cells_are_chosen_among_as_before(open_page: Opener) -> None:
+    pytest.importorskip("optuna")
+    app = make(press(open_page("sweep", m=5, kind="Sobol points"), "start-sweep"))
+    study, own = study_of(app), Choice("P@5", "one_standard_error")
+    run_store().studies.redesign(
+        study, run_store().studies.status(study).study.owner, own.beside(design_of(study))
+    )
+    app.session_state["view"] = "More cells"
+    app = press(app.run(), "ask-for-more")
+    assert study_of(app) != study
+    assert Choice.of_study(run_store().studies.status(study_of(app)).study.design) == own
+
+
 def listed(app: AppTest) -> str:
     """The list of sweeps, in words."""
     app.session_state["view"] = "Your sweeps"
