@@ -25,6 +25,7 @@ from rankviz.models.ranker import Ranker
 from rankviz.models.settings import STARTS
 from rankviz.risk.pairs import count_pairs
 from rankviz.shards import Backend
+from rankviz.solvers.result import Status
 
 
 def execute(
@@ -129,7 +130,7 @@ def model_of(spec: RunSpec) -> Ranker:
 def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
 
-    It has the record's trace too, and the gap at its end.
+    It has the record's trace too, the gap at its end, and how training ended.
     `train` is the training part it was fitted on, normalised as the spec says. Raises `SettingError` for a
     run of a ranker that is not on a feature map.
     """
@@ -143,6 +144,9 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     learned_from = train if shares(spec) else spec.sample.of(train)
     model.take(record.weights, learned_from, record.objective, record.n_pairs)
     model.trace_, model.start_, model.seconds_ = record.trace, record.start, record.seconds
+    for status in Status:  # an earlier version may have used other words
+        if status.value == record.status:
+            model.status_ = status
     if "gap" in record.trace and len(record.trace):
         model.keep({"gap": record.trace["gap"].to_numpy()[-1:]})
     model.keep(record.solution)
