@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ from rankviz.store.tables import records
 from rankviz.sweeps import Design, Values
 from rankviz.sweeps.choice import Choice
 from ui.compare.picker import grouped, matching
-from ui.compare.words import headline
+from ui.compare.words import best, headline
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared.run_store import keeper, run_store
 from ui.shared.visitors import COOKIE
@@ -331,3 +332,9 @@ def test_models_are_picked_in_rows(store: RunStore) -> None:
     assert sorted(picked) == sorted(record.spec.hash for record in made())
     assert models[matching(models, "nyström 10")]["runs"].tolist() == [2]
     assert not matching(models, "nyström absent").any()
+
+
+def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
+    table = pd.DataFrame({"label": ["base", "a", "b"], "metric": METRIC, "mean": [0.9, 0.3, 0.1 + 0.2]})
+    found = SimpleNamespace(standings=table, baseline="base")
+    assert best(found, METRIC) == "a"  # type: ignore[arg-type]
