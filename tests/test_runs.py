@@ -128,6 +128,7 @@ def test_stopped_during_newton_gives_a_record_though_the_stop_stands(fold: Fold,
     assert len(record.trace) == 0
     assert record.weights.tolist() == [0.0] * 25
     assert_same(RunRecord.load(record.save(tmp_path / "r")), record)
+    assert RunRecord.from_bytes(dataclasses.replace(record, status="in other words").to_bytes()).stopped
 
 
 # --- RunRecord --------------------------------------------------------------------------------------------
