@@ -34,9 +34,9 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
 
 __version__ = "0.1.0"
 
-# NumPy and SciPy have an OpenBLAS each. Its threads keep a core busy while they wait for work, 25 ms by default,
-# and block the other's: 2^20 clock cycles are enough. This works only if imported before them; the Makefile
-# does the same for the app, because Streamlit imports NumPy first.
+# NumPy and SciPy have an OpenBLAS each. Its threads keep a core busy for 25 ms by default while they wait for
+# work, and block the other's: 2^20 clock cycles are enough. This works only if imported before them; the
+# Makefile does the same for the app, because Streamlit imports NumPy first.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [

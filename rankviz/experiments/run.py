@@ -25,6 +25,7 @@ from rankviz.models.ranker import Ranker
 from rankviz.models.settings import STARTS
 from rankviz.risk.pairs import count_pairs
 from rankviz.shards import Backend
+from rankviz.solvers.result import Status
 
 
 def execute(
@@ -129,8 +130,8 @@ def model_of(spec: RunSpec) -> Ranker:
 def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     """Return the fitted model of a record: its weights, and the feature map drawn from the same seed.
 
-    It also has the record's trace and final gap. `train` is the training part of the fit, normalised as the
-    spec says. Raises `SettingError` if the ranker has no feature map.
+    It also has the record's trace, final gap and status. `train` is the training part of the fit, normalised
+    as the spec says. Raises `SettingError` if the ranker has no feature map.
     """
     spec, model = record.spec, model_of(record.spec)
     if not isinstance(model, FeatureRanker):
@@ -142,6 +143,9 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     learned_from = train if shares(spec) else spec.sample.of(train)
     model.take(record.weights, learned_from, record.objective, record.n_pairs)
     model.trace_, model.start_, model.seconds_ = record.trace, record.start, record.seconds
+    for status in Status:  # an earlier version may have used other words
+        if status.value == record.status:
+            model.status_ = status
     if "gap" in record.trace and len(record.trace):
         model.keep({"gap": record.trace["gap"].to_numpy()[-1:]})
     model.keep(record.solution)

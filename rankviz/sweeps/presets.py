@@ -12,6 +12,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.sweeps.axes import Values, powers
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.selection import select
 
@@ -59,6 +60,11 @@ class Preset:
     note: str
     later: Callable[[Design, pd.DataFrame, str], tuple[Design, ...]] = _no_later
     printed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def choice(self) -> Choice:
+        """How the paper chose among the cells: by which metric, for all folds or for each."""
+        return Choice(self.metric, per_fold=self.per_fold)
 
     def design(self, base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
         """Return the first design, on the data of a base."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
@@ -30,7 +31,12 @@ class Asked:
     @property
     def metric(self) -> str:
         """The initial metric of its cells."""
-        return PRESETS[self.preset].metric if self.preset else "MAP"
+        return (self.choice or Choice()).metric
+
+    @property
+    def choice(self) -> Choice | None:
+        """The paper's choice of a cell, for a paper's design."""
+        return PRESETS[self.preset].choice if self.preset else None
 
 
 def asked(base: RunSpec) -> Asked:
